@@ -1,0 +1,67 @@
+// Owns what may be sent of an alert: fields, enums and limits as the API documents and its server enforces them.
+import * as z from 'zod'
+
+export const alertSources = ['tile', 'saved_search'] as const
+export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
+/** `30s` needs a feature of the team; the server says so if it lacks it. */
+export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
+export const thresholdTypes = [
+  'above',
+  'below',
+  'above_exclusive',
+  'below_or_equal',
+  'equal',
+  'not_equal',
+  'between',
+  'not_between',
+] as const
+export const channelTypes = ['webhook', 'email'] as const
+
+const channel = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('webhook'),
+    webhookId: z.string().min(1),
+    webhookService: z.string().nullish(),
+    slackChannelId: z.string().nullish(),
+    severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
+  }),
+  z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) }),
+])
+
+const text = (longest: number) => z.string().min(1).max(longest).nullish()
+
+const id = z.string().min(1).max(64)
+
+/** An alert as people write it, in the API's own names. Every field may be left out: what is needed depends on the rest. */
+export const alertBodySchema = z.strictObject({
+  source: z.enum(alertSources).optional(),
+  dashboardId: id.nullish(),
+  tileId: id.nullish(),
+  savedSearchId: id.nullish(),
+  groupBy: z.string().nullish(),
+  threshold: z.number().optional(),
+  thresholdMax: z.number().nullish(),
+  thresholdType: z.enum(thresholdTypes).optional(),
+  interval: z.enum(alertIntervals).optional(),
+  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish(),
+  scheduleStartAt: z.iso.datetime({ offset: true }).nullish(),
+  channel: channel.optional(),
+  channels: z.array(channel).min(1).max(10).optional(),
+  name: text(512),
+  message: text(4096),
+  note: text(4096),
+  numConsecutiveWindows: z.int().min(1).nullish(),
+})
+
+export type AlertFields = z.output<typeof alertBodySchema>
+
+/** What the server would refuse although each field by itself is right. */
+export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
+  const { source = 'tile', thresholdType } = alert
+  const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
+  if (source === 'tile') needed.push('dashboardId', 'tileId')
+  else needed.push('savedSearchId')
+  if (thresholdType === 'between' || thresholdType === 'not_between') needed.push('thresholdMax')
+  const missing = needed.filter((field) => alert[field] === undefined || alert[field] === null)
+  return alert.channel === undefined && alert.channels === undefined ? [...missing, 'channel'] : missing
+}

@@ -1,0 +1,105 @@
+// Owns one attempt at a request: an exchange, judged. The outcome is a value; whether to try again is decided elsewhere.
+import { parseJson } from '../kernel/json.ts'
+import { quote } from '../kernel/text.ts'
+import { certaintyOf, isTlsCode } from './ambiguity.ts'
+import { errorMessageOf, requestIdOf } from './envelope.ts'
+import { ExchangeFailure } from './exchange-failure.ts'
+import type { Headers } from './rate-limit.ts'
+import type { Failure, FailureCause } from './retry.ts'
+import type { Answer, Exchange, Transport } from './transport.ts'
+
+/** Reads the parsed answer; returns what does not fit, and where, instead of throwing. */
+export type Reader<T> = (json: unknown) => { readonly value: T } | { readonly misfit: string }
+
+export interface Hit<T> {
+  readonly value: T
+  readonly status: number
+  readonly headers: Headers
+  readonly requestId: string | undefined
+}
+
+export interface Miss extends Failure {
+  readonly headers: Headers
+  readonly requestId?: string
+  /** Code of a failed exchange. */
+  readonly code?: string
+  /** What happened, in words that hold no secret and no control character. */
+  readonly detail: string
+  /** Whether an error answer was the API's own JSON; an HTML page comes from something else. */
+  readonly isJson?: boolean
+}
+
+export type Outcome<T> = { readonly hit: Hit<T> } | { readonly miss: Miss }
+
+export async function attempt<T>(transport: Transport, exchange: Exchange, read: Reader<T>): Promise<Outcome<T>> {
+  try {
+    return judge(await transport.exchange(exchange), exchange, read)
+  } catch (thrown) {
+    if (thrown instanceof ExchangeFailure) return { miss: missOfFailure(thrown) }
+    throw thrown
+  }
+}
+
+function judge<T>(answer: Answer, exchange: Exchange, read: Reader<T>): Outcome<T> {
+  const { status, headers } = answer
+  if (status >= 300 && status < 400) return { miss: missOfRedirect(answer, exchange.url) }
+  const parsed = parse(answer.text)
+  const requestId = 'json' in parsed ? requestIdOf(parsed.json, headers['x-request-id']) : requestIdOf(undefined, headers['x-request-id'])
+  const known = { status, headers, ...(requestId !== undefined && { requestId }) }
+  if (status >= 400) {
+    const said = 'json' in parsed ? (errorMessageOf(parsed.json) ?? '') : answer.text
+    const certainty = certaintyOf({ status, readable: true })
+    return { miss: { ...known, cause: 'status', certainty, isJson: 'json' in parsed, detail: quote(said.trim()) } }
+  }
+  const unsure = { ...known, certainty: certaintyOf({ status, readable: false }) }
+  if ('problem' in parsed) return { miss: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
+  const result = read(parsed.json)
+  if ('misfit' in result) return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, parsed.json) } }
+  return { hit: { value: result.value, status, headers, requestId } }
+}
+
+function withWords(misfit: string, json: unknown): string {
+  const words = errorMessageOf(json)
+  return words === undefined ? misfit : `${misfit}; the API said: ${quote(words)}`
+}
+
+function parse(text: string): { readonly json: unknown } | { readonly problem: string } {
+  if (text === '') return { json: undefined }
+  try {
+    return { json: parseJson(text) }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
+    const at = /position (\d+)/.exec(thrown instanceof Error ? thrown.message : '')?.[1] ?? text.length
+    return { problem: `the answer is not JSON at character ${at}: ${quote(text)}` }
+  }
+}
+
+function missOfRedirect({ status, headers }: Answer, from: URL): Miss {
+  const location = headers.location
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined
+  const detail = target === undefined ? 'a redirect without a usable target' : `a redirect to ${target}`
+  return { cause: 'redirect', status, headers, certainty: certaintyOf({ status, readable: false }), detail }
+}
+
+function missOfFailure(failure: ExchangeFailure): Miss {
+  const { code, bytes, proxyStatus } = failure
+  const base = { headers: {}, code, certainty: certaintyOf({ code }), ...(proxyStatus !== undefined && { status: proxyStatus }) }
+  return { ...base, cause: causeOf(code), detail: detailOf(code, bytes, failure.message) }
+}
+
+function causeOf(code: string): FailureCause {
+  if (code === 'PROXY_REFUSED') return 'proxy'
+  if (code === 'ENOTFOUND') return 'lookup'
+  if (code === 'TOO_LARGE') return 'too-large'
+  if (code.startsWith('BAD_')) return 'unreadable'
+  if (isTlsCode(code)) return 'tls'
+  return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
+}
+
+function detailOf(code: string, bytes: number, message: string): string {
+  if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return bytes === 0 ? `connection closed before an answer (${code})` : `connection closed after ${bytes} bytes of the answer (${code})`
+  }
+  return `${quote(message)} (${code})`
+}

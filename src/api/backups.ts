@@ -1,0 +1,42 @@
+// Owns the wire shape of backups and their two requests. The API promises none of the fields but the id.
+import * as z from 'zod'
+import { path, under } from './path.ts'
+import type { Profile } from './profiles.ts'
+import type { Requester } from './requester.ts'
+import { type Service, servicePath } from './service.ts'
+import { readList, readOne, wireId, wireNumber } from './wire.ts'
+
+const instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date and time')
+
+export const backupSchema = z.looseObject({
+  id: wireId,
+  status: z.string().nullish(),
+  backupName: z.string().nullish(),
+  startedAt: instant.nullish(),
+  finishedAt: instant.nullish(),
+  sizeInBytes: wireNumber.nullish(),
+  durationInSeconds: wireNumber.nullish(),
+  bucket: z.looseObject({ bucketPath: z.string().nullish() }).nullish(),
+})
+
+export type Backup = z.output<typeof backupSchema>
+
+export interface BackupsApi {
+  /** Not in the guaranteed part of the neutral contract: a server may answer `not-served`. */
+  list(service: Service): Promise<readonly Backup[]>
+  get(service: Service, id: string): Promise<Backup>
+}
+
+export function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
+  const facts = { method: 'GET', noun: 'backup', permission: profile.permissions.backups } as const
+  return {
+    async list(service) {
+      return (await requester.request({ ...facts, path: under(servicePath(service), 'backups'), read: readList(backupSchema) })).value
+    },
+    async get(service, id) {
+      return (
+        await requester.request({ ...facts, path: under(servicePath(service), 'backups', path`/${id}`), read: readOne(backupSchema) })
+      ).value
+    },
+  }
+}

@@ -1,0 +1,101 @@
+// Owns the API as one value: what can be read, what can also be written, and the way from the second to the first.
+import type { Clock } from '../kernel/clock.ts'
+import { basicPair } from '../kernel/secrets.ts'
+import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
+import { type BackupsApi, createBackupsApi } from './backups.ts'
+import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
+import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
+import { pacerFor } from './pacer.ts'
+import type { Profile } from './profiles.ts'
+import { type ProxySettings, proxyHost } from './proxy.ts'
+import type { WindowNews } from './rate-limit.ts'
+import { type Cancellation, createRequester } from './requester.ts'
+import { type Source, sourceSchema } from './sources.ts'
+import { createTransport } from './transport.ts'
+import { createUsageApi, type UsageApi } from './usage.ts'
+
+export interface ReadApi {
+  readonly alerts: ReadCollection<Alert>
+  readonly dashboards: ReadCollection<Dashboard>
+  readonly sources: Pick<ReadCollection<Source>, 'list'>
+  readonly backups: BackupsApi
+  readonly usage: UsageApi
+  /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
+  rateLimit(): WindowNews | undefined
+}
+
+export interface WriteApi extends ReadApi {
+  readonly alerts: WriteCollection<Alert, AlertBody>
+  readonly dashboards: WriteCollection<Dashboard, DashboardBody>
+}
+
+/** The reading half, method by method: what is not listed here cannot be reached from a read-only operation. */
+export const readOnly = ({ alerts, dashboards, sources, backups, usage, rateLimit }: WriteApi): ReadApi => ({
+  alerts: { list: alerts.list, get: alerts.get },
+  dashboards: { list: dashboards.list, get: dashboards.get },
+  sources: { list: sources.list },
+  backups: { list: backups.list, get: backups.get },
+  usage: { read: usage.read },
+  rateLimit,
+})
+
+export interface Connection {
+  /** Base url that `parseApiUrl` accepted. */
+  readonly baseUrl: URL
+  readonly profile: Profile
+  readonly observabilityPath: string
+  readonly apiKeyId: string
+  readonly apiKeySecret: string
+  readonly proxy: ProxySettings
+  readonly userAgent: string
+  readonly maxAttempts: number
+  /** For all requests of this client together. */
+  readonly deadlineMs: number
+}
+
+export interface Surroundings {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly note: (line: string) => void
+  readonly cancellation: Cancellation
+}
+
+export interface ApiSession {
+  readonly api: WriteApi
+  lastRequestId(): string | undefined
+  close(): Promise<void>
+}
+
+export function openApi(connection: Connection, surroundings: Surroundings): ApiSession {
+  const { baseUrl, profile, observabilityPath, apiKeyId, apiKeySecret, proxy, userAgent, maxAttempts, deadlineMs } = connection
+  const { clock } = surroundings
+  const transport = createTransport(baseUrl, proxy, clock)
+  const requester = createRequester({
+    ...surroundings,
+    baseUrl,
+    userAgent,
+    maxAttempts,
+    deadlineMs,
+    authorization: `Basic ${basicPair(apiKeyId, apiKeySecret)}`,
+    keyName: shortenKeyId(apiKeyId),
+    proxyHost: proxyHost(baseUrl, proxy),
+    pacer: pacerFor(clock, baseUrl.origin, apiKeyId),
+    transport,
+  })
+  const shared = { requester, profile, observabilityPath }
+  return {
+    api: {
+      alerts: createCollection<Alert, AlertBody>({ ...shared, name: 'alerts', noun: 'alert', schema: alertSchema }),
+      dashboards: createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
+      sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
+      backups: createBackupsApi(requester, profile),
+      usage: createUsageApi(requester, profile),
+      rateLimit: requester.lastWindow,
+    },
+    lastRequestId: requester.lastRequestId,
+    close: transport.close,
+  }
+}
+
+/** Enough of the key id to find it in the service's list; the log masks the whole one. */
+export const shortenKeyId = (keyId: string): string => (keyId.length <= 12 ? keyId : `${keyId.slice(0, 4)}…${keyId.slice(-4)}`)

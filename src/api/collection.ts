@@ -1,0 +1,75 @@
+// Owns the five requests that every observability resource has in common.
+import type * as z from 'zod'
+import { ApiError } from './api-error.ts'
+import { type ApiPath, path, under } from './path.ts'
+import type { Profile } from './profiles.ts'
+import type { Requester } from './requester.ts'
+import { type Service, servicePath } from './service.ts'
+import { readList, readNothing, readOne } from './wire.ts'
+
+/** Lists are not paged; a server cuts them at this length without a word (its upstream's default page). */
+export const pageLimit = 1000
+
+export interface List<T> {
+  readonly items: readonly T[]
+  /** The list is as long as a page: there may be more that nobody sees. */
+  readonly mayBeCut: boolean
+}
+
+export interface ReadCollection<T> {
+  list(service: Service): Promise<List<T>>
+  /** Throws an ApiError of kind `not-found` when there is none. */
+  get(service: Service, id: string): Promise<T>
+}
+
+export interface WriteCollection<T, Body> extends ReadCollection<T> {
+  /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when nobody can tell. */
+  create(service: Service, body: Body): Promise<T>
+  /** Replaces; what the body leaves out may be cleared. */
+  update(service: Service, id: string, body: Body): Promise<T>
+  /** Returns false when it was gone already. */
+  remove(service: Service, id: string): Promise<boolean>
+}
+
+export interface CollectionOptions<T> {
+  readonly requester: Requester
+  readonly profile: Profile
+  /** Segment between the service and the collection. */
+  readonly observabilityPath: string
+  /** Segment of the collection: `alerts`. */
+  readonly name: string
+  readonly noun: string
+  readonly schema: z.ZodType<T>
+}
+
+export function createCollection<T, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
+  const { requester, profile, observabilityPath, name, noun, schema } = options
+  const facts = { noun, permission: profile.permissions.observability }
+  const all = (service: Service): ApiPath => under(under(servicePath(service), observabilityPath), name)
+  const one = (service: Service, id: string): ApiPath => `${all(service)}${path`/${id}`}` as ApiPath
+
+  return {
+    async list(service) {
+      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read: readList(schema) })
+      return { items: value, mayBeCut: value.length >= pageLimit }
+    },
+    async get(service, id) {
+      return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read: readOne(schema) })).value
+    },
+    async create(service, body) {
+      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read: readOne(schema) })).value
+    },
+    async update(service, id, body) {
+      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read: readOne(schema) })).value
+    },
+    async remove(service, id) {
+      try {
+        await requester.request({ ...facts, method: 'DELETE', path: one(service, id), read: readNothing })
+        return true
+      } catch (thrown) {
+        if (thrown instanceof ApiError && thrown.kind === 'not-found') return false
+        throw thrown
+      }
+    },
+  }
+}

@@ -1,0 +1,100 @@
+// Owns the pace of one key: never more requests in a window than the server grants, and the same pacer for the whole process.
+import type { Clock } from '../kernel/clock.ts'
+import { type Headers, readWindow, toldWaitMs } from './rate-limit.ts'
+
+/** What the service documents, and what is kept to while no answer says otherwise. */
+const documented = { limit: 10, windowMs: 10_000 }
+
+// Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
+const marginMs = 50
+
+export interface Pacer {
+  /**
+   * Resolves when one more request may be sent, first come first served. Rejects with the signal's reason when aborted.
+   * `onWait` hears of a wait before it starts, and may throw to refuse it.
+   */
+  admit(options: { readonly signal: AbortSignal; readonly onWait: (waitMs: number) => void }): Promise<void>
+  /** To be called once for each admitted request: with the answer's status and headers, or with nothing when none came. */
+  settle(answer?: { readonly status: number; readonly headers: Headers }): void
+}
+
+// The server's fixed window, once an answer told of it.
+interface Window {
+  readonly limit: number
+  readonly windowMs: number
+  readonly endsAt: number
+  readonly remaining: number
+}
+
+export function createPacer(clock: Clock): Pacer {
+  let window: Window | undefined
+  let sentAt: readonly number[] = []
+  let inFlight = 0
+  let queue: Promise<unknown> = Promise.resolve()
+
+  /** How long until one more may go: 0 for now. */
+  function waitMs(now: number): number {
+    if (window !== undefined) return now >= window.endsAt || window.remaining > 0 ? 0 : window.endsAt - now
+    // Where the server's window begins is not known yet, so the documented limit is kept to over any ten seconds.
+    const oldest = sentAt.at(-documented.limit)
+    return oldest === undefined ? 0 : Math.max(0, oldest + documented.windowMs + marginMs - now)
+  }
+
+  function send(now: number): void {
+    inFlight += 1
+    if (window === undefined) {
+      sentAt = [...sentAt, now].slice(-documented.limit)
+      return
+    }
+    // A window that is over starts again with the next request, as the server's does; what is under way may count in it.
+    const isOver = now >= window.endsAt
+    const remaining = isOver ? window.limit - inFlight + 1 : window.remaining
+    window = { ...window, remaining: remaining - 1, endsAt: isOver ? now + window.windowMs + marginMs : window.endsAt }
+  }
+
+  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<void> {
+    signal.throwIfAborted()
+    for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
+      onWait(ms)
+      await clock.sleep(Math.max(1, ms), signal)
+    }
+    send(clock.monotonicMs())
+  }
+
+  function learn(status: number, headers: Headers): void {
+    const now = clock.monotonicMs()
+    const news = readWindow(headers)
+    if (news !== undefined) {
+      const windowMs = news.windowMs ?? window?.windowMs ?? documented.windowMs
+      // What is under way may or may not be counted in the answer's figure yet; taking it off errs on the polite side.
+      window = { limit: news.limit, windowMs, remaining: news.remaining - inFlight, endsAt: now + news.resetMs + marginMs }
+    }
+    if (status !== 429) return
+    const toldMs = toldWaitMs(status, headers, clock.now()) ?? 1000
+    window = { ...documented, ...window, remaining: 0, endsAt: Math.max(now + toldMs, window?.endsAt ?? 0) }
+  }
+
+  return {
+    admit(options) {
+      const turn = queue.then(() => wait(options))
+      queue = turn.catch(() => undefined)
+      return turn
+    },
+    settle(answer) {
+      inFlight -= 1
+      if (answer !== undefined) learn(answer.status, answer.headers)
+    },
+  }
+}
+
+// One pacer per clock, address and key: the limit belongs to the key, whoever in this process uses it.
+const pacers = new WeakMap<Clock, Map<string, Pacer>>()
+
+export function pacerFor(clock: Clock, origin: string, keyId: string): Pacer {
+  const ofClock = pacers.get(clock) ?? new Map<string, Pacer>()
+  pacers.set(clock, ofClock)
+  const name = `${keyId} ${origin}`
+  const pacer = ofClock.get(name) ?? createPacer(clock)
+  ofClock.set(name, pacer)
+  return pacer
+}

@@ -1,0 +1,29 @@
+// Owns the paths of the API. Only an id can be put into one, so that no value can leave its segment.
+
+/** A path whose variable parts were checked. */
+export type ApiPath = string & { readonly __path: unique symbol }
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const objectId = /^[0-9a-f]{24}$/
+
+/** Any 8-4-4-4-12 lower-case hex: servers hand out ids that are no RFC 9562 variant. */
+export const isUuid = (text: string): boolean => uuid.test(text)
+
+/** What identifies a dashboard or an alert: 24 hex digits, or a uuid. */
+export const isResourceId = (text: string): boolean => objectId.test(text) || uuid.test(text)
+
+/** Builds a path from literals and ids. Throws when a value is no id: encoding alone would let `..` through. */
+export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {
+  for (const id of ids) if (!isResourceId(id)) throw new TypeError(`"${id.slice(0, 80)}" is not an id`)
+  return String.raw({ raw: literals }, ...ids) as ApiPath
+}
+
+const segment = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** A configured path segment such as `observability`: one lower-case word, so neither a slash nor a dot segment. */
+export const isSegment = (text: string): boolean => segment.test(text)
+
+export function under(base: ApiPath, name: string, rest: ApiPath = '' as ApiPath): ApiPath {
+  if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
+  return `${base}/${name}${rest}` as ApiPath
+}

@@ -1,0 +1,50 @@
+// Owns what is known of each product behind the contract. Without a profile the contract is neutral and promises less.
+
+export const profileNames = ['clickhouse-cloud'] as const
+export type ProfileName = (typeof profileNames)[number]
+
+export interface Profile {
+  readonly name: ProfileName | 'neutral'
+  /** Base url, where the product has just one. */
+  readonly apiUrl: string | undefined
+  /** Path segment of dashboards, alerts and sources. */
+  readonly observabilityPath: string
+  /** What the key's role must allow, in the product's own words. */
+  readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
+  readonly extraAlertFields: readonly string[]
+}
+
+export const neutral: Profile = {
+  name: 'neutral',
+  apiUrl: undefined,
+  observabilityPath: 'observability',
+  permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  extraAlertFields: [],
+}
+
+const profiles: Readonly<Record<ProfileName, Profile>> = {
+  // Source: the product's OpenAPI document of 2026-07-31, permissions as its command line documents them.
+  'clickhouse-cloud': {
+    name: 'clickhouse-cloud',
+    apiUrl: 'https://api.clickhouse.cloud',
+    observabilityPath: 'clickstack',
+    permissions: {
+      usage: 'control-plane:organization:view-billing',
+      backups: 'control-plane:service:view-backups',
+      observability: 'control-plane:service:manage-clickstack-api',
+    },
+    extraAlertFields: [
+      'savedSearchId',
+      'groupBy',
+      'thresholdMax',
+      'scheduleOffsetMinutes',
+      'scheduleStartAt',
+      'channels',
+      'note',
+      'numConsecutiveWindows',
+    ],
+  },
+}
+
+export const profileNamed = (name: ProfileName | undefined): Profile => (name === undefined ? neutral : profiles[name])

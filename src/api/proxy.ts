@@ -1,0 +1,63 @@
+// Owns which proxy the environment asks for. The values may hold a password: messages name the variable, never its value.
+
+export interface ProxySettings {
+  readonly httpProxy?: string
+  readonly httpsProxy?: string
+  readonly noProxy?: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
+export function readProxySettings(env: Environment): {
+  readonly settings: ProxySettings
+  readonly problems: readonly { name: string; message: string }[]
+} {
+  const chosen = {
+    httpProxy: choose(env, 'http_proxy'),
+    httpsProxy: choose(env, 'https_proxy'),
+    noProxy: choose(env, 'no_proxy'),
+  }
+  const problems = [chosen.httpProxy, chosen.httpsProxy]
+    .filter((variable) => variable !== undefined && !isProxyUrl(variable.value))
+    .map((variable) => ({ name: variable?.name ?? '', message: 'is no proxy url; accepted: http://[user:password@]host:port' }))
+  const settings: ProxySettings = {
+    ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
+    ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
+    ...(chosen.noProxy && { noProxy: chosen.noProxy.value }),
+  }
+  return { settings, problems }
+}
+
+function choose(env: Environment, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
+  for (const name of [lowerCase, lowerCase.toUpperCase()]) {
+    const value = env[name]?.trim()
+    if (value) return { name, value }
+  }
+  return undefined
+}
+
+const isProxyUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+/** The proxy's password, where its url holds one, as written and decoded. */
+export function proxySecrets({ httpProxy, httpsProxy }: ProxySettings): readonly string[] {
+  return [httpProxy, httpsProxy]
+    .filter((url) => url !== undefined && isProxyUrl(url))
+    .map((url) => new URL(url ?? '').password)
+    .filter((password) => password !== '')
+    .flatMap((password) => [password, decode(password)])
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** `host:port` of the proxy that requests to this origin go through, without credentials; for messages. */
+export function proxyHost(origin: URL, { httpProxy, httpsProxy }: ProxySettings): string | undefined {
+  const url = origin.protocol === 'https:' ? httpsProxy : httpProxy
+  return url === undefined ? undefined : new URL(url).host
+}

@@ -1,0 +1,51 @@
+// Owns what the headers of an answer say about waiting. Pure; anything that makes no sense is as if it were not sent.
+
+export type Headers = Readonly<Record<string, string | undefined>>
+
+/** The fixed window of the key as an answer tells it. */
+export interface WindowNews {
+  readonly limit: number
+  readonly remaining: number
+  /** Until the window ends. */
+  readonly resetMs: number
+  /** Length of a whole window, where the policy header gives it. */
+  readonly windowMs: number | undefined
+}
+
+// The header counts seconds that are left, with decimals; it is no point in time (terraform-provider-clickhouse#148).
+export function readWindow(headers: Headers): WindowNews | undefined {
+  const limit = seconds(headers['x-ratelimit-limit'])
+  const remaining = seconds(headers['x-ratelimit-remaining'])
+  const reset = seconds(headers['x-ratelimit-reset'])
+  if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
+  const policy = /;\s*w=(\d{1,6})\b/.exec(headers['x-ratelimit-policy'] ?? '')?.[1]
+  return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
+}
+
+// The server's clock and ours do not tick together: a second more than told saves the next refusal.
+const resetMarginMs = 1000
+
+/**
+ * How long the server asks us to wait; undefined when it does not say. `Retry-After` counts on every answer, the end of the
+ * window only where the window is why it refused.
+ */
+export function toldWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
+  const retryAfter = retryAfterMs(headers['retry-after'], nowMs)
+  const reset = status === 429 ? seconds(headers['x-ratelimit-reset']) : undefined
+  const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
+  return waits.length === 0 ? undefined : Math.max(...waits)
+}
+
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+  const told = seconds(value)
+  if (told !== undefined) return told * 1000
+  if (value === undefined || !httpDate.test(value)) return undefined
+  const wait = Date.parse(value) - nowMs
+  return wait > 0 ? wait : undefined
+}
+
+function seconds(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
+}

@@ -1,0 +1,162 @@
+// Owns a request from first try to last: paced, tried again as the policy says, within the operation's deadline.
+import type { Clock } from '../kernel/clock.ts'
+import { WatchkeeperError } from '../kernel/errors.ts'
+import { ApiError, type RequestFacts } from './api-error.ts'
+import { attempt, type Hit, type Miss, type Reader } from './attempt.ts'
+import type { Pacer } from './pacer.ts'
+import type { ApiPath } from './path.ts'
+import { readWindow, toldWaitMs, type WindowNews } from './rate-limit.ts'
+import { decideRetry, type Method, patienceFor, type RetryAnswer } from './retry.ts'
+import type { Exchange, Transport } from './transport.ts'
+
+/** Longest that one request may take, from connecting to the last byte. */
+export const requestTimeoutMs = 30_000
+
+export interface Cancellation {
+  /** Aborted by the first signal: nothing new is sent, waits end. */
+  readonly stop: AbortSignal
+  /** Aborted a little later: what is under way ends as well. */
+  readonly abort: AbortSignal
+}
+
+export interface RequesterOptions {
+  /** Base url without a trailing slash. */
+  readonly baseUrl: URL
+  /** Value of the `Authorization` header. */
+  readonly authorization: string
+  readonly userAgent: string
+  /** The key as messages may name it. */
+  readonly keyName: string
+  readonly proxyHost: string | undefined
+  readonly maxAttempts: number
+  /** For everything that this requester does, from its creation on. */
+  readonly deadlineMs: number
+  readonly clock: Clock
+  /** From 0 to 1. */
+  readonly random: () => number
+  /** Hears of every retry and every long wait, one line each. */
+  readonly note: (line: string) => void
+  readonly cancellation: Cancellation
+  readonly pacer: Pacer
+  readonly transport: Transport
+}
+
+export interface Call<T> {
+  readonly method: Method
+  readonly path: ApiPath
+  readonly query?: URLSearchParams
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly read: Reader<T>
+  /** What the path identifies: `alert`. */
+  readonly noun: string
+  /** What the key must be allowed. */
+  readonly permission: string
+}
+
+export interface Requester {
+  /** Throws an ApiError when the request failed for good. */
+  request<T>(call: Call<T>): Promise<Hit<T>>
+  /** The API's id of the last answer that bore one. */
+  lastRequestId(): string | undefined
+  /** What the last answer that told it said of the key's rate limit. */
+  lastWindow(): WindowNews | undefined
+}
+
+export function createRequester(options: RequesterOptions): Requester {
+  const { baseUrl, clock, note, pacer, cancellation } = options
+  const deadline = clock.monotonicMs() + options.deadlineMs
+  const remainingMs = (): number => deadline - clock.monotonicMs()
+  let lastRequestId: string | undefined
+  let lastWindow: WindowNews | undefined
+
+  async function admit(facts: RequestFacts): Promise<void> {
+    const onWait = (waitMs: number): void => {
+      if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
+      if (waitMs >= 1000) note(`Waiting ${inSeconds(waitMs)} for the rate limit`)
+    }
+    await pacer.admit({ signal: cancellation.stop, onWait })
+  }
+
+  async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
+    let answered: { status: number; headers: Hit<T>['headers'] } | undefined
+    try {
+      const outcome = await attempt(options.transport, exchange, call.read)
+      const answer = 'hit' in outcome ? outcome.hit : outcome.miss
+      if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
+      lastRequestId = answer.requestId ?? lastRequestId
+      lastWindow = readWindow(answer.headers) ?? lastWindow
+      return outcome
+    } finally {
+      pacer.settle(answered)
+    }
+  }
+
+  function ask(call: Call<unknown>, miss: Miss, attempts: number): RetryAnswer {
+    const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.method, miss)
+    const toldMs = miss.status === undefined ? undefined : toldWaitMs(miss.status, miss.headers, clock.now())
+    return decideRetry({
+      patience,
+      attempts,
+      maxAttempts: options.maxAttempts,
+      toldMs,
+      remainingMs: remainingMs(),
+      random: options.random(),
+    })
+  }
+
+  async function request<T>(call: Call<T>): Promise<Hit<T>> {
+    // The query stands in messages as well: it tells which part of a long period failed.
+    const path = call.query === undefined ? call.path : `${call.path}?${call.query}`
+    const facts = { ...call, path, host: baseUrl.host, proxyHost: options.proxyHost, keyId: options.keyName, timeoutMs: requestTimeoutMs }
+    for (let attempts = 1; ; attempts++) {
+      await unlessStopped(cancellation.stop, () => admit(facts))
+      if (remainingMs() <= 0) throw tooLate(facts, 0, clock.now())
+      const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(remainingMs()))
+      const outcome = await tryOnce(call, toExchange(options, facts, call.body, timeoutMs))
+      if ('hit' in outcome) return outcome.hit
+      const decision = ask(call, outcome.miss, attempts)
+      if (!decision.retry) throw new ApiError({ ...facts, timeoutMs }, outcome.miss, { attempts, decision, nowMs: clock.now() })
+      note(`Trying again in ${inSeconds(decision.waitMs)} (attempt ${attempts} of ${options.maxAttempts}): ${reasonOf(outcome.miss)}`)
+      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
+    }
+  }
+
+  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow }
+}
+
+function toExchange(options: RequesterOptions, { method, path }: RequestFacts, body: unknown, timeoutMs: number): Exchange {
+  const { baseUrl, authorization, userAgent, cancellation } = options
+  return {
+    method,
+    url: new URL(`${baseUrl.href.replace(/\/$/, '')}${path}`),
+    body: body === undefined ? undefined : JSON.stringify(body),
+    authorization,
+    userAgent,
+    timeoutMs,
+    signal: cancellation.abort,
+  }
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+const reasonOf = (miss: Miss): string => [miss.status !== undefined && `status ${miss.status}`, miss.detail].filter(Boolean).join(', ')
+
+// A wait that is cut short by a signal is the user's wish, not a failure of the network.
+async function unlessStopped(stop: AbortSignal, wait: () => Promise<void>): Promise<void> {
+  try {
+    await wait()
+  } catch (thrown) {
+    if (stop.aborted) throw new WatchkeeperError('cancelled', 'Cancelled: nothing more was sent.', { cause: thrown })
+    throw thrown
+  }
+}
+
+function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
+  const when =
+    waitMs === 0 ? '' : `: the rate limit asks to wait ${inSeconds(waitMs)}, come back after ${new Date(nowMs + waitMs).toISOString()}`
+  return new WatchkeeperError(
+    'deadline',
+    `${method} ${path} was not sent, the time for the whole operation (timeout-seconds) is used up${when}.`,
+  )
+}

@@ -1,0 +1,55 @@
+// Owns reading an answer with a schema: tolerant of unknown fields, exact about where something does not fit.
+import * as z from 'zod'
+import { toDecimal } from '../kernel/decimal.ts'
+import { quote } from '../kernel/text.ts'
+import type { Reader } from './attempt.ts'
+import { type Unwrapped, unwrap, unwrapList } from './envelope.ts'
+
+/** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
+export const wireNumber = z.unknown().transform((value, context): number => {
+  const number = toDecimal(value)?.toNumber()
+  if (number !== undefined) return number
+  context.addIssue({ code: 'custom', message: 'is not a number' })
+  return z.NEVER
+})
+
+/** The text of an id: anything that is one word. What goes into a path is checked again there. */
+export const wireId = z.string().regex(/^[\w.:-]{1,128}$/, 'is not an id')
+
+/** The API does not promise names; a thing without one is still a thing. */
+export const nameOrEmpty = z
+  .string()
+  .nullish()
+  .transform((name) => name ?? '')
+
+/** For answers of which nothing is used. */
+export const readNothing: Reader<undefined> = () => ({ value: undefined })
+
+export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
+
+export const readList = <T>(item: z.ZodType<T>): Reader<readonly T[]> => readWith(z.array(item), unwrapList)
+
+/** `toPayload` takes the wrapping off; the place of a misfit is told with it on. */
+function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapped): Reader<T> {
+  return (json) => {
+    const { payload, prefix } = toPayload(json)
+    const parsed = schema.safeParse(payload)
+    if (parsed.success) return { value: parsed.data }
+    return { misfit: describeMisfit(parsed.error, prefix || 'the answer') }
+  }
+}
+
+function describeMisfit(error: z.ZodError, root: string): string {
+  const [first, ...others] = error.issues
+  const place = (first?.path ?? []).reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`),
+    root,
+  )
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `the answer does not fit: ${place} ${first?.code === 'custom' ? first.message : describeIssue(first)}${more}`
+}
+
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code !== 'invalid_type') return issue?.message ?? 'is wrong'
+  return issue.message.endsWith('received undefined') ? 'is missing' : `is not of type ${issue.expected}`
+}

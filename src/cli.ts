@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
+import { runCli } from './surfaces/cli/run-cli.ts'
+
+// A reader that went away (`| head -1`) ends the output, not the verdict.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  env: process.env,
+  directory: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signals: {
+    on: (signal, handler) => process.on(signal, handler),
+    off: (signal, handler) => process.off(signal, handler),
+    exit: (code) => process.exit(code),
+  },
+})

@@ -1,0 +1,40 @@
+// Owns calendar days in UTC, as `YYYY-MM-DD`. Such texts sort as their days do. The calendar is Temporal's, the grammar is ours.
+import { Temporal } from 'temporal-polyfill'
+
+/** A real day of the calendar, 2000-01-01 or later, written `YYYY-MM-DD`. */
+export type Day = string & { readonly __day: unique symbol }
+
+const grammar = /^[2-9]\d{3}-\d{2}-\d{2}$/
+
+export function isDay(text: string): text is Day {
+  if (!grammar.test(text)) return false
+  try {
+    Temporal.PlainDate.from(text, { overflow: 'reject' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const toDay = (date: Temporal.PlainDate): Day => date.toString() as Day
+
+/** The UTC day in which an instant lies. */
+export const dayOf = (epochMs: number): Day =>
+  toDay(Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs)).toZonedDateTimeISO('UTC').toPlainDate())
+
+export const addDays = (day: Day, days: number): Day => toDay(Temporal.PlainDate.from(day).add({ days }))
+
+/** A month that is too short for the day ends it on its last day. */
+export const addMonths = (day: Day, months: number): Day => toDay(Temporal.PlainDate.from(day).add({ months }))
+
+export const withDayOfMonth = (day: Day, dayOfMonth: number): Day => toDay(Temporal.PlainDate.from(day).with({ day: dayOfMonth }))
+
+export const startOfYear = (day: Day): Day => toDay(Temporal.PlainDate.from(day).with({ month: 1, day: 1 }))
+
+/** How many days lie in the range, both ends included. */
+export const countDays = (from: Day, to: Day): number => Temporal.PlainDate.from(from).until(to, { largestUnit: 'day' }).days + 1
+
+/** Every day of the range, both ends included. */
+export function* eachDay(from: Day, to: Day): Generator<Day> {
+  for (let day = from; day <= to; day = addDays(day, 1)) yield day
+}

@@ -1,0 +1,70 @@
+// Owns JSON in and out without loss: a number that a double cannot hold as written keeps its source text.
+// Duplicate keys: the last wins, as in every JSON parser of the language.
+
+/** A number kept as its source text, made by `JSON.rawJSON`; `JSON.stringify` writes it back unchanged. */
+export interface ExactNumber {
+  readonly rawJSON: string
+}
+
+declare global {
+  // In the language since ES2025's "JSON.parse source text access"; the compiler's library does not list it yet.
+  interface JSON {
+    rawJSON(text: string): ExactNumber
+    isRawJSON(value: unknown): value is ExactNumber
+    parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
+  }
+}
+
+const deepest = 100
+
+/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it nests deeper than 100 levels. */
+export function parseJson(text: string): unknown {
+  refuseDepth(text)
+  return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
+}
+
+const exact = (value: number, source: string): number | ExactNumber =>
+  String(value) === source || sameDecimal(String(value), source) ? value : JSON.rawJSON(source)
+
+/** The decimal text of a JSON number as the sender wrote it, or undefined for anything else. */
+export function numberText(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined
+}
+
+// 1.10 and 1.1, 1e2 and 100 are one decimal; 0.1 and the 20-digit number next to it are two.
+function sameDecimal(a: string, b: string): boolean {
+  const [left, right] = [scientific(a), scientific(b)]
+  return left !== undefined && left === right
+}
+
+// Significant digits and the power of ten of the last one, so that equal decimals have equal texts.
+function scientific(text: string): string | undefined {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text)
+  if (match === null) return undefined
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+// Before parsing: our own walks over the value recurse, and would end in a stack overflow that names no place.
+function refuseDepth(text: string): void {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quoteMark) i = endOfString(text, i)
+    else if (code === openBracket || code === openBrace) depth += 1
+    else if (code === closeBracket || code === closeBrace) depth -= 1
+    if (depth > deepest) throw new RangeError(`nested deeper than ${deepest} levels at character ${i}`)
+  }
+}
+
+const [quoteMark, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
+
+function endOfString(text: string, start: number): number {
+  let i = start + 1
+  while (i < text.length && text.charCodeAt(i) !== quoteMark) i += text.charCodeAt(i) === backslash ? 2 : 1
+  return i
+}

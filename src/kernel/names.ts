@@ -1,0 +1,45 @@
+// Owns the spellings of one name (kebab-case, camelCase, UPPER_SNAKE) and the search for the nearest known one.
+
+export const toKebab = (camel: string): string => camel.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+export const toCamel = (kebab: string): string => kebab.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** `api-key-id` → `WATCHKEEPER_API_KEY_ID`. */
+export const toEnvironmentName = (kebab: string): string => `WATCHKEEPER_${kebab.toUpperCase().replaceAll('-', '_')}`
+
+/** The known name that a misspelt one most likely means, or undefined when none is close. */
+export function nearestName(given: string, known: Iterable<string>): string | undefined {
+  const wanted = plain(given)
+  let best: string | undefined
+  let bestDistance = Number.POSITIVE_INFINITY
+  for (const name of known) {
+    const distance = editDistance(wanted, plain(name))
+    if (distance < bestDistance) [best, bestDistance] = [name, distance]
+  }
+  return bestDistance <= Math.max(1, Math.floor(wanted.length / 3)) ? best : undefined
+}
+
+/** `, did you mean "x"?` or nothing. */
+export function didYouMean(given: string, known: Iterable<string>): string {
+  const name = nearestName(given, known)
+  return name === undefined ? '' : `, did you mean "${name}"?`
+}
+
+// Case, dashes and underscores are the usual slips; they cost nothing. A name of 1 MB is nobody's typing error.
+const plain = (name: string): string => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
+
+// Optimal string alignment: insert, delete, replace, swap of two neighbours.
+function editDistance(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => [i])
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? j
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const steps = [at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)]
+      if (swapped) steps.push(at(i - 2, j - 2) + 1)
+      rows[i]?.push(Math.min(...steps))
+    }
+  }
+  return at(a.length, b.length)
+}

@@ -1,0 +1,44 @@
+// Owns the forms that a secret can take in text, and taking them out. A secret never reaches a sink, in none of these forms.
+
+/** Shorter ones are refused: masking them would blot out innocent words all over the log. */
+export const shortestSecret = 8
+
+/** The secret as it may appear after encoding, longest first, without duplicates. */
+export function formsOf(secret: string): readonly string[] {
+  const wellFormed = secret.toWellFormed()
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(wellFormed),
+    encodeURI(wellFormed),
+    new URLSearchParams([['', wellFormed]]).toString().slice(1),
+    toEntities(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    Buffer.from(secret).toString('hex'),
+  ]
+  return [...new Set(forms)].filter((form) => form.length >= shortestSecret).sort((a, b) => b.length - a.length)
+}
+
+/** What HTTP Basic sends for the key: a secret of its own. */
+export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
+
+export type Redact = (text: string) => string
+
+/** Replaces every form of every secret by `***`. */
+export function createRedact(secrets: Iterable<string>): Redact {
+  const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  return (text) => forms.reduce((safe, form) => safe.replaceAll(form, '***'), text)
+}
+
+/** The same for every string inside a JSON value, keys included. */
+export function redactDeep<T>(value: T, redact: Redact): T
+export function redactDeep(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item: unknown) => redactDeep(item, redact))
+  if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactDeep(item, redact)]))
+}
+
+const toEntities = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')

@@ -1,0 +1,25 @@
+// Owns what any text must be before a person or a machine reads it: well-formed, without control characters, bounded.
+// Escaping for one place (Markdown, a log line) is report/escape.ts.
+
+// C0, DEL, C1, line separators, bidirectional controls and the byte order mark: they move the cursor, end lines or hide text.
+const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
+
+/** Shows control characters as `\u001b`, newlines as `\n`; half a surrogate pair becomes U+FFFD. */
+export function printable(text: string): string {
+  return text.toWellFormed().replace(invisible, (character) => {
+    if (character === '\n') return '\\n'
+    if (character === '\r') return '\\r'
+    if (character === '\t') return '\\t'
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+/** At most `limit` UTF-16 units, never half a surrogate pair, with the number of those left out. */
+export function clip(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
+  return `${kept}… (${text.length - kept.length} more characters)`
+}
+
+/** The form in which foreign text stands in a message: printable and short. */
+export const quote = (text: string, limit = 200): string => printable(clip(text, limit))

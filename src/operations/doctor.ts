@@ -1,0 +1,130 @@
+// Owns the operation that finds out why nothing works: address, key, role, limits. Every check is a real request.
+import * as z from 'zod'
+import { dayOf } from '../kernel/days.ts'
+import { type ErrorKind, toWatchkeeperError } from '../kernel/errors.ts'
+import type { Block } from '../report/blocks.ts'
+import { data, type Line, ours, say } from '../report/line.ts'
+import { type Context, defineOperation, pass } from './operation.ts'
+
+const check = z.object({
+  name: z.string().describe('What was tried.'),
+  outcome: z.enum(['ok', 'failed', 'skipped']),
+  detail: z.string().describe('What came of it, and what to do.'),
+})
+
+type Check = z.output<typeof check>
+
+export const doctor = defineOperation({
+  summary: 'Checks address, key, role and limits with harmless requests, and says what is wrong.',
+  effect: 'read',
+  scope: 'organization',
+  input: z.strictObject({}),
+  output: z.object({
+    healthy: z.boolean().describe('Whether no check failed.'),
+    requestsLeft: z.int().optional().describe("Requests left in the rate limit's window, where the service tells."),
+  }),
+  details: z.object({ checks: z.array(check).describe('The checks, in order.') }),
+  example: {},
+  async run(context) {
+    const checks: Check[] = []
+    let hopeless: string | undefined
+    for (const { name, run } of probes(context)) {
+      const { check: done, dooms } = hopeless === undefined ? await observe(name, run, context) : skip(name, hopeless)
+      checks.push(done)
+      if (dooms) hopeless = `not tried, because ${name} failed`
+    }
+    const limit = context.api.rateLimit()
+    const left =
+      limit === undefined
+        ? 'the service does not tell; kept to 10 requests per 10 s'
+        : `${limit.remaining} of ${limit.limit} requests left in this window`
+    const rateLimit: Check = { name: 'rate limit', outcome: hopeless === undefined ? 'ok' : 'skipped', detail: hopeless ?? left }
+    return {
+      healthy: checks.every(({ outcome }) => outcome !== 'failed'),
+      ...(limit && { requestsLeft: limit.remaining }),
+      checks: [...checks, rateLimit],
+    }
+  },
+  judge({ checks }) {
+    const failed = checks.filter(({ outcome }) => outcome === 'failed')
+    return failed.length === 0
+      ? pass
+      : { status: 'fail', reasons: failed.map(({ name, detail }) => say`${ours(name)}: ${firstLine(detail)}`) }
+  },
+  report: ({ checks }) => ({
+    headline: headlineOf(checks),
+    blocks: [
+      checkTable(checks),
+      ...checks.filter(({ outcome }) => outcome === 'failed').map(({ detail }): Block => ({ kind: 'preformatted', text: detail })),
+    ],
+  }),
+})
+
+type Run = () => Promise<string>
+
+type Probe = { readonly name: string; readonly run: Run | 'no-service' }
+
+// In order of what each needs: the first answer proves the address and the key, the others one permission each.
+function probes({ api, organizationId, service, apiOrigin, profile, clock }: Context<'read', 'organization'>): readonly Probe[] {
+  const today = dayOf(clock.now())
+  return [
+    {
+      name: 'usage cost',
+      run: async () => {
+        const { unit } = await api.usage.read(organizationId, { from: today, to: today }, [])
+        return `${apiOrigin} answers, the key is accepted and may read costs (in ${unit})`
+      },
+    },
+    {
+      name: 'dashboards',
+      run:
+        service === undefined
+          ? 'no-service'
+          : async () => `${(await api.dashboards.list(service)).items.length} dashboards, profile ${profile.name}`,
+    },
+    { name: 'alerts', run: service === undefined ? 'no-service' : async () => `${(await api.alerts.list(service)).items.length} alerts` },
+    { name: 'backups', run: service === undefined ? 'no-service' : async () => `${(await api.backups.list(service)).length} backups` },
+  ]
+}
+
+/** Failures after which no other request can fare better. */
+const doomKinds: ReadonlySet<ErrorKind> = new Set(['authentication', 'network', 'tls', 'timeout', 'deadline', 'redirect'])
+
+interface Observation {
+  readonly check: Check
+  readonly dooms: boolean
+}
+
+const skip = (name: string, detail: string): Observation => ({ check: { name, outcome: 'skipped', detail }, dooms: false })
+
+async function observe(name: string, run: Probe['run'], { profile }: Context<'read', 'organization'>): Promise<Observation> {
+  if (run === 'no-service') return skip(name, 'no service-id was given')
+  try {
+    return { check: { name, outcome: 'ok', detail: await run() }, dooms: false }
+  } catch (thrown) {
+    const { kind, message } = toWatchkeeperError(thrown)
+    if (kind === 'cancelled' || kind === 'bug') throw thrown
+    // The list of backups is no part of the neutral contract.
+    if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
+    return { check: { name, outcome: 'failed', detail: message }, dooms: doomKinds.has(kind) }
+  }
+}
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? ''
+
+function headlineOf(checks: readonly Check[]): Line {
+  const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
+  return say`${count('ok')} checks ok, ${count('failed')} failed, ${count('skipped')} skipped`
+}
+
+const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
+
+const checkTable = (checks: readonly Check[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
+  rows: checks.map(({ name, outcome, detail }) => [
+    [ours(name)],
+    [ours(words[outcome])],
+    [outcome === 'failed' ? ours('see below') : data(detail)],
+  ]),
+})

@@ -1,0 +1,94 @@
+// Owns the kinds of field that inputs are made of: each checks strictly, says what it accepts, and has one spelling everywhere.
+import * as z from 'zod'
+import { isResourceId, isUuid } from '../api/path.ts'
+import { type Day, isDay } from '../kernel/days.ts'
+import { type Decimal, parseAmount } from '../kernel/decimal.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What a person may write, in words. */
+    accepts?: string
+    /** Never shown, not even when it is wrong. */
+    secret?: boolean
+  }
+}
+
+const oneLine = z.string().regex(/^[^\r\n]*$/)
+
+export const text = (description: string, longest = 1024) =>
+  oneLine
+    .min(1)
+    .max(longest)
+    .meta({ description, accepts: `one line of at most ${longest} characters` })
+
+/** May run over several lines. */
+export const longText = (description: string, longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .meta({ description, accepts: `text of at most ${longest} characters` })
+
+export const filePath = (description: string, accepts = 'a path inside the workspace') =>
+  oneLine.min(1).max(4096).meta({ description, accepts })
+
+export const uuid = (description: string) =>
+  z
+    .string()
+    .transform((id) => id.toLowerCase())
+    .refine(isUuid)
+    .meta({ description, accepts: 'a uuid such as 11111111-2222-4333-8444-555555555555' })
+
+/** Id of a dashboard or an alert. */
+export const resourceId = (description: string) =>
+  z
+    .string()
+    .transform((id) => id.toLowerCase())
+    .refine(isResourceId)
+    .meta({ description, accepts: '24 hex digits, or a uuid' })
+
+/** An id that is only ever sent inside a body. */
+export const opaqueId = (description: string) =>
+  z
+    .string()
+    .regex(/^[\w.:-]{1,64}$/)
+    .meta({ description, accepts: 'an id: letters, digits, dashes and underscores, at most 64' })
+
+export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
+  z.enum(options).meta({ description, accepts: options.join(', ') })
+
+export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
+
+export const integer = (description: string, least: number, most: number) =>
+  z
+    .int()
+    .min(least)
+    .max(most)
+    .meta({ description, accepts: `a whole number from ${least} to ${most}` })
+
+export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
+
+/** An amount of usage credits. Text or number in, exact decimal out. */
+export const amount = (description: string) =>
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context): Decimal => {
+      const decimal = parseAmount(String(value))
+      if (decimal !== undefined) return decimal
+      context.addIssue({ code: 'custom', message: 'is no amount' })
+      return z.NEVER
+    })
+    .meta({ description, accepts: 'zero or more in plain decimals, such as 1000 or 99.5' })
+
+export const day = (description: string) =>
+  z
+    .string()
+    .transform((value, context): Day => {
+      if (isDay(value)) return value
+      context.addIssue({ code: 'custom', message: 'is no day' })
+      return z.NEVER
+    })
+    .meta({ description, accepts: 'a UTC day of the calendar as YYYY-MM-DD' })
+
+export const lines = (description: string, accepts: string, item: z.ZodType<string>) =>
+  z.array(item).max(100).meta({ description, accepts })

@@ -1,0 +1,83 @@
+// Owns what an operation is. The action, the command line, the library, the documentation and the contract tests read this.
+import * as z from 'zod'
+import type { ReadApi, WriteApi } from '../api/client.ts'
+import type { Profile } from '../api/profiles.ts'
+import type { Service } from '../api/service.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Problem } from '../kernel/errors.ts'
+import type { Block } from '../report/blocks.ts'
+import type { Line } from '../report/line.ts'
+
+/** `read` gets an api without a single method that writes. */
+export type Effect = 'read' | 'write'
+
+/** What the operation is about; decides which ids are required. */
+export type Scope = 'organization' | 'service'
+
+export interface Context<E extends Effect, S extends Scope> {
+  readonly api: E extends 'read' ? ReadApi : WriteApi
+  readonly organizationId: string
+  readonly service: S extends 'service' ? Service : Service | undefined
+  readonly profile: Profile
+  /** Where requests go, as people know it: scheme, host, port. */
+  readonly apiOrigin: string
+  readonly clock: Clock
+  /** Reads a text file of the workspace. Throws an InputError that names `input` when it may or can not. */
+  readFile(path: string, input: string): Promise<string>
+}
+
+export interface Verdict {
+  readonly status: 'pass' | 'warn' | 'fail'
+  /** Why it is no `pass`; empty for one. */
+  readonly reasons: readonly Line[]
+}
+
+export const pass: Verdict = { status: 'pass', reasons: [] }
+
+export interface Report {
+  /** What happened, in one line that can stand alone. */
+  readonly headline: Line
+  readonly blocks: readonly Block[]
+}
+
+/** The values that were given and are valid by themselves, and the names of all that were given. */
+export interface Given<I extends z.ZodObject> {
+  readonly values: Partial<z.output<I>>
+  readonly names: ReadonlySet<string>
+}
+
+export interface Operation<
+  E extends Effect = Effect,
+  S extends Scope = Scope,
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodObject = z.ZodObject,
+  D extends z.ZodObject = z.ZodObject,
+> {
+  /** One sentence: for help, documentation and action.yml. */
+  readonly summary: string
+  readonly effect: E
+  readonly scope: S
+  /** Inputs by their camelCase names, each described. */
+  readonly input: I
+  /** The outputs of the action, by their camelCase names, each described. */
+  readonly output: O
+  /** What the full result holds beyond the outputs. */
+  readonly details: D
+  /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
+  readonly example: z.input<I>
+  /** Rules between inputs. Sees partly invalid input too, so that everything wrong is told at once. */
+  check?(given: NoInfer<Given<I>>): readonly Problem[]
+  /** Throws a WatchkeeperError when it cannot be done. */
+  run(context: Context<E, S>, input: z.output<I>): Promise<z.output<O> & z.output<D>>
+  /** Absent where nothing can be failed. */
+  judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
+  report(result: z.output<O> & z.output<D>): Report
+}
+
+/** For operations whose outputs say it all. */
+export const noDetails = z.looseObject({})
+
+/** Infers the types of one operation from its schemas. */
+export const defineOperation = <E extends Effect, S extends Scope, I extends z.ZodObject, O extends z.ZodObject, D extends z.ZodObject>(
+  operation: Operation<E, S, I, O, D>,
+): Operation<E, S, I, O, D> => operation

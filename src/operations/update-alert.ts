@@ -1,0 +1,35 @@
+// Owns the operation that changes one alert: read, change what was given, write the whole, keep what nobody mentioned.
+import * as z from 'zod'
+import { ours, say } from '../report/line.ts'
+import { changeAlert } from './alert-change.ts'
+import { alertInput, checkAlertInput, readAlertInput } from './alert-input.ts'
+import { alertDetails, alertFacts, alertOutput, nameOf, outputsOf } from './alert-report.ts'
+import { alertId } from './alerts.ts'
+import { defineOperation, type Given } from './operation.ts'
+
+const input = z.strictObject({ alertId, ...alertInput.shape })
+
+export const updateAlert = defineOperation({
+  summary: 'Changes one alert. What is not given stays as it is; null in a document clears a field.',
+  effect: 'write',
+  scope: 'service',
+  input,
+  output: alertOutput,
+  details: alertDetails,
+  example: { alertId: '000000000000000000000000', threshold: 10 },
+  check: (given) => [...checkAlertInput(given), ...checkChange(given)],
+  async run({ api, service, profile, readFile }, { alertId: id, ...rest }) {
+    const declared = await readAlertInput(rest, profile, readFile)
+    const { alert, changed } = await changeAlert(api, service, await api.alerts.get(service, id), declared)
+    return outputsOf(alert, changed)
+  },
+  report: ({ alert, changed }) => ({
+    headline: say`Alert ${nameOf(alert)} ${ours(changed ? 'updated' : 'is as it should be')}`,
+    blocks: [alertFacts(alert)],
+  }),
+})
+
+const checkChange = ({ names }: Given<typeof input>) =>
+  [...names].some((name) => name !== 'alertId')
+    ? []
+    : [{ name: 'alert', message: 'is missing: give alert, alert-file or the single fields to change' }]

@@ -1,0 +1,49 @@
+// Owns action.yml. No input has a default there: a default would hide the environment and the config file.
+import { stringify } from 'yaml'
+import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
+
+export function renderActionYml(operations: readonly OperationFacts[]): string {
+  const action = {
+    name: 'Watchkeeper',
+    description: 'Alerts and dashboards as code, an honest cost gate and backup checks for a hosted observability service.',
+    author: 'Watchkeeper maintainers',
+    branding: { icon: 'eye', color: 'blue' },
+    inputs: {
+      operation: { description: `What to do: ${operations.map(({ name }) => name).join(', ')}.`, required: true },
+      ...Object.fromEntries(settings.map((field) => [field.name, { description: describeInput(field), required: false }])),
+      ...collect(operations, 'inputs', describeInput, { required: false }),
+    },
+    outputs: {
+      ...Object.fromEntries(commonOutputs.map(({ name, description }) => [name, { description }])),
+      ...collect(operations, 'outputs', ({ description }) => description, {}),
+    },
+    runs: { using: 'node24', main: 'dist/index.js' },
+  }
+  return `# GENERATED from the operations by \`npm run generate\`.\n${stringify(action, { lineWidth: 0 })}`
+}
+
+const describeInput = ({ description, accepts }: FieldFacts): string =>
+  accepts === '' ? description : `${description} Accepted: ${accepts}.`
+
+/** Fields of all operations by name; each description with the operations that it is true of. */
+function collect(
+  operations: readonly OperationFacts[],
+  kind: 'inputs' | 'outputs',
+  describe: (field: FieldFacts) => string,
+  more: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const users = new Map<string, Map<string, string[]>>()
+  for (const operation of operations) {
+    for (const field of operation[kind]) {
+      const texts = users.get(field.name) ?? new Map<string, string[]>()
+      users.set(field.name, texts)
+      texts.set(describe(field), [...(texts.get(describe(field)) ?? []), operation.name])
+    }
+  }
+  return Object.fromEntries(
+    [...users].map(([name, texts]) => [
+      name,
+      { description: [...texts].map(([text, names]) => `${text} (${names.join(', ')})`).join(' '), ...more },
+    ]),
+  )
+}

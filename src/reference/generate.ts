@@ -1,0 +1,47 @@
+// Owns writing what is generated, and `--check`, which writes nothing and fails where a file is not what it would be.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { renderActionYml } from './action-yml.ts'
+import { describeOperations } from './describe.ts'
+import { renderSchemas } from './json-schema.ts'
+import { readmeTables, renderOperations } from './markdown.ts'
+
+/** Every generated file by its path under `root`, as it should be. */
+async function render(root: string): Promise<ReadonlyMap<string, string>> {
+  const operations = await describeOperations()
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  return new Map([
+    ['action.yml', renderActionYml(operations)],
+    ['docs/operations.md', renderOperations(operations)],
+    ['README.md', fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), readmeTables(operations))],
+    ['src/kernel/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
+    ...schemas,
+  ])
+}
+
+/** Replaces what stands between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */
+export function fillMarkers(text: string, parts: Readonly<Record<string, string>>): string {
+  return Object.entries(parts).reduce((filled, [name, part]) => {
+    const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`]
+    const [before, rest] = filled.split(start)
+    const after = rest?.split(end)[1]
+    if (before === undefined || after === undefined) throw new Error(`README.md lacks ${start} … ${end}`)
+    return `${before}${start}\n${part}\n${end}${after}`
+  }, text)
+}
+
+/** Writes, or with `check` only compares. Returns the paths that differ. */
+export async function generate(root: string, check: boolean): Promise<readonly string[]> {
+  const stale: string[] = []
+  for (const [path, wanted] of await render(root)) {
+    const file = join(root, path)
+    const present = await readFile(file, 'utf8').catch(() => undefined)
+    if (present === wanted) continue
+    stale.push(path)
+    if (check) continue
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, wanted)
+  }
+  return stale
+}

@@ -1,0 +1,48 @@
+// Owns the JSON Schemas for editors and other tools, made from the same definitions that check the real input.
+import * as z from 'zod'
+import { alertBodySchema } from '../api/alert-body.ts'
+import { dashboardBodySchema } from '../api/dashboard-body.ts'
+import { toKebab } from '../kernel/names.ts'
+import { operationNames, operations } from '../operations/index.ts'
+import type { Operation } from '../operations/operation.ts'
+import { fileSettings, settingsSchema } from '../operations/settings.ts'
+
+/** Schemas by file name. */
+export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
+    'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
+    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
+    'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
+  }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
+
+// `accepts` and `secret` are words of ours; a validator does not know them.
+function withoutOwnWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOwnWords)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key, item]) => !(key === 'accepts' && typeof item === 'string') && key !== 'secret')
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutOwnWords(item)]))
+}
+
+const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
+  withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
+
+function configSchema(): Schema {
+  const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
+  return toSchema(z.strictObject(shape))
+}
+
+async function operationSchemas(): Promise<Schema> {
+  const entries = operationNames.map(async (name) => {
+    const { summary, input, output, details }: Operation = await operations[name]()
+    const { $schema: _, ...inputSchema } = toSchema(input)
+    const { $schema: __, ...resultSchema } = toSchema(z.looseObject({ ...output.shape, ...details.shape }), 'output')
+    return [name, { description: summary, type: 'object', properties: { input: inputSchema, result: resultSchema } }] as const
+  })
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: Object.fromEntries(await Promise.all(entries)) }
+}

@@ -1,0 +1,101 @@
+// Owns the generated Markdown: docs/operations.md, and the tables that stand in the README between markers.
+import { stringify } from 'yaml'
+import { toKebab } from '../kernel/names.ts'
+import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
+
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
+
+const code = (text: string): string => `\`${text}\``
+
+const inputTable = (fields: readonly FieldFacts[]): string =>
+  table(
+    ['input', 'meaning', 'accepted', 'default'],
+    fields.map((field) => [
+      code(field.name),
+      field.description,
+      field.accepts,
+      field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
+    ]),
+  )
+
+const outputTable = (fields: readonly FieldFacts[]): string =>
+  table(
+    ['output', 'meaning'],
+    fields.map(({ name, description }) => [code(name), description]),
+  )
+
+const anchor = (name: string): string => `[\`${name}\`](docs/operations.md#${name})`
+
+/** The README's generated parts by the name in their markers. */
+export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Record<string, string>> => ({
+  operations: table(
+    ['operation', 'what it does'],
+    operations.map(({ name, summary }) => [anchor(name), summary]),
+  ),
+  settings: inputTable(settings),
+  inputs: table(
+    ['operation', 'inputs', 'outputs'],
+    operations.map(({ name, inputs, outputs }) => [code(name), listOf(inputs), listOf(outputs)]),
+  ),
+  outputs: outputTable(commonOutputs),
+})
+
+const listOf = (fields: readonly FieldFacts[]): string => fields.map(({ name }) => code(name)).join(', ')
+
+export function renderOperations(operations: readonly OperationFacts[]): string {
+  return [
+    '<!-- GENERATED from the operations by `npm run generate`. -->',
+    '# Operations',
+    'Every operation has one definition; the action, the command line and the library are made from it. Inputs are `with:` keys of the action, `--flags` of the command line and camelCase fields of the library. The common inputs also read an environment variable: `WATCHKEEPER_` and the name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`.',
+    operations.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`).join('\n'),
+    '## Common inputs',
+    inputTable(settings),
+    '## Common outputs',
+    outputTable(commonOutputs),
+    ...operations.map(renderOperation),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function renderOperation(operation: OperationFacts): string {
+  const { name, summary, effect, scope, inputs, outputs, details } = operation
+  return [
+    `## ${name}`,
+    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} Needs \`organization-id\`${scope === 'service' ? ' and `service-id`' : ''}.`,
+    ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
+    outputTable(outputs),
+    ...(details.length === 0
+      ? []
+      : [
+          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${lowerFirst(field.description)})`).join('; ')}.`,
+        ]),
+    renderExample(operation),
+  ].join('\n\n')
+}
+
+const toCamelField = (kebab: string): string => kebab.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
+
+function renderExample({ name, method, example }: OperationFacts): string {
+  const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
+  const flags = Object.entries(inputs).map(([key, value]) => ` \\\n  --${key} ${shellWord(String(value))}`)
+  const step = stringify([{ uses: 'watchkeeper/watchkeeper@v0', with: { operation: name, ...inputs } }], { lineWidth: 0 })
+  const argument = Object.keys(example).length === 0 ? '' : literal(example)
+  return [
+    '```yaml\n' + step + '```',
+    '```sh\nwatchkeeper ' + name + flags.join('') + '\n```',
+    '```ts\nawait client.' + method + '(' + argument + ')\n```',
+  ].join('\n\n')
+}
+
+const shellWord = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+const literal = (example: Readonly<Record<string, unknown>>): string =>
+  `{ ${Object.entries(example)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value)}`)
+    .join(', ')} }`

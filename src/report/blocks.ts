@@ -1,0 +1,32 @@
+// Owns what a report is made of. Blocks are values: markdown.ts and terminal.ts render the same ones.
+import type { Line } from './line.ts'
+
+/** `pass` and its neighbours judge; `error` says that nothing could be judged. */
+export type Status = 'pass' | 'warn' | 'fail' | 'error'
+
+export interface Column {
+  readonly title: string
+  /** Numbers stand on the right. */
+  readonly align?: 'left' | 'right'
+}
+
+export interface Point {
+  /** Ours: a day. */
+  readonly label: string
+  /** For drawing alone; figures that people rely on are decimals. */
+  readonly value: number
+}
+
+export type Block =
+  /** The first line of every report. */
+  | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
+  | { readonly kind: 'paragraph'; readonly line: Line }
+  | { readonly kind: 'list'; readonly items: readonly Line[] }
+  /** The few numbers that matter. */
+  | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
+  | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
+  | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
+  /** Folded where the place can fold. */
+  | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
+  /** Foreign text over several lines. */
+  | { readonly kind: 'preformatted'; readonly text: string }

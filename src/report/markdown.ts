@@ -1,0 +1,98 @@
+// Owns the Markdown of a report, within a size in bytes: GitHub drops a summary that is too long as a whole.
+
+import type { Block, Status } from './blocks.ts'
+import { dayChart, sparkline } from './chart.ts'
+import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownWords } from './escape.ts'
+import type { Inline, Line } from './line.ts'
+
+const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
+
+const bytesOf = (text: string): number => Buffer.byteLength(text)
+
+/** Room for the sentence that says what was left out. */
+const noteBytes = 200
+
+/** Renders as many blocks and rows as fit into `maxBytes`; says so when something had to go. */
+export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY): string {
+  const room = maxBytes - noteBytes
+  let text = ''
+  let leftOut = 0
+  for (const block of blocks) {
+    const piece = renderBlock(block, room - bytesOf(text))
+    if (piece === undefined) leftOut += 1
+    else text += `${piece}\n\n`
+  }
+  return leftOut === 0 ? text : `${text}*${leftOut} more sections did not fit here: see the result file.*\n`
+}
+
+/** Undefined when not even a part of the block fits. */
+function renderBlock(block: Block, room: number): string | undefined {
+  if (block.kind === 'table') return renderTable(block, room)
+  if (block.kind === 'details') return renderDetails(block, room)
+  const text = renderWhole(block)
+  return bytesOf(text) + 2 <= room ? text : undefined
+}
+
+function renderWhole(block: Exclude<Block, { kind: 'table' | 'details' }>): string {
+  switch (block.kind) {
+    case 'verdict':
+      return `### ${emoji[block.status]} ${renderLine(block.line)}`
+    case 'paragraph':
+      return renderLine(block.line)
+    case 'list':
+      return block.items.map((item) => `- ${renderLine(item)}`).join('\n')
+    case 'facts':
+      return [
+        row(block.facts.map(({ label }) => markdownWords(label))),
+        row(block.facts.map(() => '---')),
+        row(block.facts.map(({ value }) => renderCell(value))),
+      ].join('\n')
+    case 'chart':
+      return `${markdownWords(block.title)} ${sparkline(block.points)}\n\n${dayChart(block)}`
+    case 'preformatted':
+      return markdownBlock(block.text)
+  }
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>, room: number): string | undefined {
+  const head = [
+    ...(title === undefined ? [] : [`**${markdownWords(title)}**\n`]),
+    row(columns.map((column) => markdownWords(column.title))),
+    row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
+  ].join('\n')
+  let text = head
+  let written = 0
+  for (const cells of rows) {
+    const next = `\n${row(cells.map(renderCell))}`
+    if (bytesOf(text) + bytesOf(next) + noteBytes > room) break
+    text += next
+    written += 1
+  }
+  if (written === rows.length) return text
+  return written === 0 ? undefined : `${text}\n\n*${rows.length - written} more rows did not fit here: see the result file.*`
+}
+
+function renderDetails({ title, blocks }: Extract<Block, { kind: 'details' }>, room: number): string | undefined {
+  const head = `<details><summary>${htmlText(title)}</summary>\n\n`
+  const tail = '</details>'
+  const inside = renderMarkdown(blocks, room - bytesOf(head) - bytesOf(tail))
+  const text = `${head}${inside}${tail}`
+  return bytesOf(text) + 2 <= room ? text : undefined
+}
+
+const renderWith =
+  (renderData: (text: string) => string) =>
+  (line: Line): string =>
+    line.map((part) => (part.kind === 'data' ? renderData(part.text) : renderOurs(part))).join('')
+
+const renderLine = renderWith(markdownData)
+
+const renderCell = renderWith(markdownCellData)
+
+const renderOurs = ({ text, strong }: Extract<Inline, { kind: 'ours' }>): string =>
+  strong ? `**${markdownWords(text)}**` : markdownWords(text)
+
+/** For a line that stands inside HTML. */
+export const lineToHtml = (line: Line): string => line.map(({ kind, text }) => (kind === 'data' ? htmlData(text) : htmlText(text))).join('')

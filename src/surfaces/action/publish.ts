@@ -1,0 +1,49 @@
+// Owns what outlives the step: result file, outputs, summary, annotation. Each one may fail; none of them changes the verdict.
+import * as core from '@actions/core'
+import { logLine } from '../../report/escape.ts'
+import type { Finished, ResultDocument } from '../finished.ts'
+import { resultFilePath, toResultOutput, writeResultFile } from '../result-file.ts'
+import type { Environment } from '../setting-sources.ts'
+import { writeSummary } from './summary.ts'
+
+interface Places {
+  readonly env: Environment
+  readonly workspace: string
+  readonly wantsSummary: boolean
+  readonly wantedFile: string | undefined
+}
+
+export async function publish(
+  { document, outputs, blocks }: Finished,
+  { env, workspace, wantsSummary, wantedFile }: Places,
+): Promise<void> {
+  const file = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation) ?? ''
+  if (file !== '') await attempt('the result file', () => writeResultFile(file, document))
+  await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(document, file), 'result-file': file }, env))
+  if (wantsSummary) await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY))
+}
+
+async function attempt(what: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (thrown) {
+    core.warning(logLine(`${what} could not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`))
+  }
+}
+
+async function setOutputs(outputs: Readonly<Record<string, string>>, env: Environment): Promise<void> {
+  // Without the file, the toolkit would print a command that runners no longer obey, with the values in the log.
+  if (!env.GITHUB_OUTPUT) throw new Error('GITHUB_OUTPUT is not set')
+  for (const [name, value] of Object.entries(outputs)) core.setOutput(name, value)
+}
+
+/** Longest message that the runner keeps. */
+const longestAnnotation = 4000
+
+export function annotate({ operation, status, failureReason }: ResultDocument): void {
+  if (status === 'pass') return
+  const lines = failureReason.split('\n').map(logLine).join('\n').slice(0, longestAnnotation)
+  const title = `Watchkeeper ${logLine(operation)}`.trim()
+  if (status === 'warn') core.warning(lines, { title })
+  else core.error(lines, { title })
+}

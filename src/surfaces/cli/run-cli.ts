@@ -1,0 +1,98 @@
+// Owns the command line: report on stdout, everything else on stderr, and the exit code that says which of the two mattered.
+import { CommanderError } from 'commander'
+import { systemClock } from '../../kernel/clock.ts'
+import { exitCodes } from '../../kernel/errors.ts'
+import { isOperationName, operationNames, operations } from '../../operations/index.ts'
+import { jsonLine, logLine } from '../../report/escape.ts'
+import { renderTerminal } from '../../report/terminal.ts'
+import { cancelOnSignals, type Signals } from '../cancellation.ts'
+import type { Finished } from '../finished.ts'
+import { invoke } from '../invoke.ts'
+import { resultFilePath, writeResultFile } from '../result-file.ts'
+import type { Environment } from '../setting-sources.ts'
+import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
+import { addOperation, createProgram, type Flags } from './program.ts'
+import { addTools } from './tools.ts'
+
+export interface Terminal {
+  readonly env: Environment
+  readonly directory: string
+  readonly signals: Signals
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** Resolves to the exit code; see `exitCodes`. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode: number = exitCodes.ok
+  const program = createProgram().configureOutput({
+    writeOut: (text) => void terminal.stdout.write(text),
+    writeErr: (text) => void terminal.stderr.write(text),
+  })
+  const start = async (operation: string, flags: Flags, options: { readonly json: boolean }): Promise<void> => {
+    exitCode = await runOperation(operation, flags, options.json, terminal)
+  }
+  // Only the command that is meant is loaded; an unknown one, or none, needs them all for its answer.
+  const [first = ''] = args
+  for (const name of isOperationName(first) ? [first] : operationNames) addOperation(program, name, await operations[name](), start)
+  addTools(program, terminal, (code) => {
+    exitCode = code
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return exitCode
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.input
+    throw thrown
+  }
+}
+
+async function runOperation(operation: string, flags: Flags, json: boolean, terminal: Terminal): Promise<number> {
+  const { env, directory, stdout, stderr } = terminal
+  const cancelling = cancelOnSignals(terminal.signals)
+  const note = (line: string): void => void stderr.write(`${logLine(line)}\n`)
+  try {
+    const readFile = (path: string, input: string): Promise<string> => readWorkspaceFile(directory, path, input)
+    const finished = await invoke(
+      {
+        operation,
+        inputs: flags,
+        areText: true,
+        env,
+        secrets: [],
+        readConfigFile: (path, isWanted) => readOptionalFile(directory, path, isWanted),
+      },
+      { clock: systemClock, random: Math.random, note, cancellation: cancelling, readFile },
+    )
+    await keep(finished, flags, terminal, note)
+    if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
+    if (!json || finished.document.status === 'error')
+      show(finished, finished.document.status === 'error' ? stderr : stdout, colorsOf(terminal))
+    return cancelling.wasCancelled() ? exitCodes.cancelled : finished.exitCode
+  } finally {
+    cancelling.dispose()
+  }
+}
+
+function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean): void {
+  for (const line of renderTerminal(blocks, { color })) stream.write(`${color ? line : logLine(line)}\n`)
+}
+
+const colorsOf = ({ stdout, env }: Terminal): boolean => stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+
+/** Result file and, inside a workflow, the job summary. What cannot be written is said and changes no verdict. */
+async function keep(
+  { settings, document, blocks }: Awaited<ReturnType<typeof invoke>>,
+  flags: Flags,
+  { env, directory }: Terminal,
+  note: (line: string) => void,
+): Promise<void> {
+  const file = resultFilePath(settings?.resultFile ?? flags.resultFile, directory, env.RUNNER_TEMP, document.operation)
+  try {
+    if (file !== undefined) await writeResultFile(file, document)
+    if (env.GITHUB_STEP_SUMMARY && settings?.summary !== false)
+      await (await import('../action/summary.ts')).writeSummary(blocks, env.GITHUB_STEP_SUMMARY)
+  } catch (thrown) {
+    note(`warning: the result could not be kept: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  }
+}

@@ -1,0 +1,88 @@
+// Owns what every surface gets when a run is over, and the result document that outputs, file and `--json` share.
+
+import { ApiError } from '../api/api-error.ts'
+import { exitCodes, type WatchkeeperError } from '../kernel/errors.ts'
+import { toKebab } from '../kernel/names.ts'
+import type { Operation, Report, Verdict } from '../operations/operation.ts'
+import type { Block, Status } from '../report/blocks.ts'
+import { join, say, toPlainText } from '../report/line.ts'
+
+/** The full result: what every operation says, and the fields of its own beside it. */
+export interface ResultDocument {
+  readonly operation: string
+  readonly status: Status
+  /** Why it is no pass, in one line; empty for a pass. */
+  readonly failureReason: string
+  /** The API's id of the last answer. */
+  readonly requestId?: string
+  /** For `error`: kind and, where there was an answer, its status. */
+  readonly error?: { readonly kind: string; readonly httpStatus?: number }
+  readonly [field: string]: unknown
+}
+
+export interface Finished {
+  readonly document: ResultDocument
+  /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
+  readonly outputs: Readonly<Record<string, string>>
+  readonly blocks: readonly Block[]
+  /** As the command line exits. */
+  readonly exitCode: number
+  /** What was thrown, for the library to throw again. */
+  readonly error?: WatchkeeperError
+}
+
+/** The result document's own words; no operation may call an output like one. */
+export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
+
+interface Done {
+  readonly name: string
+  readonly operation: Operation
+  readonly result: Readonly<Record<string, unknown>>
+  readonly verdict: Verdict
+  readonly report: Report
+  readonly warnOnly: boolean
+  readonly requestId: string | undefined
+}
+
+export function finish({ name, operation, result, verdict, report, warnOnly, requestId }: Done): Finished {
+  const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
+  const failureReason = toPlainText(join(verdict.reasons, '; '))
+  const line = verdict.reasons.length === 0 ? report.headline : say`${report.headline}: ${join(verdict.reasons, '; ')}`
+  const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
+  const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
+  return {
+    document,
+    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(result[key])])) },
+    blocks: [{ kind: 'verdict', status, line }, ...report.blocks],
+    exitCode: status === 'fail' ? exitCodes.gateFailed : exitCodes.ok,
+  }
+}
+
+export function finishWithError(name: string, error: WatchkeeperError, requestId: string | undefined): Finished {
+  const httpStatus = error instanceof ApiError ? error.status : undefined
+  const document: ResultDocument = {
+    operation: name,
+    status: 'error',
+    failureReason: error.message,
+    ...(requestId !== undefined && { requestId }),
+    error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
+  }
+  return {
+    document,
+    outputs: commonOutputs(document),
+    blocks: [
+      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
+      { kind: 'preformatted', text: error.message },
+    ],
+    exitCode: error.exitCode,
+    error,
+  }
+}
+
+const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
+  status,
+  'failure-reason': failureReason,
+  'request-id': requestId ?? '',
+})
+
+const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))

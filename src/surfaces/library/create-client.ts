@@ -1,0 +1,70 @@
+// Owns the library's client: one typed method for each operation, made from the list.
+import type * as z from 'zod'
+import { systemClock } from '../../kernel/clock.ts'
+import { toCamel } from '../../kernel/names.ts'
+import { type OperationName, type Operations, operationNames } from '../../operations/index.ts'
+import type { settingsSchema } from '../../operations/settings.ts'
+import { cancelOnAbort } from '../cancellation.ts'
+import type { ResultDocument } from '../finished.ts'
+import { invoke } from '../invoke.ts'
+import type { Environment } from '../setting-sources.ts'
+import { readWorkspaceFile } from '../workspace.ts'
+
+/** Settings that only mean something to a process of their own. */
+type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config'
+
+export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
+  /**
+   * Where variables are read from: `WATCHKEEPER_…` for settings that are not given here, `HTTPS_PROXY` and its kin. Nothing is
+   * read from the environment unless you hand it over, as in `env: process.env`.
+   */
+  readonly env?: Environment
+  /** Ends what is under way; every call then rejects with kind `cancelled`. */
+  readonly signal?: AbortSignal
+  /** Hears of retries and waits, one line each. */
+  readonly onProgress?: (line: string) => void
+  /** Directory that files named in inputs are read from; the current one by default. */
+  readonly directory?: string
+}
+
+type Pascal<Text extends string> = Text extends `${infer Head}-${infer Rest}` ? `${Capitalize<Head>}${Pascal<Rest>}` : Capitalize<Text>
+
+type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
+
+export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']>
+
+/** The operation's own fields, and the verdict beside them. A failed gate is a result with `status: 'fail'`, not an exception. */
+export type ResultOf<Name extends OperationName> = Pick<ResultDocument, 'operation' | 'failureReason' | 'requestId'> & {
+  readonly status: 'pass' | 'warn' | 'fail'
+} & Readonly<z.output<Operations[Name]['output']> & z.output<Operations[Name]['details']>>
+
+type Method<Name extends OperationName> =
+  Record<string, never> extends InputOf<Name>
+    ? (input?: InputOf<Name>) => Promise<ResultOf<Name>>
+    : (input: InputOf<Name>) => Promise<ResultOf<Name>>
+
+export type Client = { readonly [Name in OperationName as MethodName<Name>]: Method<Name> }
+
+/**
+ * A client for one organization and service. Nothing is sent before the first call. Every method rejects with an
+ * `InputError` that lists all that is wrong with its input, or an `ApiError` that says what the API answered.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { env = {}, signal, onProgress = () => undefined, directory = '.', ...settings } = options
+  const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
+    const finished = await invoke(
+      { operation: name, inputs: { ...settings, ...input }, areText: false, env, secrets: [], readConfigFile: async () => undefined },
+      {
+        clock: systemClock,
+        random: Math.random,
+        note: onProgress,
+        cancellation: cancelOnAbort(signal),
+        readFile: (path, inputName) => readWorkspaceFile(directory, path, inputName),
+      },
+    )
+    if (finished.error !== undefined) throw finished.error
+    return finished.document
+  }
+  const methods = operationNames.map((name) => [toCamel(name), (input?: object) => call(name, input)] as const)
+  return Object.fromEntries(methods) as Client
+}

@@ -1,0 +1,112 @@
+// Owns the way from what somebody wrote, on whichever surface, to a call that is known to be right; or to all that is wrong.
+import type { Connection } from '../api/client.ts'
+import { InputError, type Problem } from '../kernel/errors.ts'
+import { didYouMean, toKebab } from '../kernel/names.ts'
+import { quote } from '../kernel/text.ts'
+import { isOperationName, type OperationName, operationNames, operations } from '../operations/index.ts'
+import type { Operation } from '../operations/operation.ts'
+import { type Settings, settingsSchema } from '../operations/settings.ts'
+import { decodeAll } from './decode.ts'
+import { locate } from './locate.ts'
+import { parseFields } from './parse.ts'
+import { type Environment, misplacedVariables, readConfig, readEnvironment, settingNames, type Values } from './setting-sources.ts'
+
+/** What the repository's config file is called unless `config` says otherwise. */
+export const defaultConfigFile = '.watchkeeper.yml'
+
+export interface Request {
+  readonly operation: string
+  /** Inputs by camelCase name; undefined for not given. */
+  readonly inputs: Values
+  /** Inputs came as text and are decoded; otherwise they are native already. */
+  readonly areText: boolean
+  readonly env: Environment
+  /** Reads the config file. Undefined when there is none and it was not asked for by name; an InputError when it was. */
+  readonly readConfigFile: (path: string, isWanted: boolean) => Promise<string | undefined>
+}
+
+export interface Prepared {
+  readonly name: OperationName
+  readonly operation: Operation
+  readonly input: Values
+  readonly settings: Settings
+  readonly connection: Omit<Connection, 'userAgent'>
+  readonly organizationId: string
+  readonly serviceId: string | undefined
+}
+
+/** Throws an InputError that lists everything wrong. */
+export async function prepare(request: Request): Promise<Prepared> {
+  const name = request.operation
+  if (!isOperationName(name)) {
+    const message =
+      name === ''
+        ? `is missing; accepted: ${operationNames.join(', ')}`
+        : `"${quote(name, 80)}" is not known${didYouMean(name, operationNames) || `; accepted: ${operationNames.join(', ')}`}`
+    throw new InputError([{ name: 'operation', message }])
+  }
+  const operation: Operation = await operations[name]()
+  const inputNames = Object.keys(operation.input.shape)
+  const given = pick(request.inputs, (key) => key in operation.input.shape)
+  const fields = parseFields(operation.input, request.areText ? decodeAll(operation.input.shape, given) : given)
+  const settings = await readSettings(request)
+  const place = locate(settings.values, operation.scope, request.env)
+  const problems = [
+    ...unknownInputs(request.inputs, name, [...settingNames, ...inputNames]),
+    ...misplacedVariables(request.env, inputNames),
+    ...settings.problems,
+    ...place.problems,
+    ...fields.problems,
+    ...(operation.check?.({ values: fields.values, names: fields.names }) ?? []),
+  ]
+  if (problems.length > 0 || place.connection === undefined) throw new InputError(withoutRepeats(problems))
+  const complete = settings.values as Settings
+  return {
+    name,
+    operation,
+    input: fields.values as Values,
+    settings: complete,
+    connection: place.connection,
+    organizationId: complete.organizationId ?? '',
+    serviceId: complete.serviceId,
+  }
+}
+
+const pick = (values: Values, wanted: (key: string) => boolean): Values =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => wanted(key)))
+
+function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Problem[] {
+  const spelled = known.map(toKebab)
+  return Object.keys(inputs)
+    .filter((name) => inputs[name] !== undefined && !known.includes(name))
+    .map((name) => ({ name: quote(toKebab(name), 60), message: `is no input of ${operation}${didYouMean(name, spelled)}` }))
+}
+
+async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
+  const own = pick(inputs, (key) => settingNames.includes(key) && inputs[key] !== undefined)
+  const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
+  const fromFile = await readConfigSettings(given.config, readConfigFile)
+  const parsed = parseFields(settingsSchema, { ...fromFile.values, ...given })
+  return { values: parsed.values, problems: [...fromFile.problems, ...parsed.problems] }
+}
+
+async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<ReturnType<typeof readConfig>> {
+  const path = typeof wanted === 'string' ? wanted : defaultConfigFile
+  try {
+    const text = await readConfigFile(path, wanted !== undefined)
+    return text === undefined ? { values: {}, problems: [] } : readConfig(text, path)
+  } catch (thrown) {
+    if (thrown instanceof InputError) return { values: {}, problems: thrown.problems }
+    throw thrown
+  }
+}
+
+// A field that is wrong is also missing for whoever looks for its value: the first word is the better one.
+function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
+  const seen = new Set<string>()
+  return problems.filter(({ name, message }) => {
+    const isEcho = seen.has(name) && message.startsWith('is missing')
+    seen.add(name)
+    return !isEcho
+  })
+}

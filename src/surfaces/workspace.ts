@@ -1,0 +1,59 @@
+// Owns files: reads stay inside the workspace, writes replace a whole file at once and never go through a link.
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { InputError } from '../kernel/errors.ts'
+import { quote } from '../kernel/text.ts'
+
+/** Largest file that is read. */
+const largestBytes = 5 * 1024 * 1024
+
+/** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
+export async function readWorkspaceFile(root: string, path: string, input: string): Promise<string> {
+  const refuse = (reason: string): InputError => new InputError([{ name: input, message: `"${quote(path)}" ${reason}` }])
+  const real = await realPathOf(resolve(root, path))
+  if (real === undefined) throw refuse('does not exist or cannot be read')
+  if (!isInside(await realpath(root), real)) throw refuse('lies outside the workspace')
+  // Opened without following links and without waiting for a pipe's other end; what was opened is looked at, not the name.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (handle === undefined) throw refuse('does not exist or cannot be read')
+  try {
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw refuse('is not a file')
+    if (stats.size > largestBytes) throw refuse('is larger than 5 MiB')
+    if ((await realPathOf(real)) !== real) throw refuse('changed while it was opened')
+    return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
+  } catch (thrown) {
+    throw thrown instanceof TypeError ? refuse('is not UTF-8') : thrown
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The same, but undefined for a file that does not exist and that nobody asked for by name. */
+export async function readOptionalFile(root: string, path: string, isWanted: boolean): Promise<string | undefined> {
+  const exists = (await realPathOf(resolve(root, path))) !== undefined
+  return exists || isWanted ? readWorkspaceFile(root, path, 'config') : undefined
+}
+
+const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+}
+
+/** Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not followed. */
+export async function writeWholeFile(path: string, content: string): Promise<void> {
+  const directory = dirname(path)
+  await mkdir(directory, { recursive: true })
+  const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
+  try {
+    await writeFile(temporary, content, { flag: 'wx' })
+    await rename(temporary, path)
+  } catch (thrown) {
+    await rm(temporary, { force: true })
+    throw thrown
+  }
+}
