@@ -1,0 +1,27 @@
+// Owns the fixed identities of the demo data: organization, services and keys. Obviously fake, and the same at every start.
+
+const fakeUuid = (last: string): string => `c0ffee00-0000-4000-8000-${last.padStart(12, '0')}`
+
+/** Ids and credentials of the demo data, for tests, examples and the demo itself. None of them opens anything. */
+export const demo = {
+  organizationId: fakeUuid('1'),
+  warehouseId: fakeUuid('d1'),
+  services: {
+    checkout: fakeUuid('c1'),
+    catalog: fakeUuid('c2'),
+    search: fakeUuid('c3'),
+  },
+  /** May do everything. */
+  apiKeyId: 'demoADMINkey00000001',
+  apiKeySecret: 'demo-secret-that-opens-nothing-000000001',
+  keys: {
+    /** May read usage cost and nothing else. */
+    billing: { id: 'demoBILLINGkey000002', secret: 'demo-secret-that-opens-nothing-000000002' },
+    /** May use the observability resources and nothing else. */
+    observability: { id: 'demoOBSERVEkey000003', secret: 'demo-secret-that-opens-nothing-000000003' },
+    /** Is disabled: every request is a 401. */
+    disabled: { id: 'demoDISABLEDkey00004', secret: 'demo-secret-that-opens-nothing-000000004' },
+  },
+} as const
+
+export type ServiceName = keyof typeof demo.services

@@ -1,0 +1,26 @@
+// Owns the emulator's public names, nothing else.
+export { demo } from './demo.ts'
+export { type Emulator, startEmulator } from './emulator.ts'
+export type { Effect, Fault, FaultHeaders } from './faults.ts'
+export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
+export type { LoggedRequest } from './request-log.ts'
+export type {
+  Alert,
+  ApiKey,
+  Backup,
+  BackupConfiguration,
+  Channel,
+  Dashboard,
+  DashboardFilter,
+  JsonObject,
+  Organization,
+  Permission,
+  SavedSearch,
+  Service,
+  Source,
+  Store,
+  Tag,
+  Tile,
+  UsageRecord,
+  Webhook,
+} from './store.ts'

@@ -1,0 +1,55 @@
+// Owns the record of every request that was received, in order, with its credentials taken out.
+import type { IncomingMessage } from 'node:http'
+import { headersOf, type Incoming, parseOrUndefined } from './incoming.ts'
+import type { Credentials } from './keys.ts'
+
+export interface LoggedRequest {
+  readonly method: string
+  /** As on the wire, query included. */
+  readonly path: string
+  /** Lower-case names. `authorization` holds `valid`, `absent` or `wrong`, never what was sent. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body as JSON, or undefined. */
+  readonly body: unknown
+  readonly text: string
+  /** Undefined when no answer was begun. */
+  readonly status: number | undefined
+  /** By the server's clock, when the headers had arrived. */
+  readonly arrivedAtMs: number
+}
+
+export interface LogEntry {
+  receive(incoming: Incoming): void
+  answer(status: number): void
+}
+
+export interface RequestLog {
+  readonly requests: readonly LoggedRequest[]
+  open(request: IncomingMessage, credentials: Credentials, arrivedAtMs: number): LogEntry
+  reset(): void
+}
+
+export function createRequestLog(): RequestLog {
+  const requests: LoggedRequest[] = []
+  return {
+    requests,
+    open(request, credentials, arrivedAtMs) {
+      const headers = { ...headersOf(request), authorization: credentials }
+      const entry = { method: request.method ?? '', path: request.url ?? '', headers, body: undefined as unknown, text: '', arrivedAtMs }
+      const logged = { ...entry, status: undefined as number | undefined }
+      requests.push(logged)
+      return {
+        receive({ text }) {
+          logged.text = text
+          logged.body = text === '' ? undefined : parseOrUndefined(text)
+        },
+        answer(status) {
+          logged.status = status
+        },
+      }
+    },
+    reset() {
+      requests.length = 0
+    },
+  }
+}
