@@ -47,7 +47,7 @@ function judge<T>(answer: Answer, exchange: Exchange, read: Reader<T>): Outcome<
   const requestId = 'json' in parsed ? requestIdOf(parsed.json, headers['x-request-id']) : requestIdOf(undefined, headers['x-request-id'])
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
-    const said = 'json' in parsed ? (errorMessageOf(parsed.json) ?? '') : answer.text
+    const said = 'json' in parsed ? (errorMessageOf(parsed.json) ?? '') : bareText(answer.text)
     const certainty = certaintyOf({ status, readable: true })
     return { miss: { ...known, cause: 'status', certainty, isJson: 'json' in parsed, detail: quote(said.trim()) } }
   }
@@ -69,10 +69,13 @@ function parse(text: string): { readonly json: unknown } | { readonly problem: s
     return { json: parseJson(text) }
   } catch (thrown) {
     if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
-    const at = /position (\d+)/.exec(thrown instanceof Error ? thrown.message : '')?.[1] ?? text.length
-    return { problem: `the answer is not JSON at character ${at}: ${quote(text)}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(text))}` }
   }
 }
+
+// What a person would read on a page of HTML. It is quoted like any foreign text, so nothing depends on finding every tag.
+const bareText = (text: string): string =>
+  /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
 
 function missOfRedirect({ status, headers }: Answer, from: URL): Miss {
   const location = headers.location

@@ -1,9 +1,9 @@
 // Owns the wire shape of backups and their two requests. The API promises none of the fields but the id.
 import * as z from 'zod'
-import { path, under } from './path.ts'
+import { path } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Requester } from './requester.ts'
-import { type Service, servicePath } from './service.ts'
+import type { Service } from './service.ts'
 import { readList, readOne, wireId, wireNumber } from './wire.ts'
 
 const instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date and time')
@@ -30,12 +30,22 @@ export interface BackupsApi {
 export function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
   const facts = { method: 'GET', noun: 'backup', permission: profile.permissions.backups } as const
   return {
-    async list(service) {
-      return (await requester.request({ ...facts, path: under(servicePath(service), 'backups'), read: readList(backupSchema) })).value
-    },
-    async get(service, id) {
+    async list({ organizationId, serviceId }) {
       return (
-        await requester.request({ ...facts, path: under(servicePath(service), 'backups', path`/${id}`), read: readOne(backupSchema) })
+        await requester.request({
+          ...facts,
+          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups`,
+          read: readList(backupSchema),
+        })
+      ).value
+    },
+    async get({ organizationId, serviceId }, id) {
+      return (
+        await requester.request({
+          ...facts,
+          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}`,
+          read: readOne(backupSchema),
+        })
       ).value
     },
   }

@@ -24,7 +24,7 @@ export function unwrapList(json: unknown): Unwrapped {
 }
 
 // A request id goes into outputs and messages: a word, or it is none.
-const requestIdGrammar = /^[\w.:-]{1,128}$/
+const requestIdGrammar = /^\w[\w.-]{0,127}$/
 
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isObject(json) ? json.requestId : undefined, header]

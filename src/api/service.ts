@@ -6,7 +6,5 @@ export interface Service {
   readonly serviceId: string
 }
 
-export const organizationPath = (organizationId: string): ApiPath => path`/v1/organizations/${organizationId}`
-
 export const servicePath = ({ organizationId, serviceId }: Service): ApiPath =>
   path`/v1/organizations/${organizationId}/services/${serviceId}`

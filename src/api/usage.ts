@@ -4,10 +4,9 @@ import * as z from 'zod'
 import { type Day, isDay } from '../kernel/days.ts'
 import { type Decimal, toDecimal } from '../kernel/decimal.ts'
 import type { Reader } from './attempt.ts'
-import { under } from './path.ts'
+import { path } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Requester } from './requester.ts'
-import { organizationPath } from './service.ts'
 import { readOne } from './wire.ts'
 
 /** What one entity used on one UTC day. */
@@ -43,8 +42,14 @@ export function createUsageApi(requester: Requester, profile: Profile): UsageApi
     async read(organizationId, { from, to }, filters) {
       const query = new URLSearchParams({ from_date: from, to_date: to })
       for (const filter of filters) query.append('filter', filter)
-      const path = under(organizationPath(organizationId), 'usageCost')
-      const call = { method: 'GET', path, query, read: readUsage, noun: 'organization', permission: profile.permissions.usage } as const
+      const call = {
+        method: 'GET',
+        path: path`/v1/organizations/${organizationId}/usageCost`,
+        query,
+        read: readUsage,
+        noun: 'organization',
+        permission: profile.permissions.usage,
+      } as const
       return (await requester.request(call)).value
     },
   }

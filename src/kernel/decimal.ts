@@ -6,6 +6,9 @@ export type Decimal = Big
 
 export const zero = new Big(0)
 
+/** Reads back what `toFixed()` wrote. Throws for anything that is no decimal. */
+export const fromText = (text: string): Decimal => new Big(text)
+
 // Plain decimal notation alone: no sign, exponent, separator, leading zero or bare point, so that nothing is guessed.
 const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
 

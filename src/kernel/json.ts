@@ -20,7 +20,32 @@ const deepest = 100
 /** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it nests deeper than 100 levels. */
 export function parseJson(text: string): unknown {
   refuseDepth(text)
-  return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
+  try {
+    return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
+  } catch (cause) {
+    throw new SyntaxError(`not JSON at character ${firstBadCharacter(text)}`, { cause })
+  }
+}
+
+// The engine's own message names a position for some mistakes only. Every prefix up to the mistake merely ends too early.
+function firstBadCharacter(text: string): number {
+  let [good, bad] = [0, text.length + 1]
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2)
+    if (endsTooEarly(text.slice(0, middle))) good = middle
+    else bad = middle
+  }
+  return good
+}
+
+function endsTooEarly(prefix: string): boolean {
+  try {
+    JSON.parse(prefix)
+    return true
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : ''
+    return message.startsWith('Unexpected end') || message.includes(`at position ${prefix.length} `) || message.startsWith('Unterminated string')
+  }
 }
 
 const exact = (value: number, source: string): number | ExactNumber =>

@@ -40,7 +40,7 @@ export const getAlert = defineOperation({
   input: z.strictObject({ alertId }),
   output: alertOutput,
   details: alertDetails,
-  example: { alertId: '000000000000000000000000' },
+  example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service }, input) {
     return outputsOf(await api.alerts.get(service, input.alertId), false)
   },
@@ -60,7 +60,7 @@ export const deleteAlert = defineOperation({
     changed: z.boolean().describe('Whether there was such an alert.'),
   }),
   details: noDetails,
-  example: { alertId: '000000000000000000000000' },
+  example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service }, input) {
     return { alertId: input.alertId, changed: await api.alerts.remove(service, input.alertId) }
   },

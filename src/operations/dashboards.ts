@@ -36,7 +36,7 @@ export const getDashboard = defineOperation({
   input: z.strictObject({ dashboardId }),
   output: dashboardOutput,
   details: dashboardDetails,
-  example: { dashboardId: '000000000000000000000000' },
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, input) {
     return outputsOf(await api.dashboards.get(service, input.dashboardId), false)
   },
@@ -72,7 +72,7 @@ export const updateDashboard = defineOperation({
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
   example: {
-    dashboardId: '000000000000000000000000',
+    dashboardId: '65f5e4a35eedc0de0000000c',
     dashboard:
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
@@ -102,7 +102,7 @@ export const deleteDashboard = defineOperation({
     changed: z.boolean().describe('Whether there was such a dashboard.'),
   }),
   details: z.object({ lostAlerts }),
-  example: { dashboardId: '000000000000000000000000' },
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, { dashboardId: id }) {
     const { items } = await api.alerts.list(service)
     const onIt = items.filter((alert) => alert.dashboardId === id).map((alert) => ({ id: alert.id, name: alert.name ?? '' }))

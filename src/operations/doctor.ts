@@ -49,7 +49,7 @@ export const doctor = defineOperation({
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
     return failed.length === 0
       ? pass
-      : { status: 'fail', reasons: failed.map(({ name, detail }) => say`${ours(name)}: ${firstLine(detail)}`) }
+      : { status: 'fail', reasons: failed.map(({ name, detail }) => say`${ours(name)}: ${lastLine(detail)}`) }
   },
   report: ({ checks }) => ({
     headline: headlineOf(checks),
@@ -110,7 +110,8 @@ async function observe(name: string, run: Probe['run'], { profile }: Context<'re
   }
 }
 
-const firstLine = (text: string): string => text.split('\n')[0] ?? ''
+// An error says what happened, and in the last line what to do.
+const lastLine = (text: string): string => text.split('\n').at(-1) ?? ''
 
 function headlineOf(checks: readonly Check[]): Line {
   const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length

@@ -16,7 +16,7 @@ export const updateAlert = defineOperation({
   input,
   output: alertOutput,
   details: alertDetails,
-  example: { alertId: '000000000000000000000000', threshold: 10 },
+  example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
   async run({ api, service, profile, readFile }, { alertId: id, ...rest }) {
     const declared = await readAlertInput(rest, profile, readFile)

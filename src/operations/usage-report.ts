@@ -1,17 +1,17 @@
 // Owns how the usage cost is shown.
-import Big from 'big.js'
-import { type Decimal, formatExact, formatRounded, percentOf } from '../kernel/decimal.ts'
+import { type Decimal, formatExact, formatRounded, fromText, percentOf } from '../kernel/decimal.ts'
 import type { Block } from '../report/blocks.ts'
 import { data, type Line, ours, say } from '../report/line.ts'
 import type { Report } from './operation.ts'
 import type { UsageResult } from './usage-result.ts'
 
 export function reportUsage(result: UsageResult): Report {
-  const { grandTotalCredits, unit, fromDate, toDate, budget, budgetUsedPercent } = result
-  const used = budgetUsedPercent === undefined ? '' : `, ${budgetUsedPercent} % of the budget of ${formatExact(new Big(budget ?? 0))}`
-  const total = new Big(grandTotalCredits)
+  const { grandTotalCredits, unit, fromDate, toDate, budget, budgetExceeded, budgetUsedPercent } = result
+  const total = fromText(grandTotalCredits)
+  const share = budgetUsedPercent === undefined ? '' : ` (${budgetUsedPercent} %)`
+  const within = budget === undefined || budgetExceeded ? '' : `, within the budget of ${formatExact(fromText(budget))}${share}`
   return {
-    headline: [ours(`${formatExact(total)} ${unit} used from ${fromDate} to ${toDate}${used}`)],
+    headline: [ours(`${formatExact(total)} ${unit} used from ${fromDate} to ${toDate}${within}`)],
     blocks: [
       factsOf(result),
       ...(result.clipped ? [{ kind: 'paragraph', line: say`Days that are still to come were taken off the period.` } as const] : []),
@@ -34,8 +34,8 @@ export function reportUsage(result: UsageResult): Report {
 }
 
 function factsOf({ unit, budget, budgetUsedPercent, provisionalCredits, grandTotalCredits, days, warnBudget }: UsageResult): Block {
-  const amount = (value: string): Line => [ours(`${formatExact(new Big(value))} ${unit}`)]
-  const provisionalShare = percentOf(new Big(provisionalCredits), new Big(grandTotalCredits))
+  const amount = (value: string): Line => [ours(`${formatExact(fromText(value))} ${unit}`)]
+  const provisionalShare = percentOf(fromText(provisionalCredits), fromText(grandTotalCredits))
   return {
     kind: 'facts',
     facts: [
@@ -73,10 +73,10 @@ function shareTable(title: string, rows: readonly ShareRow[], columns: readonly 
 }
 
 // Small totals would round to nothing.
-const rounded = (amount: string, total: Decimal): string => formatRounded(new Big(amount), total.abs().lt(10) ? 4 : 2)
+const rounded = (amount: string, total: Decimal): string => formatRounded(fromText(amount), total.abs().lt(10) ? 4 : 2)
 
 function shareOf(amount: string, total: Decimal): string {
-  const percent = percentOf(new Big(amount), total)
+  const percent = percentOf(fromText(amount), total)
   return percent === undefined ? '–' : `${formatRounded(percent, 1)} %`
 }
 

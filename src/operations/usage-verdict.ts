@@ -1,6 +1,5 @@
 // Owns what the figures of usage-cost mean for the gate.
-import Big from 'big.js'
-import { formatExact } from '../kernel/decimal.ts'
+import { formatExact, fromText } from '../kernel/decimal.ts'
 import { type Line, ours, say } from '../report/line.ts'
 import type { Verdict } from './operation.ts'
 import type { UsageResult } from './usage-result.ts'
@@ -15,10 +14,10 @@ export function judgeUsage(result: UsageResult): Verdict {
 }
 
 function above(result: UsageResult, limit: 'budget' | 'warnBudget'): Line {
-  const total = new Big(result.grandTotalCredits)
-  const most = new Big(result[limit] ?? 0)
+  const total = fromText(result.grandTotalCredits)
+  const most = fromText(result[limit] ?? '0')
   const name = limit === 'budget' ? 'the budget' : 'warn-budget'
-  return say`${ours(`${formatExact(total)} ${result.unit}`)} is above ${ours(`${name} of ${formatExact(most)} by ${formatExact(total.minus(most))}`)}`
+  return [ours(`above ${name} of ${formatExact(most)} by ${formatExact(total.minus(most))} ${result.unit}`)]
 }
 
 /** Most days that a sentence names. */
@@ -33,7 +32,7 @@ function describeDoubt(
     case 'empty':
       return say`there is not a single usage record, so nothing is known of this period`
     case 'sum-differs':
-      return say`the records add up to ${ours(`${formatExact(new Big(recordsTotal ?? 0))} ${unit}, the API's total is ${formatExact(new Big(grandTotalCredits))}`)}`
+      return say`the records add up to ${ours(`${formatExact(fromText(recordsTotal ?? '0'))} ${unit}, the API's total is ${formatExact(fromText(grandTotalCredits))}`)}`
     case 'outside-period':
       return say`there are records of other days: ${some}`
     case 'repeated':

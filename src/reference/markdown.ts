@@ -87,11 +87,13 @@ function renderExample({ name, method, example }: OperationFacts): string {
   const step = stringify([{ uses: 'watchkeeper/watchkeeper@v0', with: { operation: name, ...inputs } }], { lineWidth: 0 })
   const argument = Object.keys(example).length === 0 ? '' : literal(example)
   return [
-    '```yaml\n' + step + '```',
-    '```sh\nwatchkeeper ' + name + flags.join('') + '\n```',
-    '```ts\nawait client.' + method + '(' + argument + ')\n```',
+    fenced('yaml', step.trimEnd()),
+    fenced('sh', `watchkeeper ${name}${flags.join('')}`),
+    fenced('ts', `await client.${method}(${argument})`),
   ].join('\n\n')
 }
+
+const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
 
 const shellWord = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 

@@ -11,8 +11,8 @@ export function markdownData(text: string): string {
   if (text === '') return '*(empty)*'
   const content = shown(text)
   const fence = '`'.repeat(longestRun(content) + 1)
-  // A code span loses one space on each side if it has both, and cannot begin or end with its own fence.
-  const needsRoom = /^[` ]|[` ]$/.test(content)
+  // A code span loses one space on each side if it holds anything else, and cannot begin or end with its own fence.
+  const needsRoom = /^[` ]|[` ]$/.test(content) && content.trim() !== ''
   return needsRoom ? `${fence} ${content} ${fence}` : `${fence}${content}${fence}`
 }
 

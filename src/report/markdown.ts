@@ -62,16 +62,18 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
     row(columns.map((column) => markdownWords(column.title))),
     row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
   ].join('\n')
-  let text = head
-  let written = 0
+  const written = [head]
+  let size = bytesOf(head)
   for (const cells of rows) {
-    const next = `\n${row(cells.map(renderCell))}`
-    if (bytesOf(text) + bytesOf(next) + noteBytes > room) break
-    text += next
-    written += 1
+    const next = row(cells.map(renderCell))
+    size += bytesOf(next) + 1
+    if (size + noteBytes > room) break
+    written.push(next)
   }
-  if (written === rows.length) return text
-  return written === 0 ? undefined : `${text}\n\n*${rows.length - written} more rows did not fit here: see the result file.*`
+  const text = written.join('\n')
+  const leftOut = rows.length - (written.length - 1)
+  if (leftOut === 0) return text
+  return leftOut === rows.length ? undefined : `${text}\n\n*${leftOut} more rows did not fit here: see the result file.*`
 }
 
 function renderDetails({ title, blocks }: Extract<Block, { kind: 'details' }>, room: number): string | undefined {

@@ -43,7 +43,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
     case 'details':
-      return [paint(style, 'bold', block.title), ...renderTerminal(block.blocks, style).map((line) => `  ${line}`)]
+      return [paint(style, 'dim', `${block.title}: see the result`)]
     case 'preformatted':
       return block.text.split('\n').map(printable)
   }

@@ -46,8 +46,8 @@ interface Done {
 
 export function finish({ name, operation, result, verdict, report, warnOnly, requestId }: Done): Finished {
   const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
-  const failureReason = toPlainText(join(verdict.reasons, '; '))
   const line = verdict.reasons.length === 0 ? report.headline : say`${report.headline}: ${join(verdict.reasons, '; ')}`
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(line)
   const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {

@@ -11,14 +11,14 @@ import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
-import { credentialsIn, maskSecrets } from './masks.ts'
+import { credentialsIn, keyIdIn, mask } from './masks.ts'
 import { annotate, publish } from './publish.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
   const inputs = readInputs(env)
   const secrets = credentialsIn(inputs, env)
-  maskSecrets(secrets)
+  mask(secrets, keyIdIn(inputs, env))
   const cancelling = cancelOnSignals(signals)
   try {
     const finished = await perform(inputs, secrets, env, cancelling)

@@ -1,26 +1,18 @@
 // Owns the command line: report on stdout, everything else on stderr, and the exit code that says which of the two mattered.
 import { CommanderError } from 'commander'
 import { systemClock } from '../../kernel/clock.ts'
-import { exitCodes } from '../../kernel/errors.ts'
+import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { isOperationName, operationNames, operations } from '../../operations/index.ts'
 import { jsonLine, logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { cancelOnSignals, type Signals } from '../cancellation.ts'
+import { cancelOnSignals } from '../cancellation.ts'
 import type { Finished } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import { resultFilePath, writeResultFile } from '../result-file.ts'
-import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
+import { hasColors, type Terminal } from './terminal.ts'
 import { addTools } from './tools.ts'
-
-export interface Terminal {
-  readonly env: Environment
-  readonly directory: string
-  readonly signals: Signals
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string): unknown }
-}
 
 /** Resolves to the exit code; see `exitCodes`. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -43,7 +35,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.input
-    throw thrown
+    const error = toWatchkeeperError(thrown)
+    terminal.stderr.write(`${error.message}\n`)
+    return error.exitCode
   }
 }
 
@@ -67,7 +61,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
     await keep(finished, flags, terminal, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
     if (!json || finished.document.status === 'error')
-      show(finished, finished.document.status === 'error' ? stderr : stdout, colorsOf(terminal))
+      show(finished, finished.document.status === 'error' ? stderr : stdout, hasColors(terminal))
     return cancelling.wasCancelled() ? exitCodes.cancelled : finished.exitCode
   } finally {
     cancelling.dispose()
@@ -77,8 +71,6 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
 function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean): void {
   for (const line of renderTerminal(blocks, { color })) stream.write(`${color ? line : logLine(line)}\n`)
 }
-
-const colorsOf = ({ stdout, env }: Terminal): boolean => stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
 
 /** Result file and, inside a workflow, the job summary. What cannot be written is said and changes no verdict. */
 async function keep(

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { readOnly, type WriteApi } from '../../src/api/client.ts'
+import { createClient } from '../../src/index.ts'
+import { toCamel, toEnvironmentName, toKebab } from '../../src/kernel/names.ts'
+import { isRequired, metaOf, type Shape } from '../../src/operations/field-facts.ts'
+import { operationNames, operations } from '../../src/operations/index.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { settingsSchema } from '../../src/operations/settings.ts'
+import { reservedNames } from '../../src/surfaces/finished.ts'
+import { inputsFor, methodsOf, secrets, useEmulator } from '../support/emulator.ts'
+import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run.ts'
+
+const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
+const settingNames = Object.keys(settingsSchema.shape)
+
+describe('common inputs', () => {
+  it.each(settingNames)('%s is described and says what it accepts', (name) => {
+    const field = (settingsSchema.shape as Shape)[name]
+    expect(field && metaOf(field)).toEqual(
+      expect.objectContaining({ description: expect.stringMatching(/\.$/), accepts: expect.any(String) }),
+    )
+  })
+
+  it('are never required by the schema: they may come from elsewhere', () => {
+    expect(Object.values(settingsSchema.shape as Shape).filter(isRequired)).toEqual([])
+  })
+})
+
+describe.each(all)('$name', ({ name, operation }) => {
+  it('is one sentence or two', () => {
+    expect(operation.summary).toMatch(/^[A-Z].*\.$/)
+  })
+
+  it('has a name that can be spelled on every surface', () => {
+    expect(toKebab(toCamel(name))).toBe(name)
+  })
+
+  it.each(Object.keys(operation.input.shape))('input %s is described, says what it accepts, and clashes with no common one', (input) => {
+    const field = (operation.input.shape as Shape)[input]
+    const { description, accepts } = field ? metaOf(field) : {}
+    expect(description).toMatch(/^[A-Z].*[.:;]?/)
+    expect(accepts).toBeTruthy()
+    expect(toCamel(toKebab(input))).toBe(input)
+    expect(settingNames).not.toContain(input)
+    expect(reservedNames).not.toContain(input)
+  })
+
+  it('describes every output, and names none like one of the common ones', () => {
+    for (const [output, field] of Object.entries({ ...operation.output.shape, ...operation.details.shape } as Shape)) {
+      expect(metaOf(field).description, output).toMatch(/\.$/)
+      expect(reservedNames).not.toContain(output)
+      expect(toCamel(toKebab(output))).toBe(output)
+    }
+  })
+
+  it('has an example that its own schema accepts', () => {
+    expect(operation.input.safeParse(operation.example).success).toBe(true)
+  })
+})
+
+it('gives the same words for the same variable to nobody else', () => {
+  const variables = settingNames.map((name) => toEnvironmentName(toKebab(name)))
+  expect(new Set(variables).size).toBe(variables.length)
+})
+
+const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
+
+describe('every example works on the emulator', () => {
+  const emulator = useEmulator()
+
+  it.each(all)('$name as an action', async ({ name, operation }) => {
+    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: name, ...texts(operation.example) }, secrets })
+    expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
+    expect(ran.exitCode).toBe(0)
+    expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
+    expect(ran.summary).toMatch(/^### (?:✅|⚠️) /)
+    expect(commandsOf(ran).filter((command) => command !== 'warning')).toEqual([])
+    const declared = Object.keys(operation.output.shape).map(toKebab)
+    const known = ['status', 'failure-reason', 'result', 'result-file', 'request-id', ...declared]
+    expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
+  })
+
+  it.each(all)('$name on the command line', async ({ name, operation }) => {
+    const flags = Object.entries({ ...inputsFor(emulator()), ...texts(operation.example) }).flatMap(([key, value]) => [`--${key}`, value])
+    const ran = await runCli([name, ...flags, '--json'])
+    expect(ran.stderr).toBe('')
+    expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
+    expect(ran.exitCode).toBe(0)
+    expectNoSecret(ran.stdout, secrets)
+  })
+})
+
+describe.each(['neutral', 'clickhouse-cloud'] as const)('every example works in the library, on the %s dialect', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
+
+  it.each(all)('$name', async ({ name, operation }) => {
+    const common = Object.fromEntries(Object.entries(inputsFor(emulator(), dialect)).map(([key, value]) => [toCamel(key), value]))
+    const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
+    const result = await methods.get(toCamel(name))?.(operation.example as never)
+    expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
+    const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
+    for (const [output] of required) expect(result).toHaveProperty(output)
+    if (operation.effect === 'read') expect([...new Set(methodsOf(emulator()))]).toEqual(['GET'])
+  })
+})
+
+it('offers a read-only operation no method that writes', () => {
+  const writing = new Proxy({} as WriteApi, {
+    get: (_, noun) => new Proxy({}, { get: (__, method) => `${String(noun)}.${String(method)}` }),
+  })
+  const methods = Object.entries(readOnly(writing)).flatMap(([noun, value]) =>
+    typeof value === 'string' ? [noun] : Object.keys(value).map((method) => `${noun}.${method}`),
+  )
+  expect(methods.filter((method) => !/\.(?:list|get|read)$|^rateLimit$/.test(method))).toEqual([])
+  expect(methods).toContain('alerts.list')
+})

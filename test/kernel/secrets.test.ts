@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseJson } from '../../src/kernel/json.ts'
+import { createRedact, formsOf, redactDeep } from '../../src/kernel/secrets.ts'
+
+const secret = `p%a"s\\s<&>é-0123456789`
+
+describe('createRedact', () => {
+  const redact = createRedact([secret])
+
+  it.each([
+    ['as it is', secret],
+    ['in JSON', JSON.stringify({ secret })],
+    ['in a url', `https://x/?q=${encodeURIComponent(secret)}`],
+    ['in a form', new URLSearchParams({ secret }).toString()],
+    ['in base64', Buffer.from(secret).toString('base64')],
+    ['in hex', Buffer.from(secret).toString('hex')],
+  ])('takes it out %s', (_, text) => {
+    const safe = redact(text)
+    expect(safe).toContain('***')
+    for (const form of formsOf(secret)) expect(safe).not.toContain(form)
+  })
+
+  it('leaves everything else alone', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        fc.pre(!formsOf(secret).some((form) => text.includes(form)))
+        expect(redact(text)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('redactDeep', () => {
+  it('reaches keys and values at any depth', () => {
+    const value = { a: [{ [secret]: `x ${secret} y` }], b: 1, c: null }
+    expect(redactDeep(value, createRedact([secret]))).toEqual({ a: [{ '***': 'x *** y' }], b: 1, c: null })
+  })
+
+  it('keeps numbers that only exist as text', () => {
+    const text = '{"a":12345678901234567890}'
+    expect(JSON.stringify(redactDeep(parseJson(text), createRedact([secret])))).toBe(text)
+  })
+})

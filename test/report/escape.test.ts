@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { clip, printable } from '../../src/kernel/text.ts'
+import { htmlData, jsonLine, logLine, markdownBlock, markdownCellData, markdownData, markdownWords } from '../../src/report/escape.ts'
+import { hostile } from '../support/corpus.ts'
+import { decodeEntities, foreignHtml, kindsIn, parseMarkdown, visibleText } from '../support/markdown-oracle.ts'
+import { commandsIn } from '../support/runner-oracle.ts'
+
+const shown = (text: string): string => (text === '' ? '(empty)' : printable(clip(text, 200)))
+const anyText = fc.string({ unit: 'binary', maxLength: 300 })
+const nastyText = fc
+  .array(fc.constantFrom('`', '``', '|', '\\', '\n', ' ', '<', '>', '&', '*', '_', '[', ']', '@', '#', ':', '~', 'a'), { maxLength: 20 })
+  .map((parts) => parts.join(''))
+
+describe.each(hostile)('$id ($why)', ({ value }) => {
+  it('is only text in a paragraph', () => {
+    expect(visibleText(`x ${markdownData(value)} y`)).toBe(`x ${shown(value)} y`)
+    expect(
+      [...kindsIn(`x ${markdownData(value)} y`)].every((kind) => ['root', 'paragraph', 'text', 'inlineCode', 'emphasis'].includes(kind)),
+    ).toBe(true)
+  })
+
+  it('is only text in a table, and stays in its cell', () => {
+    const table = `| a | b |\n| --- | --- |\n| ${markdownCellData(value)} | z |\n`
+    const [, row] = parseMarkdown(table).children?.[0]?.children ?? []
+    expect(row?.children).toHaveLength(2)
+    expect(visibleText(table)).toBe(`ab${shown(value)}z`)
+    expect(foreignHtml(table)).toEqual([])
+  })
+
+  it('is only text inside HTML', () => {
+    const html = htmlData(value)
+    expect(html).toMatch(/^<code>[^<>]*<\/code>$/s)
+    expect(decodeEntities(html.slice(6, -7))).toBe(printable(clip(value, 200)))
+  })
+
+  it('is only text in a code block', () => {
+    const tree = parseMarkdown(markdownBlock(value))
+    expect(tree.children?.map(({ type }) => type)).toEqual(['code'])
+  })
+
+  it('starts no command in a log', () => {
+    expect(commandsIn(logLine(value))).toEqual([])
+    expect(logLine(value)).not.toMatch(/[\r\n]/)
+  })
+
+  it('starts no command as JSON on a standard stream, and is still the same JSON', () => {
+    const json = jsonLine(JSON.stringify({ name: value }, null, 2))
+    expect(commandsIn(json)).toEqual([])
+    expect(JSON.parse(json)).toEqual({ name: value })
+  })
+})
+
+describe('escaping', () => {
+  it.each([anyText, nastyText])('shows in Markdown what was given', (texts) => {
+    fc.assert(fc.property(texts, (text) => void expect(visibleText(`x ${markdownData(text)} y`)).toBe(`x ${shown(text)} y`)))
+  })
+
+  it.each([anyText, nastyText])('shows in a table what was given', (texts) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const table = `| a | b |\n| --- | --- |\n| ${markdownCellData(text)} | z |\n`
+        expect(visibleText(table)).toBe(`ab${shown(text)}z`)
+      }),
+    )
+  })
+
+  it('lets no text start a command', () => {
+    const parts = fc.array(fc.constantFrom('::', '##[', ']', 'error', 'add-mask', ' ', '\u00a0', '\n', '\r', ':', '#', '[', 'x'), {
+      maxLength: 12,
+    })
+    fc.assert(fc.property(parts, (pieces) => void expect(commandsIn(logLine(pieces.join('')))).toEqual([])))
+  })
+
+  it('leaves no markup in words of ours either', () => {
+    expect(visibleText(markdownWords('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i'))).toBe('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i')
+  })
+})
+
+describe('the oracle', () => {
+  it('sees the commands that the escaping is there to stop', () => {
+    expect(commandsIn('::error::x').map(({ name }) => name)).toEqual(['error'])
+    expect(commandsIn('  ::add-mask::e').map(({ name }) => name)).toEqual(['add-mask'])
+    expect(commandsIn('cpu ##[error]x').map(({ name }) => name)).toEqual(['error'])
+    expect(commandsIn('"##[add-mask]e"').map(({ name }) => name)).toEqual(['add-mask'])
+  })
+})

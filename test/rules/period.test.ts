@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { Temporal } from 'temporal-polyfill'
+import { describe, expect, it } from 'vitest'
+import { addDays, type Day, isDay } from '../../src/kernel/days.ts'
+import { cutIntoWindows, daysIn, isPeriodName, longestWindowDays, type PeriodName, resolvePeriod } from '../../src/rules/period.ts'
+
+describe('resolvePeriod', () => {
+  it.each<[PeriodName, string, number, string, string]>([
+    ['today', '2026-03-31', 1, '2026-03-31', '2026-03-31'],
+    ['yesterday', '2026-03-01', 1, '2026-02-28', '2026-02-28'],
+    ['last-7-days', '2026-03-03', 1, '2026-02-25', '2026-03-03'],
+    ['last-1-days', '2026-03-03', 1, '2026-03-03', '2026-03-03'],
+    ['month-to-date', '2026-03-31', 1, '2026-03-01', '2026-03-31'],
+    ['month-to-date', '2026-03-01', 1, '2026-03-01', '2026-03-01'],
+    ['previous-month', '2026-03-31', 1, '2026-02-01', '2026-02-28'],
+    ['previous-month', '2024-03-31', 1, '2024-02-01', '2024-02-29'],
+    ['previous-month', '2026-01-15', 1, '2025-12-01', '2025-12-31'],
+    ['year-to-date', '2026-03-31', 1, '2026-01-01', '2026-03-31'],
+    ['billing-cycle', '2026-03-14', 15, '2026-02-15', '2026-03-14'],
+    ['billing-cycle', '2026-03-15', 15, '2026-03-15', '2026-03-15'],
+    ['previous-billing-cycle', '2026-03-15', 15, '2026-02-15', '2026-03-14'],
+    ['billing-cycle', '2026-02-28', 31, '2026-02-28', '2026-02-28'],
+    ['billing-cycle', '2026-03-30', 31, '2026-02-28', '2026-03-30'],
+    ['previous-billing-cycle', '2026-03-31', 31, '2026-02-28', '2026-03-30'],
+    ['previous-billing-cycle', '2024-03-01', 30, '2024-01-30', '2024-02-28'],
+  ])('%s asked on %s, cycle day %i, is %s to %s', (name, today, cycleDay, ...ends) => {
+    const { from, to } = resolvePeriod(name, today as Day, cycleDay)
+    expect([from, to]).toEqual(ends)
+  })
+
+  it('joins billing cycles without a gap, whatever the day', () => {
+    const days = fc.integer({ min: 0, max: 3000 }).map((n) => addDays('2024-01-01' as Day, n))
+    fc.assert(
+      fc.property(days, fc.integer({ min: 1, max: 31 }), (today, cycleDay) => {
+        const current = resolvePeriod('billing-cycle', today, cycleDay)
+        const previous = resolvePeriod('previous-billing-cycle', today, cycleDay)
+        expect(addDays(previous.to, 1)).toBe(current.from)
+        expect(current.from <= today).toBe(true)
+        expect(daysIn(previous)).toBeGreaterThanOrEqual(28)
+        expect(daysIn(previous)).toBeLessThanOrEqual(31)
+      }),
+    )
+  })
+})
+
+it.each(['last-0-days', 'last-07-days', 'last--1-days', 'last-99999-days', 'last-days', 'last month', 'Today', ''])(
+  'knows no period "%s"',
+  (name) => {
+    expect(isPeriodName(name)).toBe(false)
+  },
+)
+
+describe('cutIntoWindows', () => {
+  it('covers any range exactly once, with the fewest windows of at most 31 days', () => {
+    const start = fc.integer({ min: 0, max: 5000 }).map((n) => addDays('2020-01-01' as Day, n))
+    fc.assert(
+      fc.property(start, fc.integer({ min: 0, max: 1200 }), (from, length) => {
+        const to = addDays(from, length)
+        const windows = cutIntoWindows({ from, to })
+        expect(windows.length).toBe(Math.ceil((length + 1) / longestWindowDays))
+        expect(windows[0]?.from).toBe(from)
+        expect(windows.at(-1)?.to).toBe(to)
+        windows.forEach((window, i) => {
+          expect(daysIn(window)).toBeLessThanOrEqual(longestWindowDays)
+          expect(window.from <= window.to).toBe(true)
+          if (i > 0) expect(window.from).toBe(addDays(windows[i - 1]?.to ?? from, 1))
+        })
+      }),
+    )
+  })
+
+  it('takes 12 requests for a year', () => {
+    expect(cutIntoWindows({ from: '2026-01-01' as Day, to: '2026-12-31' as Day })).toHaveLength(12)
+    expect(cutIntoWindows({ from: '2024-01-01' as Day, to: '2024-12-31' as Day })).toHaveLength(12)
+  })
+})
+
+it('has the calendar of Temporal', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 2000, max: 9999 }),
+      fc.integer({ min: 0, max: 13 }),
+      fc.integer({ min: 0, max: 32 }),
+      (year, month, date) => {
+        const text = `${year}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}`
+        const isReal =
+          Temporal.PlainYearMonth.from({ year, month: Math.min(12, Math.max(1, month)) }).daysInMonth >= date &&
+          date > 0 &&
+          month > 0 &&
+          month < 13
+        expect(isDay(text)).toBe(isReal)
+      },
+    ),
+  )
+})

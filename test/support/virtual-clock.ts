@@ -1,0 +1,48 @@
+// A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
+import type { Clock } from '../../src/kernel/clock.ts'
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+export interface VirtualClock extends Clock {
+  /** Milliseconds since the clock was made. */
+  elapsedMs(): number
+}
+
+export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z')): VirtualClock {
+  let elapsed = 0
+  let sleepers: Sleeper[] = []
+  let isTicking = false
+
+  function tick(): void {
+    const [next, ...later] = sleepers.toSorted((a, b) => a.at - b.at)
+    isTicking = next !== undefined
+    if (next === undefined) return
+    sleepers = later
+    elapsed = Math.max(elapsed, next.at)
+    next.wake()
+    setImmediate(tick)
+  }
+
+  return {
+    now: () => startMs + elapsed,
+    monotonicMs: () => elapsed,
+    elapsedMs: () => elapsed,
+    sleep(ms, signal) {
+      signal?.throwIfAborted()
+      return new Promise((resolve, reject) => {
+        const sleeper = { at: elapsed + ms, wake: resolve }
+        sleepers.push(sleeper)
+        signal?.addEventListener('abort', () => {
+          sleepers = sleepers.filter((other) => other !== sleeper)
+          reject(signal.reason)
+        })
+        if (!isTicking) setImmediate(tick)
+        isTicking = true
+      })
+    },
+    timeout: (ms) => AbortSignal.timeout(ms),
+  }
+}
