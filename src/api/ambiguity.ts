@@ -17,7 +17,7 @@ const neverConnected = new Set([
   'PROXY_REFUSED',
 ])
 
-const refusals = new Set([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 424, 501])
+const refusals = new Set([400, 401, 403, 404, 405, 407, 409, 410, 413, 415, 422, 424, 501])
 
 /** The codes with which Node and OpenSSL refuse a certificate or a handshake: no request was sent yet. */
 export const isTlsCode = (code: string): boolean =>

@@ -1,5 +1,6 @@
 // Owns one attempt at a request: an exchange, judged. The outcome is a value; whether to try again is decided elsewhere.
 import { parseJson } from '../kernel/json.ts'
+import type { Redact } from '../kernel/secrets.ts'
 import { quote } from '../kernel/text.ts'
 import { certaintyOf, isTlsCode } from './ambiguity.ts'
 import { errorMessageOf, requestIdOf } from './envelope.ts'
@@ -31,45 +32,52 @@ export interface Miss extends Failure {
 
 export type Outcome<T> = { readonly hit: Hit<T> } | { readonly miss: Miss }
 
-export async function attempt<T>(transport: Transport, exchange: Exchange, read: Reader<T>): Promise<Outcome<T>> {
+export interface AttemptOptions<T> {
+  readonly transport: Transport
+  readonly exchange: Exchange
+  readonly read: Reader<T>
+  /** Takes secrets out of foreign words before they are cut to size: half a secret would not be recognized any more. */
+  readonly redact: Redact
+}
+
+export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>> {
   try {
-    return judge(await transport.exchange(exchange), exchange, read)
+    return judge(await options.transport.exchange(options.exchange), options)
   } catch (thrown) {
     if (thrown instanceof ExchangeFailure) return { miss: missOfFailure(thrown) }
     throw thrown
   }
 }
 
-function judge<T>(answer: Answer, exchange: Exchange, read: Reader<T>): Outcome<T> {
+function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): Outcome<T> {
   const { status, headers } = answer
   if (status >= 300 && status < 400) return { miss: missOfRedirect(answer, exchange.url) }
-  const parsed = parse(answer.text)
+  const parsed = parse(answer.text, redact)
   const requestId = 'json' in parsed ? requestIdOf(parsed.json, headers['x-request-id']) : requestIdOf(undefined, headers['x-request-id'])
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
-    const said = 'json' in parsed ? (errorMessageOf(parsed.json) ?? '') : bareText(answer.text)
+    const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
     const certainty = certaintyOf({ status, readable: true })
     return { miss: { ...known, cause: 'status', certainty, isJson: 'json' in parsed, detail: quote(said.trim()) } }
   }
   const unsure = { ...known, certainty: certaintyOf({ status, readable: false }) }
   if ('problem' in parsed) return { miss: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
   const result = read(parsed.json)
-  if ('misfit' in result) return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, parsed.json) } }
+  if ('misfit' in result && answer.text === '') return { miss: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
+  if ('misfit' in result)
+    return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, redact(errorMessageOf(parsed.json) ?? '')) } }
   return { hit: { value: result.value, status, headers, requestId } }
 }
 
-function withWords(misfit: string, json: unknown): string {
-  const words = errorMessageOf(json)
-  return words === undefined ? misfit : `${misfit}; the API said: ${quote(words)}`
-}
+const withWords = (misfit: string, words: string): string => (words === '' ? misfit : `${misfit}; the API said: ${quote(words)}`)
 
-function parse(text: string): { readonly json: unknown } | { readonly problem: string } {
+function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
   if (text === '') return { json: undefined }
   try {
     return { json: parseJson(text) }
   } catch (thrown) {
     if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
-    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(text))}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(redact(text)))}` }
   }
 }
 

@@ -1,13 +1,13 @@
 // Owns the API as one value: what can be read, what can also be written, and the way from the second to the first.
 import type { Clock } from '../kernel/clock.ts'
-import { basicPair } from '../kernel/secrets.ts'
+import { basicPair, createRedact } from '../kernel/secrets.ts'
 import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
 import { type BackupsApi, createBackupsApi } from './backups.ts'
 import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
 import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
 import { pacerFor } from './pacer.ts'
 import type { Profile } from './profiles.ts'
-import { type ProxySettings, proxyHost } from './proxy.ts'
+import { type ProxySettings, proxyHost, proxySecrets } from './proxy.ts'
 import type { WindowNews } from './rate-limit.ts'
 import { type Cancellation, createRequester } from './requester.ts'
 import { type Source, sourceSchema } from './sources.ts'
@@ -69,6 +69,7 @@ export interface ApiSession {
 export function openApi(connection: Connection, surroundings: Surroundings): ApiSession {
   const { baseUrl, profile, observabilityPath, apiKeyId, apiKeySecret, proxy, userAgent, maxAttempts, deadlineMs } = connection
   const { clock } = surroundings
+  const pair = basicPair(apiKeyId, apiKeySecret)
   const transport = createTransport(baseUrl, proxy, clock)
   const requester = createRequester({
     ...surroundings,
@@ -76,11 +77,12 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
     userAgent,
     maxAttempts,
     deadlineMs,
-    authorization: `Basic ${basicPair(apiKeyId, apiKeySecret)}`,
+    authorization: `Basic ${pair}`,
     keyName: shortenKeyId(apiKeyId),
     proxyHost: proxyHost(baseUrl, proxy),
     pacer: pacerFor(clock, baseUrl.origin, apiKeyId),
     transport,
+    redact: createRedact([apiKeySecret, pair, ...proxySecrets(proxy)]),
   })
   const shared = { requester, profile, observabilityPath }
   return {

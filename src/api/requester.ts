@@ -1,6 +1,7 @@
 // Owns a request from first try to last: paced, tried again as the policy says, within the operation's deadline.
 import type { Clock } from '../kernel/clock.ts'
 import { WatchkeeperError } from '../kernel/errors.ts'
+import type { Redact } from '../kernel/secrets.ts'
 import { ApiError, type RequestFacts } from './api-error.ts'
 import { attempt, type Hit, type Miss, type Reader } from './attempt.ts'
 import type { Pacer } from './pacer.ts'
@@ -39,6 +40,7 @@ export interface RequesterOptions {
   readonly cancellation: Cancellation
   readonly pacer: Pacer
   readonly transport: Transport
+  readonly redact: Redact
 }
 
 export interface Call<T> {
@@ -81,7 +83,7 @@ export function createRequester(options: RequesterOptions): Requester {
   async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
     let answered: { status: number; headers: Hit<T>['headers'] } | undefined
     try {
-      const outcome = await attempt(options.transport, exchange, call.read)
+      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: options.redact })
       const answer = 'hit' in outcome ? outcome.hit : outcome.miss
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       lastRequestId = answer.requestId ?? lastRequestId

@@ -44,7 +44,9 @@ function endsTooEarly(prefix: string): boolean {
     return true
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : ''
-    return message.startsWith('Unexpected end') || message.includes(`at position ${prefix.length} `) || message.startsWith('Unterminated string')
+    return (
+      message.startsWith('Unexpected end') || message.includes(`at position ${prefix.length} `) || message.startsWith('Unterminated string')
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 // Owns the spellings of one name (kebab-case, camelCase, UPPER_SNAKE) and the search for the nearest known one.
 
-export const toKebab = (camel: string): string => camel.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+export const toKebab = (camel: string): string =>
+  camel.replace(/[A-Z]/g, (letter, at: number) => `${at === 0 ? '' : '-'}${letter.toLowerCase()}`)
 
 export const toCamel = (kebab: string): string => kebab.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 

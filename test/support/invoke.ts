@@ -1,0 +1,47 @@
+// Takes the path that every surface takes, in this process: for tables of cases that need no process each.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toCamel } from '../../src/kernel/names.ts'
+import { type Invocation, invoke, type Ports } from '../../src/surfaces/invoke.ts'
+import { readOptionalFile, readWorkspaceFile } from '../../src/surfaces/workspace.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+export interface InvokeOptions {
+  /** By kebab-case name, as text; `operation` among them. */
+  readonly inputs: Readonly<Record<string, string>>
+  readonly env?: Invocation['env']
+  /** Files of the workspace by name. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export type Invoked = Awaited<ReturnType<typeof invoke>> & { readonly reason: string }
+
+export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions): Promise<Invoked> {
+  const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
+  const never = new AbortController().signal
+  const ports: Ports = {
+    clock: createVirtualClock(Date.now()),
+    random: () => 0.5,
+    note: () => undefined,
+    cancellation: { stop: never, abort: never },
+    readFile: (path, input) => readWorkspaceFile(workspace, path, input),
+  }
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text)
+    const { operation = '', ...rest } = inputs
+    const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
+    const request = {
+      operation,
+      inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
+      areText: true,
+      env,
+      secrets: [],
+      readConfigFile: (path: string, isWanted: boolean) => readOptionalFile(workspace, path, isWanted),
+    }
+    const finished = await invoke(request, ports)
+    return { ...finished, reason: finished.document.failureReason }
+  } finally {
+    await rm(workspace, { recursive: true })
+  }
+}

@@ -1,0 +1,68 @@
+// An API session against an emulator, on a clock that never waits.
+import { ApiError } from '../../src/api/api-error.ts'
+import { type ApiSession, type Connection, openApi } from '../../src/api/client.ts'
+import { neutral } from '../../src/api/profiles.ts'
+import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
+
+export interface TestSession extends ApiSession {
+  readonly clock: VirtualClock
+  readonly notes: readonly string[]
+  /** As a first signal does. */
+  stop(): void
+  /** As the end of the grace after it does. */
+  abort(): void
+}
+
+export const service = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
+
+export function openSession(url: string, more: Partial<Connection> = {}): TestSession {
+  const clock = createVirtualClock(Date.now())
+  const notes: string[] = []
+  const [stop, abort] = [new AbortController(), new AbortController()]
+  const connection: Connection = {
+    baseUrl: new URL(url),
+    profile: neutral,
+    observabilityPath: neutral.observabilityPath,
+    apiKeyId: demo.apiKeyId,
+    apiKeySecret: demo.apiKeySecret,
+    proxy: {},
+    userAgent: 'watchkeeper/test',
+    maxAttempts: 5,
+    deadlineMs: 600_000,
+    ...more,
+  }
+  const cancellation = { stop: stop.signal, abort: abort.signal }
+  const session = openApi(connection, { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation })
+  return { ...session, clock, notes, stop: () => stop.abort(), abort: () => abort.abort() }
+}
+
+export interface SessionOptions {
+  readonly faults?: readonly Fault[]
+  readonly connection?: Partial<Connection>
+}
+
+/** Opens a session, hands it over, and closes it whatever comes. */
+export async function withSession<T>(
+  emulator: Emulator,
+  use: (session: TestSession) => Promise<T>,
+  { faults = [], connection = {} }: SessionOptions = {},
+): Promise<T> {
+  for (const fault of faults) emulator.addFault(fault)
+  const session = openSession(emulator.url, connection)
+  try {
+    return await use(session)
+  } finally {
+    await session.close()
+  }
+}
+
+/** The ApiError that it must end in. */
+export async function apiErrorOf(use: Promise<unknown>): Promise<ApiError> {
+  const thrown = await use.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  )
+  if (thrown instanceof ApiError) return thrown
+  throw thrown
+}
