@@ -5,6 +5,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Every test starts its own servers and child processes; nothing is shared between files.
     pool: 'threads',
+    // By default one core is left idle, although most tests wait for processes of their own.
+    maxWorkers: '100%',
+    // Nothing happens on import and no module is mocked, so that files can share their modules.
+    isolate: false,
     testTimeout: 20_000,
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
   },

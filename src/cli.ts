@@ -5,6 +5,9 @@ import { runCli } from './surfaces/cli/run-cli.ts'
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
+// A flag may hold a secret, and everybody on the machine can read the list of processes.
+process.title = 'watchkeeper'
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   directory: process.cwd(),

@@ -35,7 +35,7 @@ describe.each(hostile)('$id ($why)', ({ value }) => {
   })
 
   it('is only text in a code block', () => {
-    const tree = parseMarkdown(markdownBlock(value))
+    const tree = parseMarkdown(markdownBlock(value.slice(0, 5000)))
     expect(tree.children?.map(({ type }) => type)).toEqual(['code'])
   })
 

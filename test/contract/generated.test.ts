@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { operationNames, operations } from '../../src/operations/index.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { fillMarkers, generate } from '../../src/reference/generate.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
+
+it('every generated file is what the list of operations says', async () => {
+  expect(await generate(root, true)).toEqual([])
+})
+
+it('a README without a marker is an error, not a README without a table', () => {
+  expect(fillMarkers('a <!-- generated:x -->old<!-- /generated:x --> b', { x: 'new' })).toBe(
+    'a <!-- generated:x -->\nnew\n<!-- /generated:x --> b',
+  )
+  expect(() => fillMarkers('nothing', { x: 'new' })).toThrow('lacks <!-- generated:x -->')
+})
+
+describe('action.yml', () => {
+  const action = parse(read('action.yml')) as {
+    inputs: Record<string, { description: string; default?: string; required?: boolean }>
+    outputs: Record<string, { description: string }>
+    runs: object
+  }
+
+  it('sets no default that would hide the environment or the config file', () => {
+    expect(Object.entries(action.inputs).filter(([, { default: value }]) => value !== undefined)).toEqual([])
+  })
+
+  it('requires the operation alone', () => {
+    expect(Object.entries(action.inputs).flatMap(([name, { required }]) => (required ? [name] : []))).toEqual(['operation'])
+  })
+
+  it('runs the bundle on Node 24, and interpolates nothing', () => {
+    expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js' })
+    expect(read('action.yml')).not.toContain('${{')
+  })
+
+  it('describes every output of the contract', () => {
+    const documented =
+      'status failure-reason result result-file request-id alert-id alert-state changed count ids grand-total-credits unit from-date to-date days budget budget-exceeded budget-used-percent provisional-credits backup-id backup-name backup-status backup-started-at backup-finished-at backup-age-hours backup-size-bytes backup-duration-seconds backup-bucket-path'
+    for (const name of documented.split(' ')) expect(action.outputs, name).toHaveProperty(name)
+  })
+})
+
+describe('the JSON Schemas', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+  it.each(readdirSync(`${root}/schemas`))('%s is a JSON Schema', (file) => {
+    expect(ajv.validateSchema(JSON.parse(read(`schemas/${file}`)))).toBe(true)
+  })
+
+  it('accept what the tool accepts and refuse what it refuses', () => {
+    const validate = ajv.compile(JSON.parse(read('schemas/config.schema.json')))
+    expect(validate({ 'timeout-seconds': 30, 'warn-only': true })).toBe(true)
+    expect(validate({ 'api-url': 'https://evil.example' })).toBe(false)
+    expect(validate({ 'timeout-seconds': 'soon' })).toBe(false)
+    const alert = ajv.compile(JSON.parse(read('schemas/alert.schema.json')))
+    expect(alert({ threshold: 1, interval: '1h', channel: { type: 'webhook', webhookId: 'x' } })).toBe(true)
+    expect(alert({ treshold: 1 })).toBe(false)
+  })
+
+  it.each(operationNames)('accept the example of %s', async (name) => {
+    const { example }: Operation = await operations[name]()
+    const { $defs } = JSON.parse(read('schemas/operations.schema.json')) as { $defs: Record<string, { properties: { input: object } }> }
+    expect(ajv.compile($defs[name]?.properties.input ?? {})(example)).toBe(true)
+  })
+})

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { runCli } from '../support/run.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+
+describe.each([
+  ["the action's bundle", ['--bundle', 'dist/index.js']],
+  ['the command line', []],
+])('the demo of %s', (_, args) => {
+  it('shows the five operations and a gate that fails, within 15 seconds and without credentials', async () => {
+    const started = performance.now()
+    const ran = await runCli(['demo', ...args], {}, { directory: root })
+    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(ran.exitCode).toBe(0)
+    for (const operation of ['list-dashboards', 'list-sources', 'usage-cost', 'get-backup', 'create-alert'])
+      expect(ran.stdout).toContain(operation)
+    expect(ran.stdout).toContain('above the budget of 300 by')
+    expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
+    expect(ran.stdout.trimEnd()).toMatch(/Everything went as it should, the failing gate included\. Nothing left this machine\.$/)
+    expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(4)
+    expect(ran.stdout.match(/requests: POST · exit code 0/g)).toHaveLength(1)
+  })
+})

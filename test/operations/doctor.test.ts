@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../src/emulator/index.ts'
+import { inputsFor, useEmulator } from '../support/emulator.ts'
+import { invokeText } from '../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
+
+const doctor = (inputs: Readonly<Record<string, string>> = {}) =>
+  invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'doctor', ...inputs } })
+
+const outcomes = (document: Readonly<Record<string, unknown>>) =>
+  (document.checks as { name: string; outcome: string }[]).map(({ name, outcome }) => `${name}: ${outcome}`)
+
+const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({ 'api-key-id': id, 'api-key-secret': secret })
+
+describe('doctor', () => {
+  it('finds nothing wrong where nothing is, and says what is left of the rate limit', async () => {
+    const ran = await doctor()
+    expect(ran.exitCode).toBe(0)
+    expect(ran.document).toMatchObject({ healthy: true, requestsLeft: 6 })
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', 'dashboards: ok', 'alerts: ok', 'backups: ok', 'rate limit: ok'])
+  })
+
+  it('names the permission that a key lacks', async () => {
+    const ran = await doctor(withKey(demo.keys.billing))
+    expect(ran.exitCode).toBe(10)
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', 'dashboards: failed', 'alerts: failed', 'backups: failed', 'rate limit: ok'])
+    expect(ran.reason).toContain('needed: control-plane:service:manage-clickstack-api')
+    expect(ran.reason).toContain('needed: control-plane:service:view-backups')
+  })
+
+  it('tries nothing more with a key that is not accepted', async () => {
+    const ran = await doctor(withKey(demo.keys.disabled))
+    expect(outcomes(ran.document)).toEqual([
+      'usage cost: failed',
+      'dashboards: skipped',
+      'alerts: skipped',
+      'backups: skipped',
+      'rate limit: skipped',
+    ])
+    expect(emulator().requests).toHaveLength(1)
+  })
+
+  it('tells a wrong path from a wrong key', async () => {
+    const ran = await doctor({ 'observability-path': 'observability' })
+    expect(ran.reason).toContain('dashboards: This url does not serve the API: check api-url and observability-path')
+  })
+
+  it('leaves out what needs a service when there is none', async () => {
+    const ran = await doctor({ 'service-id': '' })
+    expect(ran.exitCode).toBe(0)
+    expect(outcomes(ran.document)).toEqual([
+      'usage cost: ok',
+      'dashboards: skipped',
+      'alerts: skipped',
+      'backups: skipped',
+      'rate limit: ok',
+    ])
+  })
+
+  it('names the address that nobody listens on', async () => {
+    const ran = await doctor({ 'api-url': 'http://127.0.0.1:1', 'max-attempts': '1' })
+    expect(ran.exitCode).toBe(10)
+    expect(ran.reason).toContain('Check api-url (127.0.0.1:1)')
+  })
+})
