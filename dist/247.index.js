@@ -10,6 +10,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */   doctor: () => (/* binding */ doctor)
 /* harmony export */ });
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2857);
+/* harmony import */ var _api_api_error_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(4972);
 /* harmony import */ var _kernel_days_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(1496);
 /* harmony import */ var _kernel_errors_js__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(3314);
 /* harmony import */ var _report_line_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7174);
@@ -20,10 +21,12 @@ __webpack_require__.r(__webpack_exports__);
 
 
 
+
 const check = zod__WEBPACK_IMPORTED_MODULE_0__/* .object */ .Ikc({
     name: zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP().describe('What was tried.'),
     outcome: zod__WEBPACK_IMPORTED_MODULE_0__/* ["enum"] */ .k5n(['ok', 'failed', 'skipped']),
-    detail: zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP().describe('What came of it, and what to do.'),
+    detail: zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP().describe('What came of it, in full.'),
+    advice: zod__WEBPACK_IMPORTED_MODULE_0__/* .string */ .YjP().optional().describe('What to do about a failure.'),
 });
 const doctor = (0,_operation_js__WEBPACK_IMPORTED_MODULE_1__/* .defineOperation */ .h9)({
     summary: 'Checks address, key, role and limits with harmless requests, and says what is wrong.',
@@ -57,10 +60,8 @@ const doctor = (0,_operation_js__WEBPACK_IMPORTED_MODULE_1__/* .defineOperation 
         };
     },
     judge({ checks }) {
-        const failed = checks.filter(({ outcome }) => outcome === 'failed');
-        return failed.length === 0
-            ? _operation_js__WEBPACK_IMPORTED_MODULE_1__/* .pass */ .IX
-            : { status: 'fail', reasons: failed.map(({ name, detail }) => (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .say */ .cv) `${(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(name)}: ${lastLine(detail)}`) };
+        const failed = checks.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name);
+        return failed.length === 0 ? _operation_js__WEBPACK_IMPORTED_MODULE_1__/* .pass */ .IX : { status: 'fail', reasons: [[(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(failed.join(', '))]] };
     },
     report: ({ checks }) => ({
         headline: headlineOf(checks),
@@ -101,30 +102,27 @@ async function observe(name, run, { profile }) {
         return { check: { name, outcome: 'ok', detail: await run() }, dooms: false };
     }
     catch (thrown) {
-        const { kind, message } = (0,_kernel_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .toWatchkeeperError */ .hK)(thrown);
+        const error = (0,_kernel_errors_js__WEBPACK_IMPORTED_MODULE_4__/* .toWatchkeeperError */ .hK)(thrown);
+        const { kind, message } = error;
         if (kind === 'cancelled' || kind === 'bug')
             throw thrown;
         // The list of backups is no part of the neutral contract.
         if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served')
             return skip(name, 'this service does not list backups');
-        return { check: { name, outcome: 'failed', detail: message }, dooms: doomKinds.has(kind) };
+        const advice = error instanceof _api_api_error_js__WEBPACK_IMPORTED_MODULE_5__/* .ApiError */ .h && error.advice !== '' ? { advice: error.advice } : {};
+        return { check: { name, outcome: 'failed', detail: message, ...advice }, dooms: doomKinds.has(kind) };
     }
 }
-// An error says what happened, and in the last line what to do.
-const lastLine = (text) => text.split('\n').at(-1) ?? '';
 function headlineOf(checks) {
-    const count = (outcome) => checks.filter((one) => one.outcome === outcome).length;
-    return (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .say */ .cv) `${count('ok')} checks ok, ${count('failed')} failed, ${count('skipped')} skipped`;
+    const tried = checks.filter(({ outcome }) => outcome !== 'skipped').length;
+    const failed = checks.filter(({ outcome }) => outcome === 'failed').length;
+    return failed === 0 ? (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .say */ .cv) `all ${tried} checks ok` : (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .say */ .cv) `${failed} of ${tried} checks failed`;
 }
 const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' };
 const checkTable = (checks) => ({
     kind: 'table',
     columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-    rows: checks.map(({ name, outcome, detail }) => [
-        [(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(name)],
-        [(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(words[outcome])],
-        [outcome === 'failed' ? (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)('see below') : (0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .data */ .p)(detail)],
-    ]),
+    rows: checks.map(({ name, outcome, detail, advice }) => [[(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(name)], [(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .ours */ .Od)(words[outcome])], [(0,_report_line_js__WEBPACK_IMPORTED_MODULE_2__/* .data */ .p)(advice ?? detail)]]),
 });
 
 

@@ -272,7 +272,9 @@ function reportUsage(result) {
     const { grandTotalCredits, unit, fromDate, toDate, budget, budgetExceeded, budgetUsedPercent } = result;
     const total = (0,decimal/* fromText */.IK)(grandTotalCredits);
     const share = budgetUsedPercent === undefined ? '' : ` (${budgetUsedPercent} %)`;
-    const within = budget === undefined || budgetExceeded ? '' : `, within the budget of ${(0,decimal/* formatExact */.Bo)((0,decimal/* fromText */.IK)(budget))}${share}`;
+    // Doubts come after the figure; until they are settled it is within nothing.
+    const isVouchedFor = budget !== undefined && !budgetExceeded && result.doubts.length === 0;
+    const within = !isVouchedFor ? '' : `, within the budget of ${(0,decimal/* formatExact */.Bo)((0,decimal/* fromText */.IK)(budget))}${share}`;
     return {
         headline: [(0,line/* ours */.Od)(`${(0,decimal/* formatExact */.Bo)(total)} ${unit} used from ${fromDate} to ${toDate}${within}`)],
         blocks: [
@@ -304,7 +306,7 @@ function factsOf({ unit, budget, budgetUsedPercent, provisionalCredits, grandTot
     };
 }
 function chartOf({ byDay, unit }) {
-    if (byDay.length < 2)
+    if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0))
         return [];
     const points = byDay.map(({ date, total }) => ({ label: date.slice(5), value: Number(total) }));
     return [{ kind: 'chart', title: `${unit} per day`, unit, points }];

@@ -320,7 +320,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */   createAlert: () => (/* binding */ createAlert)
 /* harmony export */ });
 /* harmony import */ var zod__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(2857);
-/* harmony import */ var _api_api_error_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4239);
+/* harmony import */ var _api_api_error_js__WEBPACK_IMPORTED_MODULE_8__ = __webpack_require__(4972);
 /* harmony import */ var _kernel_errors_js__WEBPACK_IMPORTED_MODULE_6__ = __webpack_require__(3314);
 /* harmony import */ var _kernel_text_js__WEBPACK_IMPORTED_MODULE_9__ = __webpack_require__(6958);
 /* harmony import */ var _report_line_js__WEBPACK_IMPORTED_MODULE_5__ = __webpack_require__(7174);

@@ -1,5 +1,6 @@
 // Owns the operation that finds out why nothing works: address, key, role, limits. Every check is a real request.
 import * as z from 'zod'
+import { ApiError } from '../api/api-error.ts'
 import { dayOf } from '../kernel/days.ts'
 import { type ErrorKind, toWatchkeeperError } from '../kernel/errors.ts'
 import type { Block } from '../report/blocks.ts'
@@ -9,7 +10,8 @@ import { type Context, defineOperation, pass } from './operation.ts'
 const check = z.object({
   name: z.string().describe('What was tried.'),
   outcome: z.enum(['ok', 'failed', 'skipped']),
-  detail: z.string().describe('What came of it, and what to do.'),
+  detail: z.string().describe('What came of it, in full.'),
+  advice: z.string().optional().describe('What to do about a failure.'),
 })
 
 type Check = z.output<typeof check>
@@ -46,10 +48,8 @@ export const doctor = defineOperation({
     }
   },
   judge({ checks }) {
-    const failed = checks.filter(({ outcome }) => outcome === 'failed')
-    return failed.length === 0
-      ? pass
-      : { status: 'fail', reasons: failed.map(({ name, detail }) => say`${ours(name)}: ${lastLine(detail)}`) }
+    const failed = checks.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
+    return failed.length === 0 ? pass : { status: 'fail', reasons: [[ours(failed.join(', '))]] }
   },
   report: ({ checks }) => ({
     headline: headlineOf(checks),
@@ -102,20 +102,20 @@ async function observe(name: string, run: Probe['run'], { profile }: Context<'re
   try {
     return { check: { name, outcome: 'ok', detail: await run() }, dooms: false }
   } catch (thrown) {
-    const { kind, message } = toWatchkeeperError(thrown)
+    const error = toWatchkeeperError(thrown)
+    const { kind, message } = error
     if (kind === 'cancelled' || kind === 'bug') throw thrown
     // The list of backups is no part of the neutral contract.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
-    return { check: { name, outcome: 'failed', detail: message }, dooms: doomKinds.has(kind) }
+    const advice = error instanceof ApiError && error.advice !== '' ? { advice: error.advice } : {}
+    return { check: { name, outcome: 'failed', detail: message, ...advice }, dooms: doomKinds.has(kind) }
   }
 }
 
-// An error says what happened, and in the last line what to do.
-const lastLine = (text: string): string => text.split('\n').at(-1) ?? ''
-
 function headlineOf(checks: readonly Check[]): Line {
-  const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
-  return say`${count('ok')} checks ok, ${count('failed')} failed, ${count('skipped')} skipped`
+  const tried = checks.filter(({ outcome }) => outcome !== 'skipped').length
+  const failed = checks.filter(({ outcome }) => outcome === 'failed').length
+  return failed === 0 ? say`all ${tried} checks ok` : say`${failed} of ${tried} checks failed`
 }
 
 const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
@@ -123,9 +123,5 @@ const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as 
 const checkTable = (checks: readonly Check[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-  rows: checks.map(({ name, outcome, detail }) => [
-    [ours(name)],
-    [ours(words[outcome])],
-    [outcome === 'failed' ? ours('see below') : data(detail)],
-  ]),
+  rows: checks.map(({ name, outcome, detail, advice }) => [[ours(name)], [ours(words[outcome])], [data(advice ?? detail)]]),
 })

@@ -9,7 +9,9 @@ export function reportUsage(result: UsageResult): Report {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgetExceeded, budgetUsedPercent } = result
   const total = fromText(grandTotalCredits)
   const share = budgetUsedPercent === undefined ? '' : ` (${budgetUsedPercent} %)`
-  const within = budget === undefined || budgetExceeded ? '' : `, within the budget of ${formatExact(fromText(budget))}${share}`
+  // Doubts come after the figure; until they are settled it is within nothing.
+  const isVouchedFor = budget !== undefined && !budgetExceeded && result.doubts.length === 0
+  const within = !isVouchedFor ? '' : `, within the budget of ${formatExact(fromText(budget))}${share}`
   return {
     headline: [ours(`${formatExact(total)} ${unit} used from ${fromDate} to ${toDate}${within}`)],
     blocks: [
@@ -53,7 +55,7 @@ function factsOf({ unit, budget, budgetUsedPercent, provisionalCredits, grandTot
 }
 
 function chartOf({ byDay, unit }: UsageResult): readonly Block[] {
-  if (byDay.length < 2) return []
+  if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const points = byDay.map(({ date, total }) => ({ label: date.slice(5), value: Number(total) }))
   return [{ kind: 'chart', title: `${unit} per day`, unit, points }]
 }

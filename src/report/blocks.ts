@@ -30,3 +30,7 @@ export type Block =
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
   /** Foreign text over several lines. */
   | { readonly kind: 'preformatted'; readonly text: string }
+
+/** A table without rows says less than nothing: it looks as if something were missing. */
+export const isEmpty = (block: Block): boolean =>
+  block.kind === 'table' ? block.rows.length === 0 : block.kind === 'details' && block.blocks.every(isEmpty)

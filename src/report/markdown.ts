@@ -1,9 +1,9 @@
 // Owns the Markdown of a report, within a size in bytes: GitHub drops a summary that is too long as a whole.
 
-import type { Block, Status } from './blocks.ts'
-import { dayChart, sparkline } from './chart.ts'
+import { type Block, isEmpty, type Status } from './blocks.ts'
+import { barChart, sparkline } from './chart.ts'
 import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownWords } from './escape.ts'
-import type { Inline, Line } from './line.ts'
+import { type Inline, type Line, toPlainText } from './line.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
@@ -17,7 +17,7 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
   const room = maxBytes - noteBytes
   let text = ''
   let leftOut = 0
-  for (const block of blocks) {
+  for (const block of blocks.filter((one) => !isEmpty(one))) {
     const piece = renderBlock(block, room - bytesOf(text))
     if (piece === undefined) leftOut += 1
     else text += `${piece}\n\n`
@@ -42,16 +42,23 @@ function renderWhole(block: Exclude<Block, { kind: 'table' | 'details' }>): stri
     case 'list':
       return block.items.map((item) => `- ${renderLine(item)}`).join('\n')
     case 'facts':
-      return [
-        row(block.facts.map(({ label }) => markdownWords(label))),
-        row(block.facts.map(() => '---')),
-        row(block.facts.map(({ value }) => renderCell(value))),
-      ].join('\n')
+      return renderFacts(block)
     case 'chart':
-      return `${markdownWords(block.title)} ${sparkline(block.points)}\n\n${dayChart(block)}`
+      return `${markdownWords(block.title)} ${sparkline(block.points)}\n\n${barChart(block)}`
     case 'preformatted':
       return markdownBlock(block.text)
   }
+}
+
+/** Characters that stand side by side on a page of ordinary width. */
+const widestRow = 90
+
+// A row of figures reads best; one that would have to be scrolled sideways stands upright instead.
+function renderFacts({ facts }: Extract<Block, { kind: 'facts' }>): string {
+  const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
+  const [labels, values] = [facts.map(({ label }) => markdownWords(label)), facts.map(({ value }) => renderCell(value))]
+  if (width <= widestRow) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
+  return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`

@@ -1,7 +1,7 @@
 // Owns a report as lines of text, for terminals and logs. Colour is the caller's choice and never the only sign.
 import { styleText } from 'node:util'
 import { printable } from '../kernel/text.ts'
-import type { Block, Status } from './blocks.ts'
+import { type Block, isEmpty, type Status } from './blocks.ts'
 import { sparkline } from './chart.ts'
 import { terminalData } from './escape.ts'
 import type { Line } from './line.ts'
@@ -23,7 +23,7 @@ const paint = (style: TerminalStyle, format: Format, text: string): string =>
   style.color ? styleText(format, text, { validateStream: false }) : text
 
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
-  return blocks.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
+  return blocks.filter((block) => !isEmpty(block)).flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
 
 function renderBlock(block: Block, style: TerminalStyle): readonly string[] {

@@ -48,8 +48,11 @@ describe('a read', () => {
   it("gives up after the last attempt, with the API's own words", async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 5, effect: { kind: 'status', status: 500 } }] }))
     expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, mayHaveActed: false })
-    expect(error.message).toContain('answered 500: INJECTED_FAULT: status 500 on request (request id ')
-    expect(error.message).toContain(', 5 attempts)')
+    const [what, where] = error.message.split('\n')
+    expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
+    expect(where).toMatch(
+      /^Request: GET \/v1\/organizations\/.*\/observability\/alerts at 127\.0\.0\.1:\d+ \(request id [\w-]+, 5 attempts\)$/,
+    )
   })
 
   it.each<[string, Effect, RegExp]>([
@@ -88,13 +91,13 @@ describe('a read', () => {
 
   it('refuses more than 64 MiB, raw or inflated', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect: { kind: 'gzip-bomb', mebibytes: 80 } }] }))
-    expect(error.message).toContain('the answer is larger than the cap of 64 MiB')
+    expect(error.message).toContain('The answer is larger than the cap of 64 MiB')
     expect(emulator().requests).toHaveLength(1)
   })
 
   it('refuses an endless answer', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect: { kind: 'endless' } }] }))
-    expect(error.message).toContain('the answer is larger than the cap of 64 MiB')
+    expect(error.message).toContain('The answer is larger than the cap of 64 MiB')
   })
 
   it('refuses an encoding that it did not ask for', async () => {

@@ -11,6 +11,12 @@ const doctor = (inputs: Readonly<Record<string, string>> = {}) =>
 const outcomes = (document: Readonly<Record<string, unknown>>) =>
   (document.checks as { name: string; outcome: string }[]).map(({ name, outcome }) => `${name}: ${outcome}`)
 
+/** What is to be done, by the check that failed. */
+const advice = (document: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    (document.checks as { name: string; advice?: string }[]).flatMap(({ name, advice: text }) => (text ? [[name, text]] : [])),
+  )
+
 const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({ 'api-key-id': id, 'api-key-secret': secret })
 
 describe('doctor', () => {
@@ -25,8 +31,12 @@ describe('doctor', () => {
     const ran = await doctor(withKey(demo.keys.billing))
     expect(ran.exitCode).toBe(10)
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', 'dashboards: failed', 'alerts: failed', 'backups: failed', 'rate limit: ok'])
-    expect(ran.reason).toContain('needed: control-plane:service:manage-clickstack-api')
-    expect(ran.reason).toContain('needed: control-plane:service:view-backups')
+    expect(ran.reason).toBe('3 of 5 checks failed: dashboards, alerts, backups')
+    expect(advice(ran.document)).toEqual({
+      dashboards: expect.stringContaining('needed: control-plane:service:manage-clickstack-api'),
+      alerts: expect.stringContaining('needed: control-plane:service:manage-clickstack-api'),
+      backups: expect.stringContaining('needed: control-plane:service:view-backups'),
+    })
   })
 
   it('tries nothing more with a key that is not accepted', async () => {
@@ -43,7 +53,7 @@ describe('doctor', () => {
 
   it('tells a wrong path from a wrong key', async () => {
     const ran = await doctor({ 'observability-path': 'observability' })
-    expect(ran.reason).toContain('dashboards: This url does not serve the API: check api-url and observability-path')
+    expect(advice(ran.document).dashboards).toContain('This url does not serve the API: check api-url and observability-path')
   })
 
   it('leaves out what needs a service when there is none', async () => {
@@ -61,6 +71,6 @@ describe('doctor', () => {
   it('names the address that nobody listens on', async () => {
     const ran = await doctor({ 'api-url': 'http://127.0.0.1:1', 'max-attempts': '1' })
     expect(ran.exitCode).toBe(10)
-    expect(ran.reason).toContain('Check api-url (127.0.0.1:1)')
+    expect(advice(ran.document)['usage cost']).toContain('Check api-url (127.0.0.1:1)')
   })
 })

@@ -36,6 +36,27 @@ describe('renderMarkdown', () => {
     expect(text).toContain('bar [1, 2, 0.5]')
   })
 
+  it('gives every bar a label of its own, most of them invisible: equal ones would fall together', () => {
+    const points = Array.from({ length: 365 }, (_, i) => ({ label: `${i}`, value: i }))
+    const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
+    const labels = axis.split(', ')
+    expect(new Set(labels).size).toBe(365)
+    expect(labels.filter((label) => /\d/.test(label)).length).toBeLessThanOrEqual(12)
+    expect(new Set(labels.map((label) => label.trim())).size).toBe(365)
+  })
+
+  it('puts facts upright that would be too wide side by side', () => {
+    const fact = (value: string) => ({ label: 'Id', value: [ours(value)] })
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(
+      /^\| Field \| Value \|\n.*\n\| Id \| x+ \|\n\| Id \| y+ \|\n/,
+    )
+  })
+
+  it('shows no table without rows', () => {
+    expect(renderMarkdown([table(0), { kind: 'details', title: '0 records', blocks: [table(0)] }])).toBe('')
+  })
+
   it('writes no exponent into a chart', () => {
     const text = renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points: [{ label: 'a', value: 1e-9 }] }])
     expect(text).not.toMatch(/\de-/)
