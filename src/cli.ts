@@ -8,6 +8,12 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 // A flag may hold a secret, and everybody on the machine can read the list of processes.
 process.title = 'watchkeeper'
 
+const oldestNode = 24
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  process.stderr.write(`watchkeeper needs Node ${oldestNode} or newer; this is ${process.version}\n`)
+  process.exit(1)
+}
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   directory: process.cwd(),

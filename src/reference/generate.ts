@@ -14,10 +14,20 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    ['README.md', fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), readmeTables(operations))],
+    [
+      'README.md',
+      fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), { ...readmeTables(operations), ...(await readExamples(root)) }),
+    ],
     ['src/kernel/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ...schemas,
   ])
+}
+
+/** The example files that the README shows, each in a marker of its own. */
+async function readExamples(root: string): Promise<Readonly<Record<string, string>>> {
+  const names = ['list-dashboards', 'cost-gate', 'create-alert']
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'examples/workflows', `${name}.yml`), 'utf8')))
+  return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
 }
 
 /** Replaces what stands between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */

@@ -42,7 +42,7 @@ const describe = (url: string, dialect: (typeof dialects)[number]): string =>
     `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
     `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
     `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
-    'watchkeeper doctor',
+    'npx watchkeeper doctor',
     '',
     `Faults, the log of requests and the data: ${url}/_emulator`,
   ].join('\n')

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
+import { invokeText } from '../support/invoke.ts'
+
+const emulator = useEmulator()
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+const alertInReadme = (): string => /```yaml\n(# observability\/alert\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
+
+it.each([
+  ['examples/alert.yml', () => read('examples/alert.yml')],
+  ['the alert in the README', alertInReadme],
+])('%s is an alert that can be created, and then is there', async (_, text) => {
+  const inputs = { ...inputsFor(emulator()), operation: 'create-alert', 'alert-file': 'alert.yml', 'if-exists': 'skip' }
+  const files = { 'alert.yml': text().replace('name: Checkout errors', 'name: From the example') }
+  expect((await invokeText({ inputs, files })).document).toMatchObject({ status: 'pass', outcome: 'created' })
+  expect((await invokeText({ inputs, files })).document).toMatchObject({ status: 'pass', outcome: 'skipped' })
+  expect(methodsOf(emulator())).toEqual(['GET', 'POST', 'GET'])
+})
+
+it.each([
+  ['examples/alert.yml', 'schemas/alert.schema.json'],
+  ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
+])('%s is what the schema in its header wants', (example, schema) => {
+  expect(read(example)).toContain(`$schema=../${schema}`)
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
+  expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
+})
+
+it('examples/.watchkeeper.yml sets what a run needs beside the key', async () => {
+  const { 'api-url': url = '', 'api-key-id': id = '', 'api-key-secret': secret = '' } = inputsFor(emulator())
+  const inputs = {
+    operation: 'list-sources',
+    'api-url': url,
+    'api-key-id': id,
+    'api-key-secret': secret,
+    'observability-path': 'observability',
+  }
+  expect((await invokeText({ inputs, files: { '.watchkeeper.yml': read('examples/.watchkeeper.yml') } })).document).toMatchObject({
+    status: 'pass',
+    count: 4,
+  })
+})
