@@ -68,9 +68,9 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((na
 
 const imports: readonly Import[] = files.flatMap((file) => {
   const text = readFileSync(join(src, file), 'utf8')
-  const specifiers = [...text.matchAll(/^(?:import|export|\}) .*\bfrom '([^']+)'$|^import '([^']+)'$|\bimport\('([^']+)'\)/gm)].map(
-    (match) => match[1] ?? match[2] ?? match[3] ?? '',
-  )
+  const specifiers = [
+    ...text.matchAll(/^(?:import|export|\}) .*\bfrom '([^']+)'$|^import '([^']+)'$|\bimport\((?:\/\*.*?\*\/ )?'([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
   return specifiers.map((specifier) => ({
     from: file,
     to: specifier.startsWith('.') ? relative(src, resolve(src, dirname(file), specifier)) : specifier,
