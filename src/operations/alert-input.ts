@@ -73,7 +73,7 @@ export async function readAlertInput(input: AlertInput, profile: Profile, readFi
   if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
   if (alertFile !== undefined) return writtenAlert(await readFile(alertFile, 'alert-file'), alertFile, profile)
   const { channelType, webhookId, alert: _, alertFile: __, ...fields } = input
-  const declared = Object.entries(fields).filter(([name, value]) => name in singleFields && value !== undefined)
+  const declared = Object.entries(fields).filter(([name, value]) => Object.hasOwn(singleFields, name) && value !== undefined)
   const channel = webhookId === undefined ? [] : [['channel', { type: 'webhook', webhookId }]]
   return alertBodySchema.parse(Object.fromEntries([...declared, ...channel]))
 }

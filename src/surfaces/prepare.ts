@@ -47,7 +47,7 @@ export async function prepare(request: Request): Promise<Prepared> {
   }
   const operation: Operation = await operations[name]()
   const inputNames = Object.keys(operation.input.shape)
-  const given = pick(request.inputs, (key) => key in operation.input.shape)
+  const given = pick(request.inputs, (key) => Object.hasOwn(operation.input.shape, key))
   const fields = parseFields(operation.input, request.areText ? decodeAll(operation.input.shape, given) : given)
   const settings = await readSettings(request)
   const place = locate(settings.values, operation.scope, request.env)

@@ -29,6 +29,12 @@ describe('wrong input', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
+  it.each(['constructor', '__proto__', 'to-string', 'has-own-property', 'length', '0'])('is an input called %s', async (name) => {
+    const ran = await run({ operation: 'list-sources', [name]: 'x' })
+    expect(ran.document.status).toBe('error')
+    expect(ran.reason).toMatch(/is no input of list-sources/)
+  })
+
   it('is an input of another operation', async () => {
     const ran = await run({ operation: 'list-sources', budget: '100' })
     expect(ran.reason).toBe('budget: is no input of list-sources')

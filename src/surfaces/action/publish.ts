@@ -1,5 +1,6 @@
 // Owns what outlives the step: result file, outputs, summary, annotation. Each one may fail; none of them changes the verdict.
 import * as core from '@actions/core'
+import { isOperationName } from '../../operations/index.ts'
 import { logLine } from '../../report/escape.ts'
 import type { Finished, ResultDocument } from '../finished.ts'
 import { resultFilePath, toResultOutput, writeResultFile } from '../result-file.ts'
@@ -42,8 +43,9 @@ const longestAnnotation = 4000
 
 export function annotate({ operation, status, failureReason }: ResultDocument): void {
   if (status === 'pass') return
-  const lines = failureReason.split('\n').map(logLine).join('\n').slice(0, longestAnnotation)
-  const title = `Watchkeeper ${logLine(operation)}`.trim()
+  const lines = failureReason.split('\n').map(logLine).join('\n').slice(0, longestAnnotation).toWellFormed()
+  // An operation that nobody knows is whatever somebody wrote; the message quotes it.
+  const title = isOperationName(operation) ? `Watchkeeper ${operation}` : 'Watchkeeper'
   if (status === 'warn') core.warning(lines, { title })
   else core.error(lines, { title })
 }
