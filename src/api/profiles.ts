@@ -11,8 +11,19 @@ export interface Profile {
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  /** Who charges for it, where that is known. */
+  readonly provider: BillingProvider | undefined
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
   readonly extraAlertFields: readonly string[]
+}
+
+export interface BillingProvider {
+  readonly name: string
+  readonly serviceName: string
+  /** One of the service categories of FOCUS. */
+  readonly serviceCategory: string
+  /** What one unit of usage costs by the public price list. */
+  readonly listPrice: { readonly currency: string; readonly amount: string }
 }
 
 export const neutral: Profile = {
@@ -20,6 +31,7 @@ export const neutral: Profile = {
   apiUrl: undefined,
   observabilityPath: 'observability',
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  provider: undefined,
   extraAlertFields: [],
 }
 
@@ -33,6 +45,13 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       usage: 'control-plane:organization:view-billing',
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
+    },
+    // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
+    provider: {
+      name: 'ClickHouse',
+      serviceName: 'ClickHouse Cloud',
+      serviceCategory: 'Databases',
+      listPrice: { currency: 'USD', amount: '1' },
     },
     extraAlertFields: [
       'savedSearchId',

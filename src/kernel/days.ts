@@ -29,6 +29,14 @@ export const addMonths = (day: Day, months: number): Day => toDay(Temporal.Plain
 
 export const withDayOfMonth = (day: Day, dayOfMonth: number): Day => toDay(Temporal.PlainDate.from(day).with({ day: dayOfMonth }))
 
+/** The last day of the month in which a day lies. */
+export const endOfMonth = (day: Day): Day => withDayOfMonth(day, 31)
+
+export const endOfYear = (day: Day): Day => toDay(Temporal.PlainDate.from(day).with({ month: 12, day: 31 }))
+
+/** 1 for Monday to 7 for Sunday. */
+export const weekdayOf = (day: Day): number => Temporal.PlainDate.from(day).dayOfWeek
+
 export const startOfYear = (day: Day): Day => toDay(Temporal.PlainDate.from(day).with({ month: 1, day: 1 }))
 
 /** How many days lie in the range, both ends included. */

@@ -41,3 +41,8 @@ export const formatRounded = (value: Decimal, places = 2): string => {
   const [whole = '', fraction = ''] = formatExact(value.round(places)).split('.')
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`
 }
+
+/** An estimate as a decimal of six significant digits: more would claim to be known. */
+export const fromEstimate = (value: number): Decimal => new Big(value.toPrecision(6))
+
+export const largest = (a: Decimal, b: Decimal): Decimal => (a.gt(b) ? a : b)

@@ -6,7 +6,7 @@ const createAlert = () => import(/* webpackMode: "eager" */ './create-alert.ts')
 const updateAlert = () => import(/* webpackMode: "eager" */ './update-alert.ts')
 const dashboards = () => import(/* webpackMode: "eager" */ './dashboards.ts')
 const sources = () => import(/* webpackMode: "eager" */ './sources.ts')
-const usageCost = () => import(/* webpackMode: "eager" */ './usage-cost.ts')
+const usageCost = () => import(/* webpackMode: "eager" */ './usage/usage-cost.ts')
 const backups = () => import(/* webpackMode: "eager" */ './backups.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
 

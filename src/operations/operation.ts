@@ -40,6 +40,14 @@ export interface Report {
   readonly blocks: readonly Block[]
 }
 
+/** A file that the user asked for. */
+export interface OutputFile {
+  /** The input that named it, by its camelCase name. */
+  readonly input: string
+  readonly path: string
+  readonly content: string
+}
+
 /** The values that were given and are valid by themselves, and the names of all that were given. */
 export interface Given<I extends z.ZodObject> {
   readonly values: Partial<z.output<I>>
@@ -72,6 +80,8 @@ export interface Operation<
   /** Absent where nothing can be failed. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
+  /** The files that the input asks for; `blocks` are the whole report, verdict and all. */
+  files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
 }
 
 /** For operations whose outputs say it all. */

@@ -1,4 +1,5 @@
 // Owns writing what is generated, and `--check`, which writes nothing and fails where a file is not what it would be.
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { renderActionYml } from './action-yml.ts'
@@ -19,8 +20,33 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
       fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), { ...readmeTables(operations), ...(await readExamples(root)) }),
     ],
     ['src/kernel/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
+    ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
   ])
+}
+
+/** What a page of our own carries with it: libraries as they are published, and the style and script beside them. */
+async function renderPageAssets(root: string): Promise<string> {
+  const read = async (paths: readonly string[]): Promise<string> => {
+    const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')))
+    return texts.map((text) => text.trim()).join('\n')
+  }
+  const style = await read(['node_modules/uplot/dist/uPlot.min.css', 'src/report/page/page.css'])
+  const script = await read([
+    'node_modules/uplot/dist/uPlot.iife.min.js',
+    'node_modules/sortable-tablesort/dist/sortable.min.js',
+    'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',
+    'src/report/page/page.js',
+  ])
+  const source = '// GENERATED from src/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
+  const hash = createHash('sha256').update(script).digest('base64')
+  return [
+    source,
+    `export const pageStyle = ${JSON.stringify(style)}`,
+    `export const pageScript = ${JSON.stringify(script)}`,
+    '/** What a content security policy knows the script by. */',
+    `export const pageScriptHash = '${hash}'\n`,
+  ].join('\n')
 }
 
 /** The example files that the README shows, each in a marker of its own. */

@@ -15,6 +15,8 @@ export interface Point {
   readonly label: string
   /** For drawing alone; figures that people rely on are decimals. */
   readonly value: number
+  /** The part of it that will not change any more. */
+  readonly settled?: number
 }
 
 export type Block =

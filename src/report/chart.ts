@@ -9,6 +9,12 @@ export function sparkline(points: readonly Point[]): string {
   return points.map(({ value }) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')
 }
 
+/** Ten steps of a share in percent; what is above 100 looks like 100. */
+export function shareBar(percent: number): string {
+  const full = Math.min(10, Math.max(0, Math.round(percent / 10)))
+  return '█'.repeat(full) + '░'.repeat(10 - full)
+}
+
 /** GitHub's blue, readable on light and dark; lower than Mermaid's default, so that the tables below stay in sight. */
 const look =
   '%%{init: {"xyChart": {"width": 900, "height": 320}, "themeVariables": {"xyChart": {"plotColorPalette": "#0969da", "backgroundColor": "transparent"}}}}%%'

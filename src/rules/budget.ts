@@ -1,4 +1,4 @@
-// Owns the comparison of a figure with a budget. Exact: equal is within the budget, and zero is a budget.
+// Owns the comparison of a figure with its limits. Exact: equal is within the limit, and zero is a limit.
 import { type Decimal, percentOf } from '../kernel/decimal.ts'
 
 export interface Limits {

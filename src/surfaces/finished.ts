@@ -3,7 +3,7 @@
 import { ApiError } from '../api/api-error.ts'
 import { exitCodes, type WatchkeeperError } from '../kernel/errors.ts'
 import { toKebab } from '../kernel/names.ts'
-import type { Operation, Report, Verdict } from '../operations/operation.ts'
+import type { Operation, OutputFile, Report, Verdict } from '../operations/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { join, say, toPlainText } from '../report/line.ts'
 
@@ -25,6 +25,8 @@ export interface Finished {
   /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
   readonly outputs: Readonly<Record<string, string>>
   readonly blocks: readonly Block[]
+  /** What the user asked to be written besides. */
+  readonly files: readonly OutputFile[]
   /** As the command line exits. */
   readonly exitCode: number
   /** What was thrown, for the library to throw again. */
@@ -37,6 +39,7 @@ export const reservedNames: readonly string[] = ['operation', 'status', 'failure
 interface Done {
   readonly name: string
   readonly operation: Operation
+  readonly input: Readonly<Record<string, unknown>>
   readonly result: Readonly<Record<string, unknown>>
   readonly verdict: Verdict
   readonly report: Report
@@ -44,16 +47,18 @@ interface Done {
   readonly requestId: string | undefined
 }
 
-export function finish({ name, operation, result, verdict, report, warnOnly, requestId }: Done): Finished {
+export async function finish({ name, operation, input, result, verdict, report, warnOnly, requestId }: Done): Promise<Finished> {
   const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
   const line = verdict.reasons.length === 0 ? report.headline : say`${report.headline}: ${join(verdict.reasons, '; ')}`
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(line)
   const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
+  const blocks: readonly Block[] = [{ kind: 'verdict', status, line }, ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {
     document,
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(result[key])])) },
-    blocks: [{ kind: 'verdict', status, line }, ...report.blocks],
+    blocks,
+    files: (await operation.files?.(result, input, blocks)) ?? [],
     exitCode: status === 'fail' ? exitCodes.gateFailed : exitCodes.ok,
   }
 }
@@ -74,6 +79,7 @@ export function finishWithError(name: string, error: WatchkeeperError, requestId
       { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
       { kind: 'preformatted', text: error.message },
     ],
+    files: [],
     exitCode: error.exitCode,
     error,
   }

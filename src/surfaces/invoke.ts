@@ -53,7 +53,7 @@ async function run(prepared: Prepared, session: ApiSession, ports: Ports, redact
   const result = redactDeep(raw, redact)
   const verdict = operation.judge?.(result, input) ?? pass
   const report = operation.report(result)
-  return finish({ name, operation, result, verdict, report, warnOnly: settings.warnOnly, requestId: session.lastRequestId() })
+  return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session.lastRequestId() })
 }
 
 function contextFor(

@@ -44,6 +44,10 @@ function isInside(root: string, path: string): boolean {
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
 
+/** The same for a path that may be relative to a directory. */
+export const writeFileFrom = (directory: string, path: string, content: string): Promise<void> =>
+  writeWholeFile(resolve(directory, path), content)
+
 /** Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not followed. */
 export async function writeWholeFile(path: string, content: string): Promise<void> {
   const directory = dirname(path)

@@ -67,8 +67,8 @@ describe('create-alert', () => {
       { alert: 'threshold: 1' },
       /alert\.interval: is missing\n- alert\.dashboardId: is missing\n- alert\.tileId: is missing\n- alert\.channel: is missing/,
     ],
-    ['an unknown field', { alert: 'treshold: 1' }, /alert: "treshold" is not known, did you mean "threshold"\?/],
-    ['an unknown value', { alert: 'interval: 2h' }, /alert\.interval: "2h" is not accepted; accepted: 30s, 1m/],
+    ['an unknown field', { alert: 'treshold: 1' }, /alert:1:\d+: "treshold" is not known, did you mean "threshold"\?/],
+    ['an unknown value', { alert: 'interval: 2h' }, /alert:1:11: interval: "2h" is not accepted; accepted: 30s, 1m/],
     ['a field that only a profile has', { alert: 'note: x' }, /alert\.note: is no field of the neutral contract/],
     ['broken YAML', { alert: 'a: [1, 2' }, /alert:1:\d+: /],
     [

@@ -57,10 +57,18 @@ describe('figures that cannot be trusted', () => {
   it.each<[string, object, RegExp]>([
     ['no record at all', { grandTotalCredits: 0, costs: [] }, /not a single usage record/],
     ['an empty object', { grandTotalCredits: 0, costs: {} }, /not a single usage record/],
-    ['records that miss the total', { grandTotalCredits: 5, costs: whole }, /the records add up to 3 Credits, the API's total is 5/],
+    [
+      'records that miss the total',
+      { grandTotalCredits: 5, costs: whole },
+      /the records from 2026-01-01 to 2026-01-02 add up to 3 Credits, the API's total is 5/,
+    ],
     ['another day', { grandTotalCredits: 4, costs: [...whole, record('2026-01-09', 1)] }, /records of other days: 2026-01-09/],
     ['a record twice', { grandTotalCredits: 5, costs: [...whole, record(to, 2)] }, /x is counted more than once on 2026-01-02/],
-    ['a negative total', { grandTotalCredits: -1, costs: [record(from, -1), record(to, 0)] }, /total is negative/],
+    [
+      'a negative total',
+      { grandTotalCredits: -1, costs: [record(from, -1), record(to, 0)] },
+      /total from 2026-01-01 to 2026-01-02 is negative/,
+    ],
     ['a day without records', { grandTotalCredits: 1, costs: [record(from, 1)] }, /no records of 2026-01-02/],
   ])('fail the gate unless told otherwise: %s', async (_, body, words) => {
     answer(body)

@@ -2,7 +2,18 @@ import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, isDay } from '../../src/kernel/days.ts'
-import { cutIntoWindows, daysIn, isPeriodName, longestWindowDays, type PeriodName, resolvePeriod } from '../../src/rules/period.ts'
+import {
+  cutIntoWindows,
+  daysBeside,
+  daysIn,
+  isPeriodName,
+  isWithin,
+  longestWindowDays,
+  type Period,
+  type PeriodName,
+  periodBefore,
+  resolvePeriod,
+} from '../../src/rules/period.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([
@@ -35,6 +46,8 @@ describe('resolvePeriod', () => {
         const current = resolvePeriod('billing-cycle', today, cycleDay)
         const previous = resolvePeriod('previous-billing-cycle', today, cycleDay)
         expect(addDays(previous.to, 1)).toBe(current.from)
+        expect(resolvePeriod('billing-cycle', addDays(current.end, 1), cycleDay).from).toBe(addDays(current.end, 1))
+        expect(current.end >= today).toBe(true)
         expect(current.from <= today).toBe(true)
         expect(daysIn(previous)).toBeGreaterThanOrEqual(28)
         expect(daysIn(previous)).toBeLessThanOrEqual(31)
@@ -49,6 +62,49 @@ it.each(['last-0-days', 'last-07-days', 'last--1-days', 'last-99999-days', 'last
     expect(isPeriodName(name)).toBe(false)
   },
 )
+
+it.each<[PeriodName, string, number, string]>([
+  ['month-to-date', '2026-02-10', 1, '2026-02-28'],
+  ['billing-cycle', '2026-03-10', 31, '2026-03-30'],
+  ['billing-cycle', '2026-02-27', 31, '2026-02-27'],
+  ['billing-cycle', '2026-12-20', 15, '2027-01-14'],
+  ['year-to-date', '2026-03-10', 1, '2026-12-31'],
+  ['previous-month', '2026-03-10', 1, '2026-02-28'],
+  ['last-7-days', '2026-03-10', 1, '2026-03-10'],
+])('%s asked on %s, cycle day %i, will end on %s', (name, today, cycleDay, end) => {
+  expect(resolvePeriod(name, today as Day, cycleDay).end).toBe(end)
+})
+
+it('compares with the period of equal length that ends the day before', () => {
+  expect(periodBefore({ from: '2026-03-01' as Day, to: '2026-03-10' as Day })).toEqual({ from: '2026-02-19', to: '2026-02-28' })
+})
+
+describe('daysBeside', () => {
+  const day = fc.integer({ min: 0, max: 120 }).map((n) => addDays('2026-01-01' as Day, n))
+  const period = fc.tuple(day, fc.integer({ min: 0, max: 40 })).map(([from, length]): Period => ({ from, to: addDays(from, length) }))
+
+  it('holds each day of any of the periods once, and none of the excepted ones', () => {
+    fc.assert(
+      fc.property(fc.array(period, { maxLength: 6 }), fc.array(period, { maxLength: 2 }), (wanted, except) => {
+        const found = daysBeside(wanted, except)
+        for (let n = 0; n < 170; n++) {
+          const one = addDays('2026-01-01' as Day, n)
+          const isWanted = wanted.some((each) => isWithin(one, each)) && !except.some((each) => isWithin(one, each))
+          expect(found.filter((each) => isWithin(one, each))).toHaveLength(isWanted ? 1 : 0)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('joins periods that touch', () => {
+    const [january, february] = [
+      { from: '2026-01-01' as Day, to: '2026-01-31' as Day },
+      { from: '2026-02-01' as Day, to: '2026-02-10' as Day },
+    ]
+    expect(daysBeside([february, january], [])).toEqual([{ from: '2026-01-01', to: '2026-02-10' }])
+  })
+})
 
 describe('cutIntoWindows', () => {
   it('covers any range exactly once, with the fewest windows of at most 31 days', () => {

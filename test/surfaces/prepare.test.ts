@@ -19,7 +19,7 @@ describe('wrong input', () => {
 
   it.each([
     ['bugdet', 'budget'],
-    ['Budgets', 'budget'],
+    ['Budgett', 'budget'],
     ['api_key_id', 'api-key-id'],
     ['on_missing', 'on-missing'],
   ])('is an undeclared input such as %s: it must never mean that nothing was set', async (misspelt, meant) => {

@@ -8,6 +8,7 @@ import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals } from '../cancellation.ts'
 import type { Finished } from '../finished.ts'
 import { invoke } from '../invoke.ts'
+import { writeOutputFiles } from '../output-files.ts'
 import { resultFilePath, writeResultFile } from '../result-file.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
@@ -74,11 +75,12 @@ function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean):
 
 /** Result file and, inside a workflow, the job summary. What cannot be written is said and changes no verdict. */
 async function keep(
-  { settings, document, blocks }: Awaited<ReturnType<typeof invoke>>,
+  { settings, document, blocks, files }: Awaited<ReturnType<typeof invoke>>,
   flags: Flags,
   { env, directory }: Terminal,
   note: (line: string) => void,
 ): Promise<void> {
+  for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
   const file = resultFilePath(settings?.resultFile ?? flags.resultFile, directory, env.RUNNER_TEMP, document.operation)
   try {
     if (file !== undefined) await writeResultFile(file, document)

@@ -1,12 +1,14 @@
 // Owns the library's client: one typed method for each operation, made from the list.
 import type * as z from 'zod'
 import { systemClock } from '../../kernel/clock.ts'
+import { WatchkeeperError } from '../../kernel/errors.ts'
 import { toCamel } from '../../kernel/names.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations/index.ts'
 import type { settingsSchema } from '../../operations/settings.ts'
 import { cancelOnAbort } from '../cancellation.ts'
 import type { ResultDocument } from '../finished.ts'
 import { invoke } from '../invoke.ts'
+import { writeOutputFiles } from '../output-files.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readWorkspaceFile } from '../workspace.ts'
 
@@ -63,6 +65,8 @@ export function createClient(options: ClientOptions): Client {
       },
     )
     if (finished.error !== undefined) throw finished.error
+    const failures = await writeOutputFiles(finished.files, directory)
+    if (failures.length > 0) throw new WatchkeeperError('input', failures.join('\n'))
     return finished.document
   }
   const methods = operationNames.map((name) => [toCamel(name), (input?: object) => call(name, input)] as const)

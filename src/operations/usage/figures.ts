@@ -1,0 +1,90 @@
+// Owns what a report's figures are, worked out of what was read. Exact, and without I/O.
+import type { Day } from '../../kernel/days.ts'
+import { type Decimal, percentOf } from '../../kernel/decimal.ts'
+import { type BudgetJudgement, judgeBudget } from '../../rules/budget.ts'
+import { type Changes, findChanges, isAboveIncrease } from '../../rules/comparison.ts'
+import { type Doubt, doubtsAbout } from '../../rules/doubts.ts'
+import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
+import { historyOf, knownDays } from '../../rules/history.ts'
+import type { CurrentPeriod, Period } from '../../rules/period.ts'
+import { provisionalOf, totalByDay, totalOf } from '../../rules/spend.ts'
+import { findSpikes, type Spike } from '../../rules/spikes.ts'
+import { type BudgetOutcome, judgeBudgets } from './budget-outcomes.ts'
+import type { Budget } from './budgets-file.ts'
+import type { UsageInput } from './inputs.ts'
+import { allReadings, type Readings } from './reading.ts'
+
+export interface Comparison extends Changes {
+  readonly period: Period
+  readonly before: Decimal
+  readonly after: Decimal
+  readonly percent: Decimal | undefined
+  readonly isAboveMost: boolean
+}
+
+export interface Figures {
+  /** The API's own total of the period. */
+  readonly total: Decimal
+  readonly provisional: Decimal
+  /** What the gate compares with the budgets. */
+  readonly judged: Decimal
+  readonly judgement: BudgetJudgement
+  readonly forecast: Forecast
+  readonly runsOutOn: Day | undefined
+  readonly comparison: Comparison | undefined
+  readonly spikes: readonly Spike[]
+  readonly budgets: readonly BudgetOutcome[]
+  readonly doubts: readonly Doubt[]
+}
+
+export interface FigureInput {
+  readonly readings: Readings
+  readonly period: CurrentPeriod
+  readonly today: Day
+  readonly budgets: readonly Budget[]
+  readonly input: UsageInput
+}
+
+export function workOut({ readings, period, today, budgets, input }: FigureInput): Figures {
+  const { main } = readings
+  const read = allReadings(readings)
+  const records = read.flatMap((reading) => reading.records)
+  const lockedOnly = input.unlocked === 'exclude'
+  const judged = lockedOnly ? lockedTotal(main.records) : main.grandTotal
+  const forecast = forecastSpend({ period, today, known: knownDays(period, read, records) })
+  const days = forecast.kind === 'expected' ? forecast.days : totalByDay(main.records, period)
+  return {
+    total: main.grandTotal,
+    provisional: provisionalOf(main.records),
+    judged,
+    judgement: judgeBudget(judged, { budget: input.budget, warnBudget: input.warnBudget }),
+    forecast,
+    runsOutOn: input.budget === undefined ? undefined : runOutDay(days, input.budget),
+    comparison: compare(readings, judged, lockedOnly, input),
+    spikes: findSpikes(records, historyOf(period, read, records), period.from),
+    budgets: judgeBudgets(budgets, { readings, today, lockedOnly }),
+    doubts: [main, ...(readings.previous === undefined ? [] : [readings.previous]), ...besides(readings)].flatMap((reading) =>
+      doubtsAbout(reading, today),
+    ),
+  }
+}
+
+const lockedTotal = (records: Readings['main']['records']): Decimal => totalOf(records.filter(({ locked }) => locked))
+
+/** What budgets need besides may be empty: each budget says itself when nothing was read for it. */
+const besides = ({ others, tagged }: Readings): Readings['others'] =>
+  [...others, ...[...tagged.values()].flat()].filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
+
+function compare(readings: Readings, after: Decimal, lockedOnly: boolean, { maxIncrease }: UsageInput): Comparison | undefined {
+  const { main, previous } = readings
+  if (previous === undefined) return undefined
+  const before = lockedOnly ? lockedTotal(previous.records) : previous.grandTotal
+  return {
+    ...findChanges(previous.records, main.records),
+    period: previous.period,
+    before,
+    after,
+    percent: percentOf(after.minus(before), before),
+    isAboveMost: maxIncrease !== undefined && isAboveIncrease(before, after, maxIncrease),
+  }
+}

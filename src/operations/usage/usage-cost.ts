@@ -1,0 +1,47 @@
+// Owns the cost gate: reads the usage of a period, judges it by every limit that was given, and says how far it can be trusted.
+import type { Profile } from '../../api/profiles.ts'
+import { dayOf } from '../../kernel/days.ts'
+import { defineOperation } from '../operation.ts'
+import { type Budget, readBudgets } from './budgets-file.ts'
+import { workOut } from './figures.ts'
+import { renderFiles } from './files.ts'
+import { checkUsageInput, usageInput } from './inputs.ts'
+import { choosePeriod } from './period-input.ts'
+import { readUsage } from './reading.ts'
+import { reportUsage } from './report.ts'
+import { type UsageResult, usageDetails, usageOutput } from './result.ts'
+import { toUsageResult } from './to-result.ts'
+import { judgeUsage } from './verdict.ts'
+import { checkWaiver } from './waiver.ts'
+
+export const usageCost = defineOperation({
+  summary: "Reports the organization's usage cost over a period, and fails when it is above a budget.",
+  effect: 'read',
+  scope: 'organization',
+  input: usageInput,
+  output: usageOutput,
+  details: usageDetails,
+  example: { period: 'last-7-days', budget: '200' },
+  check: checkUsageInput,
+  async run({ api, organizationId, profile, apiOrigin, clock, readFile }, input) {
+    const today = dayOf(clock.now())
+    checkWaiver(input.waiver, today)
+    const period = choosePeriod(input, today)
+    const { billingCycleDay } = input
+    const budgets: readonly Budget[] =
+      input.budgets === undefined
+        ? []
+        : readBudgets(await readFile(input.budgets, 'budgets'), input.budgets, { today, billingCycleDay, period })
+    const wish = { period, compares: input.compare !== undefined, budgets, filters: input.filter ?? [] }
+    const readings = await readUsage(api, organizationId, wish)
+    const figures = workOut({ readings, period, today, budgets, input })
+    return toUsageResult({ organizationId, provider: providerOf(profile, apiOrigin), readings, period, figures, input })
+  },
+  judge: judgeUsage,
+  report: reportUsage,
+  files: renderFiles,
+})
+
+/** Behind the neutral contract, the address is all that is known of who charges. */
+const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
+  provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }

@@ -1,0 +1,99 @@
+// Owns what the figures of usage-cost mean for the gate.
+import { type Decimal, formatExact, fromText } from '../../kernel/decimal.ts'
+import { type Line, ours, say } from '../../report/line.ts'
+import type { Verdict } from '../operation.ts'
+import { describeBudgetDoubt, describeDoubt } from './doubt-words.ts'
+import type { UsageResult } from './result.ts'
+
+interface Finding {
+  readonly level: 'warn' | 'fail'
+  readonly line: Line
+}
+
+export function judgeUsage(result: UsageResult): Verdict {
+  const findings = [
+    ...judgeTotal(result),
+    ...judgeBudgets(result),
+    ...judgeForecast(result),
+    ...judgeIncrease(result),
+    ...judgeDoubts(result),
+  ]
+  if (findings.length === 0) return { status: 'pass', reasons: [] }
+  const reasons = findings.map(({ line }) => line)
+  if (findings.every(({ level }) => level === 'warn')) return { status: 'warn', reasons }
+  const { waiver } = result
+  return waiver === undefined ? { status: 'fail', reasons } : { status: 'warn', reasons: [...reasons, waived(waiver)] }
+}
+
+const waived = ({ until, reason }: NonNullable<UsageResult['waiver']>): Line => say`waived until ${ours(until)}: ${reason}`
+
+/** `above the budget of 100 by 3.5 CHC`. */
+function above(what: string, most: string, actual: Decimal, unit: string): Line {
+  return [ours(`above ${what} of ${formatExact(fromText(most))} by ${formatExact(actual.minus(most))} ${unit}`)]
+}
+
+function judgeTotal({
+  judgedCredits,
+  unlocked,
+  budget,
+  budgetUsedPercent,
+  warnBudget,
+  warnBudgetExceeded,
+  unit,
+}: UsageResult): readonly Finding[] {
+  const judged = fromText(judgedCredits)
+  const finals = (line: Line): Line => (unlocked === 'exclude' ? [ours('final records alone are '), ...line] : line)
+  if (budget !== undefined && judged.gt(budget)) {
+    const share = budgetUsedPercent === undefined ? '' : ` (${budgetUsedPercent} %)`
+    return [{ level: 'fail', line: finals([...above('the budget', budget, judged, unit), ours(share)]) }]
+  }
+  return warnBudget !== undefined && warnBudgetExceeded
+    ? [{ level: 'warn', line: finals(above('warn-budget', warnBudget, judged, unit)) }]
+    : []
+}
+
+/** Most budgets of a file that a sentence names. */
+const mostNamed = 5
+
+function judgeBudgets({ budgets, unit }: UsageResult): readonly Finding[] {
+  const bad = budgets.filter(({ verdict }) => verdict !== 'pass')
+  // What failed comes first, so that it is not among those left out.
+  const ordered = [...bad.filter(({ verdict }) => verdict === 'fail'), ...bad.filter(({ verdict }) => verdict === 'warn')]
+  const named = ordered
+    .slice(0, mostNamed)
+    .map((one): Finding => ({ level: one.verdict === 'fail' ? 'fail' : 'warn', line: describeBudget(one, unit) }))
+  const rest = ordered.slice(mostNamed)
+  if (rest.length === 0) return named
+  return [...named, { level: rest.some(({ verdict }) => verdict === 'fail') ? 'fail' : 'warn', line: say`${rest.length} more budgets` }]
+}
+
+function describeBudget(
+  { name, used, limit, warnAbove, isExceeded, isForecastAbove, forecast }: UsageResult['budgets'][number],
+  unit: string,
+): Line {
+  if (isExceeded) return say`budget ${name}: ${above('its limit', limit, fromText(used), unit)}`
+  if (isForecastAbove) return say`budget ${name}: expected to be ${above('its limit', limit, fromText(forecast.total ?? '0'), unit)}`
+  return say`budget ${name}: ${above('its warn level', warnAbove ?? '0', fromText(used), unit)}`
+}
+
+function judgeForecast({ forecast, forecastBudget, forecastBudgetExceeded, judgedCredits, unit }: UsageResult): readonly Finding[] {
+  if (forecastBudget === undefined || !forecastBudgetExceeded) return []
+  const isOver = forecast.total === undefined
+  const line = above('the forecast budget', forecastBudget, fromText(forecast.total ?? judgedCredits), unit)
+  return [{ level: 'fail', line: isOver ? line : say`expected by ${ours(forecast.untilDate)} to be ${line}` }]
+}
+
+function judgeIncrease({ comparison, unit }: UsageResult): readonly Finding[] {
+  if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
+  const { change, changePercent, maxIncrease } = comparison
+  const share = changePercent === undefined ? '' : ` (${changePercent} %)`
+  const most = maxIncrease.endsWith('%') ? maxIncrease : `${maxIncrease} ${unit}`
+  return [{ level: 'fail', line: [ours(`grown by ${formatExact(fromText(change))} ${unit}${share}, more than the ${most} allowed`)] }]
+}
+
+function judgeDoubts(result: UsageResult): readonly Finding[] {
+  const { onMissing, doubts, budgets, unit } = result
+  if (onMissing === 'ignore') return []
+  const lines = [...doubts.map((doubt) => describeDoubt(doubt, unit)), ...budgets.flatMap((budget) => describeBudgetDoubt(budget, result))]
+  return lines.map((line) => ({ level: onMissing, line }))
+}

@@ -1,0 +1,86 @@
+// Owns blocks as HTML for a page of our own. Every mark of foreign text is an entity; see escape.ts.
+import { type Block, isEmpty, type Status } from './blocks.ts'
+import { htmlText } from './escape.ts'
+import type { Line } from './line.ts'
+
+export interface PageChart {
+  readonly labels: readonly string[]
+  readonly unit: string
+  readonly totals: readonly number[]
+  readonly settled: readonly number[]
+}
+
+export interface HtmlBody {
+  readonly html: string
+  /** What the page's script draws, in the order of their places. */
+  readonly charts: readonly PageChart[]
+}
+
+export function renderHtml(blocks: readonly Block[]): HtmlBody {
+  const charts: PageChart[] = []
+  const html = renderBlocks(blocks, charts)
+  return { html, charts }
+}
+
+const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string =>
+  blocks
+    .filter((block) => !isEmpty(block))
+    .map((block) => renderBlock(block, charts))
+    .join('\n')
+
+function renderBlock(block: Block, charts: PageChart[]): string {
+  switch (block.kind) {
+    case 'verdict':
+      return `<h1 class="${block.status}"><span class="word">${words[block.status]}</span>${lineToHtml(block.line)}</h1>`
+    case 'paragraph':
+      return `<p>${lineToHtml(block.line)}</p>`
+    case 'list':
+      return `<ul>${block.items.map((item) => `<li>${lineToHtml(item)}</li>`).join('')}</ul>`
+    case 'facts':
+      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
+    case 'table':
+      return renderTable(block)
+    case 'chart':
+      return renderChart(block, charts)
+    case 'details':
+      return `<details><summary>${htmlText(block.title)}</summary>\n${renderBlocks(block.blocks, charts)}</details>`
+    case 'preformatted':
+      return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`
+  }
+}
+
+const words: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
+
+function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>): string {
+  const side = (column: number): string => (columns[column]?.align === 'right' ? ' class="right"' : '')
+  const head = columns.map((column, i) => `<th scope="col"${side(i)}>${htmlText(column.title)}</th>`).join('')
+  const body = rows.map((cells) => `<tr>${cells.map((cell, i) => `<td${side(i)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`)
+  const heading = title === undefined ? '' : `<h2>${htmlText(title)}</h2>\n`
+  return `${heading}<div class="scroll"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div>`
+}
+
+// `1,234.5` and `12.3 %` sort as the numbers that they are.
+function sortKey(cell: Line): string {
+  const text = cell.map((part) => part.text).join('')
+  const number = /^[+-]?[\d,]+(?:\.\d+)?(?= %$|$)/.exec(text)?.[0] ?? / ([\d.]+) %$/.exec(text)?.[1]
+  return number === undefined ? '' : ` data-sort="${number.replaceAll(',', '')}"`
+}
+
+function renderChart({ title, unit, points }: Extract<Block, { kind: 'chart' }>, charts: PageChart[]): string {
+  charts.push({
+    labels: points.map(({ label }) => label),
+    unit,
+    totals: points.map(({ value }) => value),
+    settled: points.map(({ value, settled }) => settled ?? value),
+  })
+  const hint = 'Dark bars are final, light ones can still change. Drag to zoom, double-click to see all.'
+  return `<h2>${htmlText(title)}</h2>\n<div class="chart" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(title)}"></div>\n<p class="hint">${hint}</p>`
+}
+
+const lineToHtml = (line: Line): string =>
+  line
+    .map((part) => {
+      if (part.kind === 'data') return `<code>${part.text === '' ? '<em>empty</em>' : htmlText(part.text)}</code>`
+      return part.strong ? `<strong>${htmlText(part.text)}</strong>` : htmlText(part.text)
+    })
+    .join('')

@@ -1,0 +1,36 @@
+// Owns the OpenMetrics text format, for a push gateway or a collector that reads files.
+
+export interface MetricFamily {
+  /** `usage_credits`; gets this project's prefix. */
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly MetricSample[]
+}
+
+export interface MetricSample {
+  readonly labels: Readonly<Record<string, string>>
+  /** A plain decimal. */
+  readonly value: string
+}
+
+/** Gauges alone: every figure can go down. Families without samples are left out. */
+export function renderOpenMetrics(families: readonly MetricFamily[]): string {
+  const lines = families
+    .filter(({ samples }) => samples.length > 0)
+    .flatMap(({ name, help, samples }) => {
+      const full = `watchkeeper_${name}`
+      return [
+        `# TYPE ${full} gauge`,
+        `# HELP ${full} ${escaped(help)}`,
+        ...samples.map((sample) => `${full}${labelsOf(sample)} ${sample.value}`),
+      ]
+    })
+  return `${[...lines, '# EOF'].join('\n')}\n`
+}
+
+function labelsOf({ labels }: MetricSample): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+const escaped = (text: string): string => text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

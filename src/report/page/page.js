@@ -1,0 +1,52 @@
+// Runs in the page: draws its charts, in its colours, at its width. Everything else of the page works without.
+const charts = JSON.parse(document.getElementById('charts').textContent)
+const root = document.documentElement
+const color = (name) => getComputedStyle(root).getPropertyValue(name)
+
+function draw(place) {
+  const { labels, unit, totals, settled } = charts[Number(place.dataset.chart)]
+  const bars = uPlot.paths.bars({ size: [0.8, 48] })
+  const series = (label, fill) => ({
+    label,
+    fill: () => color(fill),
+    stroke: () => color(fill),
+    width: 0,
+    paths: bars,
+    points: { show: false },
+    value: (_, amount) => (amount == null ? '–' : `${amount.toLocaleString('en', { maximumFractionDigits: 4 })} ${unit}`),
+  })
+  const axis = { stroke: () => color('--muted'), grid: { stroke: () => color('--line'), width: 1 }, ticks: { show: false } }
+  const name = (at) => labels[at] ?? ''
+  const chart = new uPlot(
+    {
+      width: place.clientWidth,
+      height: 300,
+      scales: {
+        x: { time: false, range: (_, low, high) => [low - 0.6, high + 0.6] },
+        y: { range: (_, low, high) => [Math.min(0, low), high * 1.05 || 1] },
+      },
+      axes: [
+        { ...axis, grid: { show: false }, incrs: [1, 2, 5, 7, 14, 28, 56, 91, 182], values: (_, splits) => splits.map(name) },
+        { ...axis, size: 70 },
+      ],
+      series: [{ label: 'Day', value: (_, at) => (at == null ? '–' : name(at)) }, series('Used', '--open'), series('Final', '--bar')],
+      cursor: { y: false },
+    },
+    [labels.map((_, at) => at), totals, settled],
+    place,
+  )
+  new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: 300 })).observe(place)
+  const redraw = () => chart.redraw()
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+  // Paper is white, whatever the screen is.
+  addEventListener('beforeprint', () => {
+    root.classList.add('print')
+    redraw()
+  })
+  addEventListener('afterprint', () => {
+    root.classList.remove('print')
+    redraw()
+  })
+}
+
+for (const place of document.querySelectorAll('.chart')) draw(place)
