@@ -18,6 +18,8 @@ export interface RequestFacts {
   readonly permission: string
   /** What the path identifies: `alert`, `backup`. */
   readonly noun: string
+  /** What a 404 is about, where that is not the noun: a list that is not there lacks its service. */
+  readonly missing?: string
   readonly timeoutMs: number
 }
 
@@ -25,6 +27,8 @@ export interface RequestFacts {
 export interface RequestEnd {
   /** Requests sent. */
   readonly attempts: number
+  /** An earlier try may have been carried out, although its answer never came. */
+  readonly isAfterUnknown: boolean
   readonly decision: RetryAnswer
   readonly nowMs: number
 }
@@ -42,7 +46,7 @@ export class ApiError extends WatchkeeperError {
   readonly requestId: string | undefined
   /** Requests sent, all answers together. */
   readonly attempts: number
-  /** The server may have acted although this failed. */
+  /** The server may have acted, on this try or an earlier one, although this failed. */
   readonly mayHaveActed: boolean
 
   constructor(facts: RequestFacts, miss: Miss, end: RequestEnd) {
@@ -55,7 +59,7 @@ export class ApiError extends WatchkeeperError {
     this.status = miss.status
     this.requestId = miss.requestId
     this.attempts = end.attempts
-    this.mayHaveActed = miss.certainty === 'unknown' && facts.method !== 'GET'
+    this.mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && facts.method !== 'GET'
   }
 }
 

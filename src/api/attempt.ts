@@ -58,7 +58,7 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   if (status >= 400) {
     const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
     const certainty = certaintyOf({ status, readable: true })
-    return { miss: { ...known, cause: 'status', certainty, isJson: 'json' in parsed, detail: quote(said.trim()) } }
+    return { miss: { ...known, cause: 'status', certainty, isJson: answer.text !== '' && 'json' in parsed, detail: quote(said.trim()) } }
   }
   const unsure = { ...known, certainty: certaintyOf({ status, readable: false }) }
   if ('problem' in parsed) return { miss: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
@@ -81,9 +81,14 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
   }
 }
 
+/** Where the words of an error page are, if it has any. */
+const longestPage = 20_000
+
 // What a person would read on a page of HTML. It is quoted like any foreign text, so nothing depends on finding every tag.
-const bareText = (text: string): string =>
-  /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
+function bareText(whole: string): string {
+  const text = whole.slice(0, longestPage)
+  return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
+}
 
 function missOfRedirect({ status, headers }: Answer, from: URL): Miss {
   const location = headers.location

@@ -6,7 +6,11 @@ import type { Requester } from './requester.ts'
 import type { Service } from './service.ts'
 import { readList, readOne, wireId, wireNumber } from './wire.ts'
 
-const instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date and time')
+/** All times are UTC; one without a zone would be read as local time. */
+const instant = z
+  .string()
+  .transform((text) => (/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text) ? text : `${text}Z`))
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date and time')
 
 export const backupSchema = z.looseObject({
   id: wireId,
@@ -36,6 +40,7 @@ export function createBackupsApi(requester: Requester, profile: Profile): Backup
           ...facts,
           path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups`,
           read: readList(backupSchema),
+          missing: 'service',
         })
       ).value
     },

@@ -1,6 +1,7 @@
 // Owns turning the bytes of an answer into text: capped, inflated under the same cap, and valid UTF-8 or nothing.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { quote } from '../kernel/text.ts'
 import { ExchangeFailure } from './exchange-failure.ts'
 
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
@@ -21,7 +22,7 @@ export async function decodeBody(raw: Buffer, contentEncoding: string | undefine
 async function inflated(raw: Buffer, encoding: string | undefined): Promise<Buffer> {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${encoding.slice(0, 40)}", which was not asked for`, {
+    throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding, 40)}", which was not asked for`, {
       bytes: raw.length,
     })
   }

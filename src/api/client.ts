@@ -71,8 +71,12 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
   const { clock } = surroundings
   const pair = basicPair(apiKeyId, apiKeySecret)
   const transport = createTransport(baseUrl, proxy, clock)
+  // When one of several requests failed for good, the others would go on, and try again, long after the report.
+  const closing = new AbortController()
+  const { stop, abort } = surroundings.cancellation
   const requester = createRequester({
     ...surroundings,
+    cancellation: { stop: AbortSignal.any([stop, closing.signal]), abort: AbortSignal.any([abort, closing.signal]) },
     baseUrl,
     userAgent,
     maxAttempts,
@@ -95,7 +99,10 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
       rateLimit: requester.lastWindow,
     },
     lastRequestId: requester.lastRequestId,
-    close: transport.close,
+    async close() {
+      closing.abort()
+      await transport.close()
+    },
   }
 }
 

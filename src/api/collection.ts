@@ -50,14 +50,15 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
 
   return {
     async list(service) {
-      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read: readList(schema) })
+      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read: readList(schema), missing: 'service' })
       return { items: value, mayBeCut: value.length >= pageLimit }
     },
     async get(service, id) {
       return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read: readOne(schema) })).value
     },
     async create(service, body) {
-      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read: readOne(schema) })).value
+      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read: readOne(schema), missing: 'service' }))
+        .value
     },
     async update(service, id, body) {
       return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read: readOne(schema) })).value
@@ -67,7 +68,8 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
         await requester.request({ ...facts, method: 'DELETE', path: one(service, id), read: readNothing })
         return true
       } catch (thrown) {
-        if (thrown instanceof ApiError && thrown.kind === 'not-found') return false
+        // An earlier try whose answer was lost may be why there is none any more.
+        if (thrown instanceof ApiError && thrown.kind === 'not-found') return thrown.mayHaveActed
         throw thrown
       }
     },

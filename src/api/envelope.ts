@@ -11,9 +11,14 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export function unwrap(json: unknown): Unwrapped {
   if (!isObject(json)) return { payload: json, prefix: '' }
-  if (Object.hasOwn(json, 'result')) return { payload: json.result, prefix: 'result' }
+  if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
   if (Object.hasOwn(json, 'data')) return { payload: json.data, prefix: 'data' }
   return { payload: json, prefix: '' }
+}
+
+function unwrapOnceMore(result: unknown): Unwrapped {
+  const isWrapping = isObject(result) && isObject(result.data) && Object.keys(result).length === 1
+  return isWrapping ? { payload: result.data, prefix: 'result.data' } : { payload: result, prefix: 'result' }
 }
 
 /** Lists come bare, or once more inside `{data: []}`. */

@@ -5,16 +5,16 @@ import type { Miss } from './attempt.ts'
 import { readWindow } from './rate-limit.ts'
 
 export function adviceFor(kind: ErrorKind, facts: RequestFacts, miss: Miss, end: RequestEnd): string {
-  const { host, keyId, permission, noun } = facts
+  const { host, keyId, permission, noun, missing = noun } = facts
   switch (kind) {
     case 'authentication':
       return `The service does not accept the key ${keyId}: check api-key-id and api-key-secret, and that the key is enabled and not expired.`
     case 'permission':
       return `The key ${keyId} lacks a permission (needed: ${permission}): extend its role, or use another key.`
     case 'not-found':
-      return `There is no such ${noun}, or the key ${keyId} may not see it.`
+      return `There is no such ${missing}, or the key ${keyId} may not see it.`
     case 'not-served':
-      return 'This url does not serve the API: check api-url and observability-path (or profile).'
+      return `This url does not serve the API: check api-url and observability-path (or profile).${doubledVersion(facts.path)}`
     case 'rate-limited':
       return rateLimitAdvice(miss, end)
     case 'redirect':
@@ -37,6 +37,10 @@ export function adviceFor(kind: ErrorKind, facts: RequestFacts, miss: Miss, end:
       return ''
   }
 }
+
+// Every path begins with the version; an api-url that ends in it as well is the usual slip.
+const doubledVersion = (path: string): string =>
+  path.startsWith('/v1/v1/') ? ' api-url must not end in /v1: every path begins with it.' : ''
 
 function networkAdvice(host: string, miss: Miss): string {
   if (miss.cause === 'proxy')

@@ -78,13 +78,28 @@ export function createPacer(clock: Clock): Pacer {
     admit(options) {
       const turn = queue.then(() => wait(options))
       queue = turn.catch(() => undefined)
-      return turn
+      return leaveOnAbort(turn, options.signal, () => {
+        inFlight -= 1
+      })
     },
     settle(answer) {
       inFlight -= 1
       if (answer !== undefined) learn(answer.status, answer.headers)
     },
   }
+}
+
+/** Who gives up leaves the queue at once, whoever stands before them; `giveBack` is for a turn that came all the same. */
+function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let hasLeft = false
+    const leave = (): void => {
+      hasLeft = true
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    turn.then(() => (hasLeft ? giveBack() : resolve()), reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }
 
 // One pacer per clock, address and key: the limit belongs to the key, whoever in this process uses it.

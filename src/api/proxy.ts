@@ -20,7 +20,11 @@ export function readProxySettings(env: Environment): {
   }
   const problems = [chosen.httpProxy, chosen.httpsProxy]
     .filter((variable) => variable !== undefined && !isProxyUrl(variable.value))
-    .map((variable) => ({ name: variable?.name ?? '', message: 'is no proxy url; accepted: http://[user:password@]host:port' }))
+    .map((variable) => ({
+      name: variable?.name ?? '',
+      message:
+        'is no proxy url; accepted: http://[user:password@]host:port, with special characters of the password encoded, as in %25 for %',
+    }))
   const settings: ProxySettings = {
     ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
     ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
@@ -37,12 +41,25 @@ function choose(env: Environment, lowerCase: string): { readonly name: string; r
   return undefined
 }
 
-const isProxyUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && isEncoded(username) && isEncoded(password)
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The proxy's password, where its url holds one, as written and decoded. */
 export function proxySecrets({ httpProxy, httpsProxy }: ProxySettings): readonly string[] {
   return [httpProxy, httpsProxy]
-    .filter((url) => url !== undefined && isProxyUrl(url))
+    .filter((url) => url !== undefined && URL.canParse(url))
     .map((url) => new URL(url ?? '').password)
     .filter((password) => password !== '')
     .flatMap((password) => [password, decode(password)])
@@ -57,7 +74,20 @@ function decode(text: string): string {
 }
 
 /** `host:port` of the proxy that requests to this origin go through, without credentials; for messages. */
-export function proxyHost(origin: URL, { httpProxy, httpsProxy }: ProxySettings): string | undefined {
+export function proxyHost(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): string | undefined {
   const url = origin.protocol === 'https:' ? httpsProxy : httpProxy
-  return url === undefined ? undefined : new URL(url).host
+  return url === undefined || isExempt(origin, noProxy) ? undefined : new URL(url).host
+}
+
+/** As undici's EnvHttpProxyAgent judges it: hosts, their subdomains, an optional port, and `*` for all. */
+function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const ownPort = port || (protocol === 'https:' ? '443' : '80')
+  return noProxy
+    .split(/[,\s]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, name = '', onPort] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
+      const bare = name.replace(/^\*?\./, '')
+      return entry === '*' || ((onPort ?? ownPort) === ownPort && (hostname === bare || hostname.endsWith(`.${bare}`)))
+    })
 }

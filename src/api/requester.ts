@@ -4,6 +4,7 @@ import { WatchkeeperError } from '../kernel/errors.ts'
 import type { Redact } from '../kernel/secrets.ts'
 import { ApiError, type RequestFacts } from './api-error.ts'
 import { attempt, type Hit, type Miss, type Reader } from './attempt.ts'
+import { createDeadline, inSeconds } from './deadline.ts'
 import type { Pacer } from './pacer.ts'
 import type { ApiPath } from './path.ts'
 import { readWindow, toldWaitMs, type WindowNews } from './rate-limit.ts'
@@ -52,6 +53,8 @@ export interface Call<T> {
   readonly read: Reader<T>
   /** What the path identifies: `alert`. */
   readonly noun: string
+  /** What a 404 is about, where that is not the noun. */
+  readonly missing?: string
   /** What the key must be allowed. */
   readonly permission: string
 }
@@ -66,19 +69,10 @@ export interface Requester {
 }
 
 export function createRequester(options: RequesterOptions): Requester {
-  const { baseUrl, clock, note, pacer, cancellation } = options
-  const deadline = clock.monotonicMs() + options.deadlineMs
-  const remainingMs = (): number => deadline - clock.monotonicMs()
+  const { clock, note, pacer, cancellation } = options
+  const deadline = createDeadline({ ...options, stop: cancellation.stop })
   let lastRequestId: string | undefined
   let lastWindow: WindowNews | undefined
-
-  async function admit(facts: RequestFacts): Promise<void> {
-    const onWait = (waitMs: number): void => {
-      if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
-      if (waitMs >= 1000) note(`Waiting ${inSeconds(waitMs)} for the rate limit`)
-    }
-    await pacer.admit({ signal: cancellation.stop, onWait })
-  }
 
   async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
     let answered: { status: number; headers: Hit<T>['headers'] } | undefined
@@ -102,7 +96,7 @@ export function createRequester(options: RequesterOptions): Requester {
       attempts,
       maxAttempts: options.maxAttempts,
       toldMs,
-      remainingMs: remainingMs(),
+      remainingMs: deadline.remainingMs(),
       random: options.random(),
     })
   }
@@ -110,15 +104,19 @@ export function createRequester(options: RequesterOptions): Requester {
   async function request<T>(call: Call<T>): Promise<Hit<T>> {
     // The query stands in messages as well: it tells which part of a long period failed.
     const path = call.query === undefined ? call.path : `${call.path}?${call.query}`
-    const facts = { ...call, path, host: baseUrl.host, proxyHost: options.proxyHost, keyId: options.keyName, timeoutMs: requestTimeoutMs }
+    const facts = factsOf(options, call, path)
+    // Nothing may take its time between a request's admission and its sending.
+    await options.transport.ready()
+    let isAfterUnknown = false
     for (let attempts = 1; ; attempts++) {
-      await unlessStopped(cancellation.stop, () => admit(facts))
-      if (remainingMs() <= 0) throw tooLate(facts, 0, clock.now())
-      const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(remainingMs()))
-      const outcome = await tryOnce(call, toExchange(options, facts, call.body, timeoutMs))
+      await unlessStopped(cancellation.stop, () => deadline.admit(facts))
+      const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
+      const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('hit' in outcome) return outcome.hit
       const decision = ask(call, outcome.miss, attempts)
-      if (!decision.retry) throw new ApiError({ ...facts, timeoutMs }, outcome.miss, { attempts, decision, nowMs: clock.now() })
+      if (!decision.retry)
+        throw new ApiError({ ...facts, timeoutMs }, outcome.miss, { attempts, isAfterUnknown, decision, nowMs: clock.now() })
+      isAfterUnknown ||= outcome.miss.certainty === 'unknown'
       note(`Trying again in ${inSeconds(decision.waitMs)} (attempt ${attempts} of ${options.maxAttempts}): ${reasonOf(outcome.miss)}`)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
     }
@@ -127,7 +125,17 @@ export function createRequester(options: RequesterOptions): Requester {
   return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow }
 }
 
-function toExchange(options: RequesterOptions, { method, path }: RequestFacts, body: unknown, timeoutMs: number): Exchange {
+function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {
+  const shown = `${baseUrl.pathname.replace(/\/$/, '')}${path}`
+  return { ...call, path: shown, host: baseUrl.host, proxyHost, keyId: keyName, timeoutMs: requestTimeoutMs }
+}
+
+function toExchange(
+  options: RequesterOptions,
+  { method, path }: Pick<RequestFacts, 'method' | 'path'>,
+  body: unknown,
+  timeoutMs: number,
+): Exchange {
   const { baseUrl, authorization, userAgent, cancellation } = options
   return {
     method,
@@ -140,8 +148,6 @@ function toExchange(options: RequesterOptions, { method, path }: RequestFacts, b
   }
 }
 
-const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
-
 const reasonOf = (miss: Miss): string => [miss.status !== undefined && `status ${miss.status}`, miss.detail].filter(Boolean).join(', ')
 
 // A wait that is cut short by a signal is the user's wish, not a failure of the network.
@@ -152,13 +158,4 @@ async function unlessStopped(stop: AbortSignal, wait: () => Promise<void>): Prom
     if (stop.aborted) throw new WatchkeeperError('cancelled', 'Cancelled: nothing more was sent.', { cause: thrown })
     throw thrown
   }
-}
-
-function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number): WatchkeeperError {
-  const when =
-    waitMs === 0 ? '' : `: the rate limit asks to wait ${inSeconds(waitMs)}, come back after ${new Date(nowMs + waitMs).toISOString()}`
-  return new WatchkeeperError(
-    'deadline',
-    `${method} ${path} was not sent, the time for the whole operation (timeout-seconds) is used up${when}.`,
-  )
 }

@@ -27,6 +27,8 @@ export interface Answer {
 }
 
 export interface Transport {
+  /** Loads what sending takes. */
+  ready(): Promise<void>
   /** Throws an ExchangeFailure when no whole answer came. */
   exchange(exchange: Exchange): Promise<Answer>
   /** Closes what is still open; the process can end. */
@@ -35,11 +37,17 @@ export interface Transport {
 
 export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock): Transport {
   let dispatchers: Promise<Dispatchers> | undefined
+  const open = (): Promise<Dispatchers> => {
+    dispatchers ??= createDispatchers(origin, proxy)
+    return dispatchers
+  }
 
   return {
+    async ready() {
+      await open()
+    },
     async exchange(exchange) {
-      dispatchers ??= createDispatchers(origin, proxy)
-      const { shared, fresh } = await dispatchers
+      const { shared, fresh } = await open()
       // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
       const dispatcher = exchange.method === 'POST' ? fresh() : shared
       try {
@@ -49,7 +57,9 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
       }
     },
     async close() {
-      await (await dispatchers)?.shared.destroy()
+      // What could not be opened has been told by whoever tried.
+      const opened = await dispatchers?.catch(() => undefined)
+      await opened?.shared.destroy()
     },
   }
 }

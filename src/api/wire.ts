@@ -27,7 +27,24 @@ export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
-export const readList = <T>(item: z.ZodType<T>): Reader<readonly T[]> => readWith(z.array(item), unwrapList)
+/** Ends at the first element that does not fit: a list is whole or it is none, and a million complaints help nobody. */
+export function readList<T>(item: z.ZodType<T>): Reader<readonly T[]> {
+  const list = z.array(z.unknown()).transform((elements, context) => {
+    const items: T[] = []
+    for (const [i, element] of elements.entries()) {
+      const parsed = item.safeParse(element)
+      if (!parsed.success) {
+        context.issues.push(
+          ...parsed.error.issues.map((issue) => ({ ...issue, path: [i, ...issue.path], input: element }) as z.core.$ZodRawIssue),
+        )
+        return z.NEVER
+      }
+      items.push(parsed.data)
+    }
+    return items
+  })
+  return readWith(list, unwrapList)
+}
 
 /** `toPayload` takes the wrapping off; the place of a misfit is told with it on. */
 function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapped): Reader<T> {

@@ -46,3 +46,22 @@ export const countDays = (from: Day, to: Day): number => Temporal.PlainDate.from
 export function* eachDay(from: Day, to: Day): Generator<Day> {
   for (let day = from; day <= to; day = addDays(day, 1)) yield day
 }
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+
+/** Breaks over no lines: narrow columns would cut a day at its dashes. */
+const noBreak = '\u00a0'
+
+/** `21 Nov 2026`, for people. */
+export function formatDay(day: Day): string {
+  const [year, month, date] = day.split('-').map(Number)
+  return [date, months[(month ?? 1) - 1], year].join(noBreak)
+}
+
+/** `1 – 21 Nov 2026`, `23 Oct – 21 Nov 2026`. */
+export function formatDays(from: Day, to: Day): string {
+  if (from === to) return formatDay(from)
+  const shared = from.slice(0, 7) === to.slice(0, 7) ? 2 : from.slice(0, 4) === to.slice(0, 4) ? 1 : 0
+  const words = formatDay(from).split(noBreak)
+  return [...words.slice(0, words.length - shared), '–', formatDay(to)].join(noBreak)
+}

@@ -17,17 +17,30 @@ declare global {
 
 const deepest = 100
 
-/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it nests deeper than 100 levels. */
+/** More than any answer needs; each value costs far more memory than its text. */
+const mostValues = 2_000_000
+
+/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it nests deeper than 100 levels or holds millions of values. */
 export function parseJson(text: string): unknown {
-  refuseDepth(text)
+  refuseSize(text)
   try {
     return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
   } catch (cause) {
-    throw new SyntaxError(`not JSON at character ${firstBadCharacter(text)}`, { cause })
+    throw new SyntaxError(`not JSON ${placeOfMistake(text, cause instanceof Error ? cause.message : '')}`, { cause })
   }
 }
 
+/** Texts that are searched for their mistake within a blink. */
+const longestSearched = 1_000_000
+
 // The engine's own message names a position for some mistakes only. Every prefix up to the mistake merely ends too early.
+function placeOfMistake(text: string, message: string): string {
+  const told = / at position (\d+)/.exec(message)?.[1]
+  if (told !== undefined) return `at character ${told}`
+  if (message.startsWith('Unexpected end')) return `at character ${text.length}`
+  return text.length <= longestSearched ? `at character ${firstBadCharacter(text)}` : `somewhere in its ${text.length} characters`
+}
+
 function firstBadCharacter(text: string): number {
   let [good, bad] = [0, text.length + 1]
   while (bad - good > 1) {
@@ -77,18 +90,21 @@ function scientific(text: string): string | undefined {
 }
 
 // Before parsing: our own walks over the value recurse, and would end in a stack overflow that names no place.
-function refuseDepth(text: string): void {
+function refuseSize(text: string): void {
   let depth = 0
+  let values = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === quoteMark) i = endOfString(text, i)
+    else if (code === comma) values += 1
     else if (code === openBracket || code === openBrace) depth += 1
     else if (code === closeBracket || code === closeBrace) depth -= 1
+    if (values > mostValues) throw new RangeError(`longer than ${mostValues} values`)
     if (depth > deepest) throw new RangeError(`nested deeper than ${deepest} levels at character ${i}`)
   }
 }
 
-const [quoteMark, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
+const [quoteMark, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
 function endOfString(text: string, start: number): number {
   let i = start + 1

@@ -1,5 +1,7 @@
 // Owns the forms that a secret can take in text, and taking them out. A secret never reaches a sink, in none of these forms.
 
+import { cutMark } from './text.ts'
+
 /** Shorter ones are refused: masking them would blot out innocent words all over the log. */
 export const shortestSecret = 8
 
@@ -8,6 +10,8 @@ export function formsOf(secret: string): readonly string[] {
   const wellFormed = secret.toWellFormed()
   const forms = [
     secret,
+    // As a host's name is spelled.
+    secret.toLowerCase(),
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(wellFormed),
     encodeURI(wellFormed),
@@ -25,10 +29,35 @@ export const basicPair = (keyId: string, keySecret: string): string => Buffer.fr
 
 export type Redact = (text: string) => string
 
-/** Replaces every form of every secret by `***`. */
+/** Replaces every form of every secret by `***`, and what `clip` left of one. */
 export function createRedact(secrets: Iterable<string>): Redact {
   const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  return (text) => forms.reduce((safe, form) => safe.replaceAll(form, '***'), text)
+  return (text) =>
+    redactCuts(
+      forms.reduce((safe, form) => safe.replaceAll(form, '***'), text),
+      forms,
+    )
+}
+
+/** Shortest beginning of a secret that is worth hiding. */
+const shortestBeginning = 4
+
+// A text that was cut in the middle of a secret ends in its beginning, which none of the forms fits.
+function redactCuts(text: string, forms: readonly string[]): string {
+  if (!text.includes(cutMark)) return text
+  const [first = '', ...rest] = text.split(cutMark)
+  return [withoutBeginning(first, forms), ...rest.map((part, i) => (i === rest.length - 1 ? part : withoutBeginning(part, forms)))].join(
+    cutMark,
+  )
+}
+
+function withoutBeginning(text: string, forms: readonly string[]): string {
+  for (const form of forms) {
+    for (let length = Math.min(form.length, text.length); length >= shortestBeginning; length--) {
+      if (text.endsWith(form.slice(0, length))) return `${text.slice(0, -length)}***`
+    }
+  }
+  return text
 }
 
 /** The same for every string inside a JSON value, keys included. */

@@ -14,11 +14,14 @@ export function printable(text: string): string {
   })
 }
 
+/** Stands where a text was cut. */
+export const cutMark = '… ('
+
 /** At most `limit` UTF-16 units, never half a surrogate pair, with the number of those left out. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
   const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
-  return `${kept}… (${text.length - kept.length} more characters)`
+  return `${kept}${cutMark}${text.length - kept.length} more characters)`
 }
 
 /** The form in which foreign text stands in a message: printable and short. */

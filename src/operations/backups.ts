@@ -6,7 +6,7 @@ import { isUuid } from '../api/path.ts'
 import type { Service } from '../api/service.ts'
 import { WatchkeeperError } from '../kernel/errors.ts'
 import { data, type Line, ours, say } from '../report/line.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, pass } from './operation.ts'
 
 const backupId = z
   .string()
@@ -41,6 +41,8 @@ export const getBackup = defineOperation({
     const backup = input.backupId === 'latest' ? await latest(api, service) : await api.backups.get(service, input.backupId)
     return { ...outputsOf(backup, clock.now()), backup }
   },
+  judge: ({ backupStatus }) =>
+    backupStatus === 'error' ? { status: 'warn', reasons: [say`it failed, and there is nothing to restore from it`] } : pass,
   report: (result) => ({
     headline: say`Backup ${data(result.backupName ?? result.backupId)} is ${data(result.backupStatus ?? 'in no known state')}${ageOf(result)}`,
     blocks: [

@@ -72,7 +72,7 @@ async function meetExisting({ api, service, body, existing, second, wish }: Meet
   if (second !== undefined) {
     throw new WatchkeeperError(
       'conflict',
-      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update.`,
+      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
     )
   }
   const { alert, changed } = await changeAlert(api, service, existing, body)

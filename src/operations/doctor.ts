@@ -4,17 +4,20 @@ import { ApiError } from '../api/api-error.ts'
 import { dayOf } from '../kernel/days.ts'
 import { type ErrorKind, toWatchkeeperError } from '../kernel/errors.ts'
 import type { Block } from '../report/blocks.ts'
-import { data, type Line, ours, say } from '../report/line.ts'
+import { data, type Line, ours } from '../report/line.ts'
 import { type Context, defineOperation, pass } from './operation.ts'
 
 const check = z.object({
   name: z.string().describe('What was tried.'),
   outcome: z.enum(['ok', 'failed', 'skipped']),
   detail: z.string().describe('What came of it, in full.'),
+  kind: z.string().optional().describe('The kind of the failure.'),
   advice: z.string().optional().describe('What to do about a failure.'),
 })
 
 type Check = z.output<typeof check>
+
+const rateLimitCheck = 'rate limit'
 
 export const doctor = defineOperation({
   summary: 'Checks address, key, role and limits with harmless requests, and says what is wrong.',
@@ -40,7 +43,7 @@ export const doctor = defineOperation({
       limit === undefined
         ? 'the service does not tell; kept to 10 requests per 10 s'
         : `${limit.remaining} of ${limit.limit} requests left in this window`
-    const rateLimit: Check = { name: 'rate limit', outcome: hopeless === undefined ? 'ok' : 'skipped', detail: hopeless ?? left }
+    const rateLimit: Check = { name: rateLimitCheck, outcome: hopeless === undefined ? 'ok' : 'skipped', detail: hopeless ?? left }
     return {
       healthy: checks.every(({ outcome }) => outcome !== 'failed'),
       ...(limit && { requestsLeft: limit.remaining }),
@@ -48,8 +51,12 @@ export const doctor = defineOperation({
     }
   },
   judge({ checks }) {
-    const failed = checks.filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
-    return failed.length === 0 ? pass : { status: 'fail', reasons: [[ours(failed.join(', '))]] }
+    const failed = checks.filter(({ outcome }) => outcome === 'failed')
+    if (failed.length === 0) return pass
+    // A key with the least role for its job is a good key: what it may not do is told, and fails nothing.
+    const isNarrow =
+      failed.every(({ kind }) => kind === 'permission') && checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitCheck)
+    return { status: isNarrow ? 'warn' : 'fail', reasons: [[ours(failed.map(({ name }) => name).join(', '))]] }
   },
   report: ({ checks }) => ({
     headline: headlineOf(checks),
@@ -108,14 +115,15 @@ async function observe(name: string, run: Probe['run'], { profile }: Context<'re
     // The list of backups is no part of the neutral contract.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? { advice: error.advice } : {}
-    return { check: { name, outcome: 'failed', detail: message, ...advice }, dooms: doomKinds.has(kind) }
+    return { check: { name, outcome: 'failed', detail: message, kind, ...advice }, dooms: doomKinds.has(kind) }
   }
 }
 
 function headlineOf(checks: readonly Check[]): Line {
-  const tried = checks.filter(({ outcome }) => outcome !== 'skipped').length
-  const failed = checks.filter(({ outcome }) => outcome === 'failed').length
-  return failed === 0 ? say`all ${tried} checks ok` : say`${failed} of ${tried} checks failed`
+  const count = (wanted: Check['outcome']): number => checks.filter(({ outcome }) => outcome === wanted).length
+  const [ok, failed, skipped] = [count('ok'), count('failed'), count('skipped')]
+  const rest = skipped === 0 ? '' : `, ${skipped} not tried`
+  return failed === 0 ? [ours(`All ${ok} checks ok${rest}`)] : [ours(`${failed} of ${checks.length} checks failed${rest}`)]
 }
 
 const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const

@@ -90,5 +90,5 @@ export const day = (description: string) =>
     })
     .meta({ description, accepts: 'a UTC day of the calendar as YYYY-MM-DD' })
 
-export const lines = (description: string, accepts: string, item: z.ZodType<string>) =>
+export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })

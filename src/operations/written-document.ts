@@ -55,8 +55,10 @@ function acceptedBy(field: z.core.$ZodType | undefined): string {
   return accepts === undefined ? '' : `; accepted: ${accepts}`
 }
 
-const whyNot = (issue: z.core.$ZodIssue): string =>
-  issue.code === 'invalid_value' ? `; accepted: ${issue.values.join(', ')}` : `: ${issue.message}`
+function whyNot(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `; accepted: ${issue.values.join(', ')}`
+  return issue.code === 'invalid_type' ? `; accepted: a value of type ${issue.expected}` : `: ${issue.message}`
+}
 
 const nearest = (issue: z.core.$ZodIssue, value: unknown): string =>
   issue.code === 'invalid_value' ? didYouMean(String(value), issue.values.map(String)) : ''

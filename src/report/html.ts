@@ -73,7 +73,7 @@ function renderChart({ title, unit, points }: Extract<Block, { kind: 'chart' }>,
     totals: points.map(({ value }) => value),
     settled: points.map(({ value, settled }) => settled ?? value),
   })
-  const hint = 'Dark bars are final, light ones can still change. Drag to zoom, double-click to see all.'
+  const hint = 'Strong bars are final, pale ones can still change. Drag to zoom, double-click to see all.'
   return `<h2>${htmlText(title)}</h2>\n<div class="chart" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(title)}"></div>\n<p class="hint">${hint}</p>`
 }
 

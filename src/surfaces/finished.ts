@@ -5,7 +5,7 @@ import { exitCodes, type WatchkeeperError } from '../kernel/errors.ts'
 import { toKebab } from '../kernel/names.ts'
 import type { Operation, OutputFile, Report, Verdict } from '../operations/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
-import { join, say, toPlainText } from '../report/line.ts'
+import { join, type Line, say, toPlainText } from '../report/line.ts'
 
 /** The full result: what every operation says, and the fields of its own beside it. */
 export interface ResultDocument {
@@ -49,10 +49,9 @@ interface Done {
 
 export async function finish({ name, operation, input, result, verdict, report, warnOnly, requestId }: Done): Promise<Finished> {
   const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
-  const line = verdict.reasons.length === 0 ? report.headline : say`${report.headline}: ${join(verdict.reasons, '; ')}`
-  const failureReason = verdict.status === 'pass' ? '' : toPlainText(line)
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, verdict.reasons))
   const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
-  const blocks: readonly Block[] = [{ kind: 'verdict', status, line }, ...report.blocks]
+  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, verdict.reasons), ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {
     document,
@@ -62,6 +61,20 @@ export async function finish({ name, operation, input, result, verdict, report, 
     exitCode: status === 'fail' ? exitCodes.gateFailed : exitCodes.ok,
   }
 }
+
+/** Reasons that still read as one sentence. */
+const mostInLine = 2
+
+function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
+  if (reasons.length <= mostInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
+  return [
+    { kind: 'verdict', status, line: headline },
+    { kind: 'list', items: reasons },
+  ]
+}
+
+const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
+  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
 export function finishWithError(name: string, error: WatchkeeperError, requestId: string | undefined): Finished {
   const httpStatus = error instanceof ApiError ? error.status : undefined

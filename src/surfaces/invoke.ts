@@ -1,14 +1,15 @@
 // Owns the one path that every surface takes: prepare → run → judge → report. It returns; it prints, fails and exits nothing.
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
-import { proxySecrets, readProxySettings } from '../api/proxy.ts'
 import type { Cancellation } from '../api/requester.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { toWatchkeeperError, type WatchkeeperError } from '../kernel/errors.ts'
-import { basicPair, createRedact, type Redact, redactDeep } from '../kernel/secrets.ts'
+import { createRedact, type Redact, redactDeep } from '../kernel/secrets.ts'
 import { version } from '../kernel/version.ts'
 import { type Context, type Effect, pass, type Scope } from '../operations/operation.ts'
+import { credentialsIn } from './credentials.ts'
 import { type Finished, finish, finishWithError } from './finished.ts'
 import { type Prepared, prepare, type Request } from './prepare.ts'
+import { readEnvironment } from './setting-sources.ts'
 
 /** The two seams of every test, and what else a surface brings along. */
 export interface Ports {
@@ -22,29 +23,33 @@ export interface Ports {
   readonly readFile: Context<Effect, Scope>['readFile']
 }
 
-export interface Invocation extends Request {
-  /** Everything that must not appear in any output, beside the key secret. */
-  readonly secrets: readonly string[]
+export interface Invoked extends Finished {
+  /** Where the result goes, as far as that could be told from what was given. */
+  readonly keeping: Pick<Prepared['settings'], 'summary' | 'resultFile'>
 }
 
-export async function invoke(invocation: Invocation, ports: Ports): Promise<Finished & { readonly settings?: Prepared['settings'] }> {
+export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
+  const redact = createRedact(credentialsIn(request.inputs, request.env))
+  let keeping = guessKeeping(request)
   let session: ApiSession | undefined
-  let redact = createRedact(knownSecrets(invocation))
   try {
-    const prepared = await prepare(invocation)
-    const { apiKeyId, apiKeySecret } = prepared.connection
-    redact = createRedact([...knownSecrets(invocation), apiKeySecret, basicPair(apiKeyId, apiKeySecret)])
+    const prepared = await prepare(request)
+    keeping = prepared.settings
     const note = (line: string): void => ports.note(redact(line))
     session = openApi({ ...prepared.connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
-    return { ...(await run(prepared, session, ports, redact)), settings: prepared.settings }
+    return { ...(await run(prepared, session, ports, redact)), keeping }
   } catch (thrown) {
-    return finishWithError(invocation.operation, redactError(toWatchkeeperError(thrown), redact), session?.lastRequestId())
+    return { ...finishWithError(request.operation, redactError(toWatchkeeperError(thrown), redact), session?.lastRequestId()), keeping }
   } finally {
     await session?.close()
   }
 }
 
-const knownSecrets = ({ secrets, env }: Invocation): readonly string[] => [...secrets, ...proxySecrets(readProxySettings(env).settings)]
+/** Before anything is checked: an error is kept where the user wants it as well. */
+function guessKeeping({ inputs, env }: Request): Invoked['keeping'] {
+  const { summary, resultFile } = { ...readEnvironment(env), ...inputs }
+  return { summary: String(summary) !== 'false', resultFile: typeof resultFile === 'string' ? resultFile : undefined }
+}
 
 async function run(prepared: Prepared, session: ApiSession, ports: Ports, redact: Redact): Promise<Finished> {
   const { name, operation, input, settings } = prepared

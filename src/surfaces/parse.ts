@@ -32,6 +32,12 @@ function complain(field: z.ZodType, value: unknown): string {
   if (value === undefined) return `is missing${accepted}`
   if (secret) return `is not accepted${accepted}`
   const given = typeof value === 'string' ? value : JSON.stringify(value)
-  const nearest = typeof value === 'string' && accepts !== undefined ? nearestName(value, accepts.split(', ')) : undefined
+  const nearest =
+    typeof value === 'string' && accepts !== undefined
+      ? nearestName(
+          value,
+          accepts.split(', ').filter((word) => !word.includes(' ')),
+        )
+      : undefined
   return `"${quote(given ?? '', 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
 }

@@ -1,6 +1,6 @@
 // Owns where common settings come from: the input wins over the environment, which wins over the repository's config file.
 import type { Problem } from '../kernel/errors.ts'
-import { didYouMean, toCamel, toEnvironmentName, toKebab } from '../kernel/names.ts'
+import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
 import type { Shape } from '../operations/field-facts.ts'
 import { fileSettings, settingsSchema } from '../operations/settings.ts'
@@ -31,6 +31,26 @@ export function readEnvironment(env: Environment): Values {
  * and a budget that is not set must not look like one.
  */
 export function misplacedVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
+  return [...misspeltVariables(env, inputNames), ...unreadVariables(env, inputNames)]
+}
+
+const prefix = toEnvironmentName('')
+
+/** Others may have variables that begin like ours; those that are one slip away from a setting are meant to be one. */
+function misspeltVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
+  const known = settingNames.map((name) => toEnvironmentName(toKebab(name)))
+  const inputs = inputNames.map((name) => toEnvironmentName(toKebab(name)))
+  return Object.keys(env).flatMap((variable) => {
+    if (!variable.startsWith(prefix) || known.includes(variable) || inputs.includes(variable)) return []
+    const meant = nearestName(
+      variable.slice(prefix.length),
+      known.map((name) => name.slice(prefix.length)),
+    )
+    return meant === undefined ? [] : [{ name: quote(variable, 60), message: `is no variable of ours, did you mean ${prefix}${meant}?` }]
+  })
+}
+
+function unreadVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
   return inputNames
     .map((name) => ({ kebab: toKebab(name), variable: toEnvironmentName(toKebab(name)) }))
     .filter(({ variable }) => env[variable]?.trim())

@@ -108,6 +108,20 @@ describe('createPacer', () => {
     await expect(waiting).rejects.toThrow('stop')
   })
 
+  it('lets those leave who give up, whoever waits before them, and loses no place by it', async () => {
+    const clock = createVirtualClock()
+    const pacer = createPacer(clock)
+    pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
+    const controller = new AbortController()
+    const first = pacer.admit(admit)
+    const second = pacer.admit({ signal: controller.signal, onWait: () => undefined })
+    const third = pacer.admit(admit)
+    controller.abort(new Error('enough'))
+    await expect(second).rejects.toThrow('enough')
+    expect(clock.elapsedMs()).toBe(0)
+    await Promise.all([first, third])
+  })
+
   it('ignores headers that make no sense', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock)

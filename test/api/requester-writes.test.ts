@@ -67,8 +67,13 @@ describe('an update and a delete', () => {
     expect(methodsOf(emulator())).toEqual(['PUT', 'PUT'])
   })
 
-  it('take a thing that is gone for deleted', async () => {
-    expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect: { kind: 'reset' } }] })).toBe(false)
+  it('take a thing that was not there for deleted, and say that it was not', async () => {
+    await withSession(emulator(), remove)
+    expect(await withSession(emulator(), remove)).toBe(false)
+  })
+
+  it('take a thing for deleted by themselves when the answer to that was lost', async () => {
+    expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect: { kind: 'reset' } }] })).toBe(true)
     expect(methodsOf(emulator())).toEqual(['DELETE', 'DELETE'])
   })
 })

@@ -34,7 +34,13 @@ const layers: Readonly<Record<string, Layer>> = {
   operations: { layers: ['kernel', 'api', 'rules', 'provision', 'report'], packages: { zod: 'any' } },
   reference: {
     layers: ['kernel', 'api', 'operations'],
-    packages: { zod: 'any', yaml: 'any', 'node:fs/promises': ['generate.ts'], 'node:path': ['generate.ts'] },
+    packages: {
+      zod: 'any',
+      yaml: 'any',
+      'node:crypto': ['generate.ts'],
+      'node:fs/promises': ['generate.ts'],
+      'node:path': ['generate.ts'],
+    },
   },
   surfaces: {
     layers: ['kernel', 'api', 'operations', 'provision', 'report'],

@@ -33,6 +33,17 @@ describe('the key secret', () => {
     expect(ran.exitCode).toBe(1)
   })
 
+  it.each([
+    ['as another input', ['--profile', canary]],
+    ['at the end of a long input', ['--profile', `${'p'.repeat(64)}${canary}`]],
+    ['as part of the key id', ['--api-key-id', `id:${canary}`]],
+  ])('is not quoted when it was given %s', async (_, flags) => {
+    const env = { WATCHKEEPER_API_KEY_SECRET: canary, WATCHKEEPER_API_URL: emulator().url }
+    const ran = await runCli(['list-sources', ...flags], env)
+    expect(ran.exitCode).toBe(2)
+    expectNoSecret(`${ran.stdout}${ran.stderr}`, [canary.slice(0, 12)])
+  })
+
   it('masks no id: a masked output would be dropped', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     const masked = ran.stdout.split('\n').filter((line) => line.startsWith('::add-mask::'))

@@ -90,3 +90,20 @@ it('a summary stays below what GitHub keeps, whatever other steps wrote into it 
   expect(text.toString()).toMatch(/x### ✅/)
   expect(text.toString()).toContain('did not fit here: see the result file')
 })
+
+describe('an error is kept where a result would be', () => {
+  const broken = { 'api-key-secret': 'not-the-secret-0123456789' }
+
+  it('by the variables that say so', async () => {
+    const file = join(directory, 'wanted.json')
+    const ran = await gate('10', { WATCHKEEPER_RESULT_FILE: file, WATCHKEEPER_SUMMARY: 'false' }, broken)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'authentication' } })
+    expect([ran.outputs.get('result-file'), ran.summary]).toEqual([file, ''])
+  })
+
+  it('also when nothing of the input is right', async () => {
+    const file = join(directory, 'wrong.json')
+    await gate('lots', {}, { 'result-file': file })
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'error', error: { kind: 'input' } })
+  })
+})

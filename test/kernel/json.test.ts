@@ -1,8 +1,8 @@
-import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toDecimal } from '../../src/kernel/decimal.ts'
 import { numberText, parseJson } from '../../src/kernel/json.ts'
+import { decimal } from '../support/decimal.ts'
 
 describe('parseJson', () => {
   it('writes back every number that a double cannot hold, digit for digit', () => {
@@ -18,7 +18,7 @@ describe('parseJson', () => {
     const decimals = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9])?$/)
     fc.assert(
       fc.property(decimals, (text) => {
-        expect(toDecimal(parseJson(text))?.eq(new Big(text))).toBe(true)
+        expect(toDecimal(parseJson(text))?.eq(decimal(text))).toBe(true)
       }),
     )
   })

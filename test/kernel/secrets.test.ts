@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/kernel/json.ts'
 import { createRedact, formsOf, redactDeep } from '../../src/kernel/secrets.ts'
+import { clip } from '../../src/kernel/text.ts'
 
 const secret = `p%a"s\\s<&>é-0123456789`
 
@@ -19,6 +20,15 @@ describe('createRedact', () => {
     const safe = redact(text)
     expect(safe).toContain('***')
     for (const form of formsOf(secret)) expect(safe).not.toContain(form)
+  })
+
+  it.each([5, 8, 15, secret.length])('takes out the first %i characters of it where a text was cut', (length) => {
+    const text = `${'x'.repeat(20)}${secret}`
+    expect(redact(clip(text, 20 + length))).not.toContain(secret.slice(0, 5))
+  })
+
+  it('takes it out in lower case, as hosts are spelled', () => {
+    expect(createRedact(['Canary-SECRET-1'])('a redirect to https://canary-secret-1.example')).toBe('a redirect to https://***.example')
   })
 
   it('leaves everything else alone', () => {

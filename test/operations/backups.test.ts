@@ -23,6 +23,26 @@ describe('get-backup', () => {
     expect((await read({ 'backup-id': id.toUpperCase() })).document.backupId).toBe(id)
   })
 
+  it('reads a time without a zone as UTC, wherever this runs', async () => {
+    backups().splice(1)
+    const [backup] = backups()
+    if (backup !== undefined) backup.startedAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+    const zone = process.env.TZ
+    process.env.TZ = 'America/Sao_Paulo'
+    try {
+      expect(Number((await read({ 'backup-id': 'latest' })).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+    } finally {
+      process.env.TZ = zone ?? ''
+    }
+  })
+
+  it('does not look like a success when it failed', async () => {
+    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', 'backup-id': 'latest' }
+    const ran = await read(failed)
+    expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
+    expect(ran.reason).toContain('it failed, and there is nothing to restore from it')
+  })
+
   it('is no zero and no success when there is none yet', async () => {
     backups().splice(0)
     const ran = await read({ 'backup-id': 'latest' })

@@ -29,7 +29,8 @@ describe('doctor', () => {
 
   it('names the permission that a key lacks', async () => {
     const ran = await doctor(withKey(demo.keys.billing))
-    expect(ran.exitCode).toBe(10)
+    // A key that was given the least role is a good key: a warning, no failure.
+    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', 'dashboards: failed', 'alerts: failed', 'backups: failed', 'rate limit: ok'])
     expect(ran.reason).toBe('3 of 5 checks failed: dashboards, alerts, backups')
     expect(advice(ran.document)).toEqual({

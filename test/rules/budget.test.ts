@@ -1,12 +1,12 @@
-import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeBudget } from '../../src/rules/budget.ts'
+import { decimal } from '../support/decimal.ts'
 
 const judge = (spent: string, budget?: string, warnBudget?: string) =>
-  judgeBudget(new Big(spent), {
-    budget: budget === undefined ? undefined : new Big(budget),
-    warnBudget: warnBudget === undefined ? undefined : new Big(warnBudget),
+  judgeBudget(decimal(spent), {
+    budget: budget === undefined ? undefined : decimal(budget),
+    warnBudget: warnBudget === undefined ? undefined : decimal(warnBudget),
   })
 
 describe('judgeBudget', () => {

@@ -1,20 +1,20 @@
-import Big from 'big.js'
 import { describe, expect, it } from 'vitest'
 import { findChanges, isAboveIncrease } from '../../src/rules/comparison.ts'
+import { decimal } from '../support/decimal.ts'
 import { usageRecord as record } from '../support/usage-records.ts'
 
 describe('isAboveIncrease', () => {
   it.each([
-    ['100', '120', { kind: 'percent', percent: new Big(20) }, false],
-    ['100', '120.000001', { kind: 'percent', percent: new Big(20) }, true],
-    ['0.3', '0.36', { kind: 'percent', percent: new Big(20) }, false],
-    ['0', '0.01', { kind: 'percent', percent: new Big(20) }, true],
-    ['0', '0', { kind: 'percent', percent: new Big(0) }, false],
-    ['100', '150', { kind: 'amount', amount: new Big(50) }, false],
-    ['100', '150.1', { kind: 'amount', amount: new Big(50) }, true],
-    ['100', '10', { kind: 'amount', amount: new Big(0) }, false],
+    ['100', '120', { kind: 'percent', percent: decimal(20) }, false],
+    ['100', '120.000001', { kind: 'percent', percent: decimal(20) }, true],
+    ['0.3', '0.36', { kind: 'percent', percent: decimal(20) }, false],
+    ['0', '0.01', { kind: 'percent', percent: decimal(20) }, true],
+    ['0', '0', { kind: 'percent', percent: decimal(0) }, false],
+    ['100', '150', { kind: 'amount', amount: decimal(50) }, false],
+    ['100', '150.1', { kind: 'amount', amount: decimal(50) }, true],
+    ['100', '10', { kind: 'amount', amount: decimal(0) }, false],
   ] as const)('from %s to %s, at most %o: %s', (before, after, most, isAbove) => {
-    expect(isAboveIncrease(new Big(before), new Big(after), most)).toBe(isAbove)
+    expect(isAboveIncrease(decimal(before), decimal(after), most)).toBe(isAbove)
   })
 })
 

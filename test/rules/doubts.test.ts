@@ -1,14 +1,14 @@
-import Big from 'big.js'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/kernel/days.ts'
 import { doubtsAbout } from '../../src/rules/doubts.ts'
 import type { SpendRecord } from '../../src/rules/usage-record.ts'
+import { decimal } from '../support/decimal.ts'
 import { usageRecord as record } from '../support/usage-records.ts'
 
 const period = { from: '2026-03-01' as Day, to: '2026-03-03' as Day }
 const whole = [record('2026-03-01', '1'), record('2026-03-02', '2'), record('2026-03-03', '3')]
 const doubts = (records: readonly SpendRecord[], grandTotal: string, today = '2026-03-31') =>
-  doubtsAbout({ period, grandTotal: new Big(grandTotal), records }, today as Day)
+  doubtsAbout({ period, grandTotal: decimal(grandTotal), records }, today as Day)
 
 describe('doubtsAbout', () => {
   it.each([

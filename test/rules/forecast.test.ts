@@ -1,7 +1,7 @@
-import Big from 'big.js'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../src/kernel/days.ts'
 import { type Expectation, type Forecast, forecastSpend, runOutDay } from '../../src/rules/forecast.ts'
+import { decimal } from '../support/decimal.ts'
 import { daySeries } from '../support/usage-records.ts'
 
 const june = { from: '2026-06-01' as Day, to: '2026-06-20' as Day, end: '2026-06-30' as Day }
@@ -104,7 +104,7 @@ describe('forecastSpend', () => {
   })
 
   it('counts what today has used already when that is more than was expected', () => {
-    const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, new Big(50)] as const])
+    const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, decimal(50)] as const])
     expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known })).total.toFixed()).toBe('340')
   })
 
@@ -127,6 +127,6 @@ describe('runOutDay', () => {
     ['300', undefined],
     ['0', '2026-06-01'],
   ])('of %s is %s', (budget, day) => {
-    expect(runOutDay(days, new Big(budget))).toBe(day)
+    expect(runOutDay(days, decimal(budget))).toBe(day)
   })
 })

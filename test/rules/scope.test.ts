@@ -1,7 +1,7 @@
-import Big from 'big.js'
 import { describe, expect, it } from 'vitest'
 import { recordsInScope, type Scope } from '../../src/rules/scope.ts'
 import { totalOf } from '../../src/rules/spend.ts'
+import { decimal } from '../support/decimal.ts'
 import { usageRecord as record } from '../support/usage-records.ts'
 
 const records = [
@@ -10,14 +10,14 @@ const records = [
     entityId: 'w',
     entityName: 'main',
     warehouseId: 'w',
-    metrics: { storage: new Big(1) },
+    metrics: { storage: decimal(1) },
   }),
   record('2026-03-01', 2, {
     entityId: 's1',
     entityName: 'checkout',
     serviceId: 's1',
     warehouseId: 'w',
-    metrics: { compute: new Big(1.5), backup: new Big(0.5) },
+    metrics: { compute: decimal(1.5), backup: decimal(0.5) },
   }),
   record('2026-03-01', 4, { entityType: 'clickpipe', entityId: 'p', entityName: 'orders', serviceId: 's1', warehouseId: 'w' }),
   record('2026-03-01', 8, { entityId: 's2', entityName: 'search', serviceId: 's2', warehouseId: 'v' }),

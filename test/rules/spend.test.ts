@@ -1,9 +1,9 @@
-import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/kernel/days.ts'
 import { groupRecords } from '../../src/rules/groups.ts'
 import { provisionalOf, totalByDay, totalOf } from '../../src/rules/spend.ts'
+import { decimal } from '../support/decimal.ts'
 import { usageRecord as record } from '../support/usage-records.ts'
 
 const march = { from: '2026-03-01' as Day, to: '2026-03-03' as Day }
@@ -35,9 +35,10 @@ describe('spend', () => {
     })
     fc.assert(
       fc.property(amounts, (parts) => {
-        const rows = parts.map(([units, places]) => record('2026-03-01', new Big(units.toString()).div(new Big(10).pow(places)).toFixed()))
+        const shift = (places: number): string => `1${'0'.repeat(places)}`
+        const rows = parts.map(([units, places]) => record('2026-03-01', decimal(String(units)).div(shift(places)).toFixed()))
         const wanted = parts.reduce((sum, [units, places]) => sum + units * 10n ** BigInt(12 - places), 0n)
-        expect(totalOf(rows).times(new Big(10).pow(12)).toFixed()).toBe(wanted.toString())
+        expect(totalOf(rows).times(shift(12)).toFixed()).toBe(wanted.toString())
       }),
     )
   })
@@ -57,7 +58,7 @@ describe('groupRecords', () => {
   })
 
   it('counts what the metrics leave of a total as other, whatever the metrics are called', () => {
-    const records = [record('2026-03-01', '5', { metrics: { compute: new Big(3), novelty: new Big(1) } })]
+    const records = [record('2026-03-01', '5', { metrics: { compute: decimal(3), novelty: decimal(1) } })]
     expect(named(groupRecords(records, 'metric'))).toEqual([
       ['compute', '3'],
       ['novelty', '1'],
@@ -66,7 +67,7 @@ describe('groupRecords', () => {
   })
 
   it('leaves out metrics that come to nothing', () => {
-    expect(named(groupRecords([record('2026-03-01', '2', { metrics: { compute: new Big(2), backup: new Big(0) } })], 'metric'))).toEqual([
+    expect(named(groupRecords([record('2026-03-01', '2', { metrics: { compute: decimal(2), backup: decimal(0) } })], 'metric'))).toEqual([
       ['compute', '2'],
     ])
   })

@@ -1,9 +1,9 @@
-import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../src/kernel/days.ts'
 import { findSpikes } from '../../src/rules/spikes.ts'
 import type { SpendRecord } from '../../src/rules/usage-record.ts'
+import { decimal } from '../support/decimal.ts'
 import { daySeries, usageRecord } from '../support/usage-records.ts'
 
 const first = '2026-05-04' as Day
@@ -73,10 +73,10 @@ describe('findSpikes', () => {
       usageRecord(day, i === 29 ? 65 : 15, {
         entityId: 'b',
         entityName: 'search',
-        metrics: { compute: new Big(5), storage: new Big(i === 29 ? 60 : 10) },
+        metrics: { compute: decimal(5), storage: decimal(i === 29 ? 60 : 10) },
       }),
     ])
-    const totals = days.map((day, i) => ({ day, total: new Big(i === 29 ? 165 : 115) }))
+    const totals = days.map((day, i) => ({ day, total: decimal(i === 29 ? 165 : 115) }))
     const [spike] = findSpikes(records, totals, first)
     expect(spike?.usual.toFixed()).toBe('115')
     expect({ ...spike?.culprit, total: spike?.culprit.total.toFixed(), usual: spike?.culprit.usual.toFixed() }).toEqual({

@@ -3,19 +3,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toCamel } from '../../src/kernel/names.ts'
-import { type Invocation, invoke, type Ports } from '../../src/surfaces/invoke.ts'
+import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/surfaces/invoke.ts'
+import type { Environment } from '../../src/surfaces/setting-sources.ts'
 import { readOptionalFile, readWorkspaceFile } from '../../src/surfaces/workspace.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export interface InvokeOptions {
   /** By kebab-case name, as text; `operation` among them. */
   readonly inputs: Readonly<Record<string, string>>
-  readonly env?: Invocation['env']
+  readonly env?: Environment
   /** Files of the workspace by name. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-export type Invoked = Awaited<ReturnType<typeof invoke>> & { readonly reason: string }
+export type Invoked = AnyInvoked & { readonly reason: string }
 
 export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
@@ -36,7 +37,6 @@ export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions
       inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
       areText: true,
       env,
-      secrets: [],
       readConfigFile: (path: string, isWanted: boolean) => readOptionalFile(workspace, path, isWanted),
     }
     const finished = await invoke(request, ports)

@@ -1,7 +1,9 @@
 // Owns made-up usage records and series, for tests of rules.
-import Big from 'big.js'
+
 import { addDays, type Day } from '../../src/kernel/days.ts'
+import type { Decimal } from '../../src/kernel/decimal.ts'
 import type { SpendRecord } from '../../src/rules/usage-record.ts'
+import { decimal } from './decimal.ts'
 
 export const usageRecord = (date: string, total: string | number, more: Partial<SpendRecord> = {}): SpendRecord => ({
   date: date as Day,
@@ -10,14 +12,14 @@ export const usageRecord = (date: string, total: string | number, more: Partial<
   entityName: 'checkout',
   warehouseId: undefined,
   serviceId: undefined,
-  total: new Big(total),
-  metrics: { compute: new Big(total) },
+  total: decimal(total),
+  metrics: { compute: decimal(total) },
   locked: true,
   ...more,
 })
 
 /** `length` days from `first` on, each with the value that `amountOn` gives it. */
-export function daySeries(first: string, length: number, amountOn: (i: number, day: Day) => number): Map<Day, Big> {
+export function daySeries(first: string, length: number, amountOn: (i: number, day: Day) => number): Map<Day, Decimal> {
   const days = Array.from({ length }, (_, i) => addDays(first as Day, i))
-  return new Map(days.map((day, i) => [day, new Big(amountOn(i, day))]))
+  return new Map(days.map((day, i) => [day, decimal(amountOn(i, day))]))
 }

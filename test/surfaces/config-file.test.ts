@@ -15,7 +15,7 @@ describe('the config file', () => {
     const ran = await config('service-id: c0ffee00-0000-4000-8000-0000000000c2\nsummary: false\n')
     expect(ran.document.status).toBe('pass')
     expect(emulator().requests[0]?.path).toContain('0000000000c2')
-    expect(ran.settings?.summary).toBe(false)
+    expect(ran.keeping.summary).toBe(false)
   })
 
   it('gives way to the environment, which gives way to the input', async () => {

@@ -9,11 +9,11 @@ export function exportMetrics(result: UsageResult, blocks: readonly Block[]): st
 }
 
 function totals(result: UsageResult): readonly MetricFamily[] {
-  const { unit, grandTotalCredits, provisionalCredits, budget, forecastCredits, fromDate, toDate } = result
+  const { unit, organizationId, grandTotalCredits, provisionalCredits, budget, forecastCredits } = result
   const family = (name: string, help: string, value: string | undefined): MetricFamily => ({
     name,
     help,
-    samples: value === undefined ? [] : [{ labels: { unit, from: fromDate, to: toDate }, value }],
+    samples: value === undefined ? [] : [{ labels: { organization: organizationId, unit }, value }],
   })
   return [
     family('usage_credits', 'What was used in the period.', grandTotalCredits),
@@ -23,11 +23,14 @@ function totals(result: UsageResult): readonly MetricFamily[] {
   ]
 }
 
-function groups({ unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
+function groups({ organizationId: organization, unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
   const entities = unique(
-    byEntity.map(({ name, entityType = '', total }) => ({ labels: { unit, entity: name, entity_type: entityType }, value: total })),
+    byEntity.map(({ name, entityType = '', total }) => ({
+      labels: { organization, unit, entity: name, entity_type: entityType },
+      value: total,
+    })),
   )
-  const metrics = byMetric.map(({ name, total }) => ({ labels: { unit, metric: name }, value: total }))
+  const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total }))
   return [
     { name: 'usage_entity_credits', help: 'What each entity used in the period.', samples: entities },
     { name: 'usage_metric_credits', help: 'What was used in the period, by metric.', samples: metrics },
@@ -45,13 +48,13 @@ function unique(samples: readonly MetricSample[]): readonly MetricSample[] {
   return [...byLabels.values()]
 }
 
-function budgets({ unit, budgets: all }: UsageResult): readonly MetricFamily[] {
+function budgets({ organizationId: organization, unit, budgets: all }: UsageResult): readonly MetricFamily[] {
   const family = (name: string, help: string, amountOf: (budget: (typeof all)[number]) => string | undefined): MetricFamily => ({
     name,
     help,
     samples: all.flatMap((budget) => {
       const value = amountOf(budget)
-      return value === undefined ? [] : [{ labels: { unit, budget: budget.name }, value }]
+      return value === undefined ? [] : [{ labels: { organization, unit, budget: budget.name }, value }]
     }),
   })
   return [

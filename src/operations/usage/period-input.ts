@@ -26,7 +26,7 @@ export const periodName = z
   })
   .meta({
     description: 'A period instead of two dates. Those that still run are told up to today; `last-N-days` are the N days that end today.',
-    accepts: [...periodPresets, 'last-N-days'].join(', '),
+    accepts: [...periodPresets, `last-N-days with N from 1 to ${mostDays}`].join(', '),
   })
 
 export const periodInput = {
@@ -34,7 +34,7 @@ export const periodInput = {
   toDate: day('Last day, in UTC, itself included; together with from-date.').optional(),
   period: periodName.optional(),
   billingCycleDay: integer(
-    'Day of the month on which a billing cycle starts; the last day of a month that is too short.',
+    'Day of the month on which a billing cycle starts, 1 unless given; the last day of a month that is too short.',
     1,
     31,
   ).optional(),

@@ -1,5 +1,5 @@
 // Owns how the usage cost is shown.
-import { type Decimal, formatExact, formatRounded, fromText, percentOf } from '../../kernel/decimal.ts'
+import { type Decimal, formatEstimate, formatExact, formatRounded, fromText, percentOf } from '../../kernel/decimal.ts'
 import type { Block } from '../../report/blocks.ts'
 import { type Line, ours, say } from '../../report/line.ts'
 import type { Report } from '../operation.ts'
@@ -48,7 +48,7 @@ function factsOf(result: UsageResult): Block {
     facts: [
       { label: 'Total', value: amount(grandTotalCredits) },
       ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', given(budget)),
+      ...fact('Budget', hasLimit(result) ? given(budget) : [ours('none given')]),
       ...fact('Warn above', given(warnBudget)),
       ...fact('Used', budgetUsedPercent === undefined ? undefined : [ours(`${budgetUsedPercent} %`)]),
       {
@@ -64,15 +64,17 @@ function factsOf(result: UsageResult): Block {
   }
 }
 
+/** An expression that came out empty looks like no budget at all; whoever meant one can see it. */
+const hasLimit = ({ budget, warnBudget, forecastBudget, budgets, comparison }: UsageResult): boolean =>
+  [budget, warnBudget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
+
 const inBrackets = (percent: Decimal | undefined): string => (percent === undefined ? '' : ` (${formatRounded(percent, 1)} %)`)
 
 function expected({ state, total = '0', low = '0', high = '0' }: UsageResult['forecast'], unit: string): Line | undefined {
   if (state === 'over') return undefined
   if (state === 'too-early') return [ours('not yet: too early to tell')]
-  return [ours(`${rounded(total)} ${unit} (${rounded(low)} to ${rounded(high)})`)]
+  return [ours(`${formatEstimate(fromText(total))} ${unit} (${formatEstimate(fromText(low))} to ${formatEstimate(fromText(high))})`)]
 }
-
-const rounded = (text: string): string => formatRounded(fromText(text), fromText(text).abs().lt(10) ? 4 : 2)
 
 function changeWords({ change, changePercent, total }: NonNullable<UsageResult['comparison']>, unit: string): string {
   const amount = fromText(change)

@@ -1,4 +1,6 @@
 // Owns the tables of a cost report.
+
+import { type Day, formatDay, formatDays } from '../../kernel/days.ts'
 import { type Decimal, formatExact, formatRounded, fromText, percentOf } from '../../kernel/decimal.ts'
 import type { Block, Column } from '../../report/blocks.ts'
 import { shareBar } from '../../report/chart.ts'
@@ -12,43 +14,41 @@ const placesFor = (total: Decimal): number => (total.abs().lt(10) ? 4 : 2)
 
 const rounded = (amount: string, total: Decimal): Line => [ours(formatRounded(fromText(amount), placesFor(total)))]
 
-const verdictSigns = { pass: '✅ kept', warn: '⚠️ warning', fail: '❌ failed' } as const
+const verdictSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
 export function budgetTable({ budgets, unit }: UsageResult): Block {
-  const forecasts = budgets.some(({ forecast }) => forecast.state !== 'over')
   return {
     kind: 'table',
     title: 'Budgets',
     columns: [
       { title: 'Budget' },
-      { title: 'Days' },
       right(`Used, ${unit}`),
       right('Limit'),
       { title: 'Share' },
+      right('Expected'),
+      { title: 'Runs out' },
       right('Can still change'),
-      ...(forecasts ? [right('Expected'), { title: 'Runs out' }] : []),
-      { title: 'Verdict' },
+      { title: 'Days' },
     ],
     rows: budgets.map((budget) => {
       const limit = fromText(budget.limit)
       return [
-        [data(budget.name), ...scopeWords(budget.scope)],
-        [ours(`${budget.fromDate} to ${budget.toDate}`)],
+        [ours(`${verdictSigns[budget.verdict]} `), data(budget.name), ...scopeWords(budget.scope)],
         [ours(formatExact(fromText(budget.used)))],
         [ours(formatExact(limit))],
-        [
-          ours(
-            budget.usedPercent === undefined
-              ? '–'
-              : `${shareBar(Number(budget.usedPercent))} ${formatRounded(fromText(budget.usedPercent), 1)} %`,
-          ),
-        ],
+        [ours(shareWords(budget))],
+        expectedWords(budget.forecast, limit),
+        [ours(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn as Day))],
         rounded(budget.provisional, limit),
-        ...(forecasts ? [expectedWords(budget.forecast, limit), [ours(budget.runsOutOn ?? '–')]] : []),
-        [ours(budget.doubt === undefined ? verdictSigns[budget.verdict] : `${verdictSigns[budget.verdict]}, doubtful`)],
+        [ours(formatDays(budget.fromDate as Day, budget.toDate as Day))],
       ]
     }),
   }
+}
+
+function shareWords({ usedPercent, doubt }: UsageResult['budgets'][number]): string {
+  if (doubt !== undefined) return 'doubtful'
+  return usedPercent === undefined ? '–' : `${shareBar(Number(usedPercent))}\u00a0${formatRounded(fromText(usedPercent), 1)}\u00a0%`
 }
 
 function scopeWords(scope: UsageResult['budgets'][number]['scope']): Line {

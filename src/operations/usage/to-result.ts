@@ -60,7 +60,12 @@ export function toUsageResult({ organizationId, provider, readings, period, figu
 
 function toOutput({ readings, period, figures, input }: ResultInput) {
   const { budget } = input
-  const exceeded = [...(budget ? [figures.judgement.level === 'exceeded'] : []), ...figures.budgets.map(isExceeded)]
+  // Of nothing, no share is known, and whether anything was exceeded neither.
+  const isKnown = readings.main.records.length > 0 || !figures.total.eq(0)
+  const exceeded = [
+    ...(budget && isKnown ? [figures.judgement.level === 'exceeded'] : []),
+    ...figures.budgets.filter(({ doubt }) => doubt === undefined).map(isExceeded),
+  ]
   return {
     grandTotalCredits: exact(figures.total),
     unit: readings.unit,
@@ -69,7 +74,7 @@ function toOutput({ readings, period, figures, input }: ResultInput) {
     days: daysIn(period),
     ...(budget && { budget: exact(budget) }),
     ...(exceeded.length > 0 && { budgetExceeded: exceeded.includes(true) }),
-    ...(figures.judgement.usedPercent && { budgetUsedPercent: figures.judgement.usedPercent.toFixed(2) }),
+    ...(isKnown && figures.judgement.usedPercent && { budgetUsedPercent: figures.judgement.usedPercent.toFixed(2) }),
     provisionalCredits: exact(figures.provisional),
     ...(figures.forecast.kind === 'expected' && { forecastCredits: exact(figures.forecast.total) }),
     ...(figures.runsOutOn && { runsOutOn: figures.runsOutOn }),

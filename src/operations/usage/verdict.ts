@@ -1,5 +1,5 @@
 // Owns what the figures of usage-cost mean for the gate.
-import { type Decimal, formatExact, fromText } from '../../kernel/decimal.ts'
+import { type Decimal, formatEstimate, formatExact, fromText } from '../../kernel/decimal.ts'
 import { type Line, ours, say } from '../../report/line.ts'
 import type { Verdict } from '../operation.ts'
 import { describeBudgetDoubt, describeDoubt } from './doubt-words.ts'
@@ -19,7 +19,8 @@ export function judgeUsage(result: UsageResult): Verdict {
     ...judgeDoubts(result),
   ]
   if (findings.length === 0) return { status: 'pass', reasons: [] }
-  const reasons = findings.map(({ line }) => line)
+  // What failed comes first, so that no warning hides it.
+  const reasons = (['fail', 'warn'] as const).flatMap((wanted) => findings.filter(({ level }) => level === wanted).map(({ line }) => line))
   if (findings.every(({ level }) => level === 'warn')) return { status: 'warn', reasons }
   const { waiver } = result
   return waiver === undefined ? { status: 'fail', reasons } : { status: 'warn', reasons: [...reasons, waived(waiver)] }
@@ -30,6 +31,11 @@ const waived = ({ until, reason }: NonNullable<UsageResult['waiver']>): Line => 
 /** `above the budget of 100 by 3.5 CHC`. */
 function above(what: string, most: string, actual: Decimal, unit: string): Line {
   return [ours(`above ${what} of ${formatExact(fromText(most))} by ${formatExact(actual.minus(most))} ${unit}`)]
+}
+
+/** The same of a forecast, which is no more exact than the report shows it. */
+function aboveAsEstimated(what: string, most: string, { total = '0' }: UsageResult['forecast'], unit: string): Line {
+  return [ours(`above ${what} of ${formatExact(fromText(most))}: ${formatEstimate(fromText(total))} ${unit}`)]
 }
 
 function judgeTotal({
@@ -72,15 +78,18 @@ function describeBudget(
   unit: string,
 ): Line {
   if (isExceeded) return say`budget ${name}: ${above('its limit', limit, fromText(used), unit)}`
-  if (isForecastAbove) return say`budget ${name}: expected to be ${above('its limit', limit, fromText(forecast.total ?? '0'), unit)}`
+  if (isForecastAbove)
+    return say`budget ${name}: expected by ${ours(forecast.untilDate)} to be ${aboveAsEstimated('its limit', limit, forecast, unit)}`
   return say`budget ${name}: ${above('its warn level', warnAbove ?? '0', fromText(used), unit)}`
 }
 
 function judgeForecast({ forecast, forecastBudget, forecastBudgetExceeded, judgedCredits, unit }: UsageResult): readonly Finding[] {
   if (forecastBudget === undefined || !forecastBudgetExceeded) return []
-  const isOver = forecast.total === undefined
-  const line = above('the forecast budget', forecastBudget, fromText(forecast.total ?? judgedCredits), unit)
-  return [{ level: 'fail', line: isOver ? line : say`expected by ${ours(forecast.untilDate)} to be ${line}` }]
+  const line =
+    forecast.total === undefined
+      ? above('the forecast budget', forecastBudget, fromText(judgedCredits), unit)
+      : say`expected by ${ours(forecast.untilDate)} to be ${aboveAsEstimated('the forecast budget', forecastBudget, forecast, unit)}`
+  return [{ level: 'fail', line }]
 }
 
 function judgeIncrease({ comparison, unit }: UsageResult): readonly Finding[] {

@@ -7,35 +7,37 @@ import { toCamel } from '../../kernel/names.ts'
 import { logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
+import { credentialsIn, keyIdIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
-import { credentialsIn, keyIdIn, mask } from './masks.ts'
+import { mask } from './masks.ts'
 import { annotate, publish } from './publish.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
   const inputs = readInputs(env)
-  const secrets = credentialsIn(inputs, env)
-  mask(secrets, keyIdIn(inputs, env))
+  mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
   const cancelling = cancelOnSignals(signals)
+  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   try {
-    const finished = await perform(inputs, secrets, env, cancelling)
+    const finished = await perform(inputs, env, workspace, cancelling)
     return exitCodeOf(finished.exitCode, cancelling.wasCancelled())
   } catch (thrown) {
-    // Nothing above is meant to throw; whatever did, the step must not stay green.
-    annotate(finishWithError(inputs.operation ?? '', toWatchkeeperError(thrown), undefined).document)
+    // Nothing above is meant to throw; whatever did, the step must not stay green, and its outputs must say so.
+    const failed = finishWithError(inputs.operation ?? '', toWatchkeeperError(thrown), undefined)
+    await publish(failed, { env, workspace, wantsSummary: true, wantedFile: undefined })
+    annotate(failed.document)
     return exitCodes.error
   } finally {
     cancelling.dispose()
   }
 }
 
-async function perform(inputs: Inputs, secrets: readonly string[], env: Environment, cancellation: Cancellation): Promise<Finished> {
+async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
   const log = (line: string): void => core.info(logLine(line))
   const { operation = '', ...rest } = inputs
-  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   const readFile = (path: string, input: string): Promise<string> => readWorkspaceFile(workspace, path, input)
   const finished = await invoke(
     {
@@ -43,19 +45,13 @@ async function perform(inputs: Inputs, secrets: readonly string[], env: Environm
       inputs: rest,
       areText: true,
       env,
-      secrets,
       readConfigFile: (path, isWanted) => readOptionalFile(workspace, path, isWanted),
     },
     { clock: systemClock, random: Math.random, note: log, cancellation, readFile },
   )
   for (const line of renderTerminal(finished.blocks, { color: false })) log(line)
-  const { settings } = finished
-  await publish(finished, {
-    env,
-    workspace,
-    wantsSummary: settings?.summary ?? rest.summary !== 'false',
-    wantedFile: settings?.resultFile ?? rest.resultFile,
-  })
+  const { summary, resultFile } = finished.keeping
+  await publish(finished, { env, workspace, wantsSummary: summary, wantedFile: resultFile })
   annotate(finished.document)
   return finished
 }

@@ -1,10 +1,10 @@
 // Owns the command line's grammar, made from the list of operations: commands, flags, help. It decides nothing about values:
 // flags that nobody knows are handed on like the others, so that they are reported together with everything else.
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../kernel/names.ts'
 import { version } from '../../kernel/version.ts'
-import { coreOf, metaOf, type Shape } from '../../operations/field-facts.ts'
+import { coreOf, defaultOf, metaOf, type Shape } from '../../operations/field-facts.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { settingsSchema } from '../../operations/settings.ts'
 
@@ -43,10 +43,18 @@ function addFlags(command: Command, shape: Shape, group: string): void {
     const { description = '', accepts } = metaOf(field)
     const core = coreOf(field)
     const value = core instanceof z.ZodBoolean ? ' [value]' : ' <value>'
-    const help = accepts === undefined || core instanceof z.ZodBoolean ? description : `${description} (${accepts})`
-    const option = new Option(`--${toKebab(name)}${value}`, help)
-    if (core instanceof z.ZodArray)
-      option.argParser((next: string, before: string | undefined) => (before === undefined ? next : `${before}\n${next}`))
+    const standard = defaultOf(field)
+    const help = [
+      description,
+      accepts !== undefined && !(core instanceof z.ZodBoolean) && `(${accepts})`,
+      standard !== undefined && `[default: ${String(standard)}]`,
+    ]
+    const option = new Option(`--${toKebab(name)}${value}`, help.filter(Boolean).join(' '))
+    option.argParser((next: string, before: string | undefined) => {
+      if (before === undefined) return next
+      if (core instanceof z.ZodArray) return `${before}\n${next}`
+      throw new InvalidArgumentError('It was given twice.')
+    })
     command.addOption(group === '' ? option : option.helpGroup(group))
   }
 }

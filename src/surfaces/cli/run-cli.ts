@@ -7,7 +7,7 @@ import { jsonLine, logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals } from '../cancellation.ts'
 import type { Finished } from '../finished.ts'
-import { invoke } from '../invoke.ts'
+import { type Invoked, invoke } from '../invoke.ts'
 import { writeOutputFiles } from '../output-files.ts'
 import { resultFilePath, writeResultFile } from '../result-file.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
@@ -54,12 +54,11 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
         inputs: flags,
         areText: true,
         env,
-        secrets: [],
         readConfigFile: (path, isWanted) => readOptionalFile(directory, path, isWanted),
       },
       { clock: systemClock, random: Math.random, note, cancellation: cancelling, readFile },
     )
-    await keep(finished, flags, terminal, note)
+    await keep(finished, terminal, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
     if (!json || finished.document.status === 'error')
       show(finished, finished.document.status === 'error' ? stderr : stdout, hasColors(terminal))
@@ -75,16 +74,15 @@ function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean):
 
 /** Result file and, inside a workflow, the job summary. What cannot be written is said and changes no verdict. */
 async function keep(
-  { settings, document, blocks, files }: Awaited<ReturnType<typeof invoke>>,
-  flags: Flags,
+  { keeping, document, blocks, files }: Invoked,
   { env, directory }: Terminal,
   note: (line: string) => void,
 ): Promise<void> {
   for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
-  const file = resultFilePath(settings?.resultFile ?? flags.resultFile, directory, env.RUNNER_TEMP, document.operation)
+  const file = resultFilePath(keeping.resultFile, directory, env.RUNNER_TEMP, document.operation)
   try {
     if (file !== undefined) await writeResultFile(file, document)
-    if (env.GITHUB_STEP_SUMMARY && settings?.summary !== false)
+    if (env.GITHUB_STEP_SUMMARY && keeping.summary)
       await (await import('../action/summary.ts')).writeSummary(blocks, env.GITHUB_STEP_SUMMARY)
   } catch (thrown) {
     note(`warning: the result could not be kept: ${thrown instanceof Error ? thrown.message : String(thrown)}`)

@@ -22,7 +22,13 @@ export async function serveEmulator(
     })
   if (!(port <= 65_535)) problems.push({ name: 'port', message: `"${quote(options.port, 40)}" is not accepted; accepted: 0 to 65535` })
   if (problems.length > 0 || dialect === undefined) throw new InputError(problems)
-  const emulator = await startEmulator({ port, dialect })
+  const emulator = await startEmulator({ port, dialect }).catch((thrown: unknown) => {
+    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
+      throw new InputError([
+        { name: 'port', message: `${port} cannot be listened on (${thrown.code}): choose another, or 0 for any free one` },
+      ])
+    throw thrown
+  })
   write(`${describe(emulator.url, dialect)}\n`)
   await new Promise<void>((resolve) => {
     signals.on('SIGINT', resolve)

@@ -55,7 +55,7 @@ export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, directory = '.', ...settings } = options
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
     const finished = await invoke(
-      { operation: name, inputs: { ...settings, ...input }, areText: false, env, secrets: [], readConfigFile: async () => undefined },
+      { operation: name, inputs: { ...settings, ...input }, areText: false, env, readConfigFile: async () => undefined },
       {
         clock: systemClock,
         random: Math.random,
