@@ -31,6 +31,8 @@ export function createPacer(clock: Clock): Pacer {
   let sentAt: readonly number[] = []
   let inFlight = 0
   let queue: Promise<unknown> = Promise.resolve()
+  /** Aborted, and replaced, whenever an answer came. */
+  let news = new AbortController()
 
   /** How long until one more may go: 0 for now. */
   function waitMs(now: number): number {
@@ -55,10 +57,21 @@ export function createPacer(clock: Clock): Pacer {
   async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<void> {
     signal.throwIfAborted()
     for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
-      onWait(ms)
-      await clock.sleep(Math.max(1, ms), signal)
+      // What is under way may soon tell of a wider window than the documented one: no reason to speak of a wait yet.
+      const isAboutToKnow = window === undefined && inFlight > 0
+      if (!isAboutToKnow) onWait(ms)
+      await sleepUntilNews(Math.max(1, ms), signal)
     }
     send(clock.monotonicMs())
+  }
+
+  async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
+    const { signal: known } = news
+    try {
+      await clock.sleep(ms, AbortSignal.any([signal, known]))
+    } catch (thrown) {
+      if (signal.aborted || !known.aborted) throw thrown
+    }
   }
 
   function learn(status: number, headers: Headers): void {
@@ -85,6 +98,8 @@ export function createPacer(clock: Clock): Pacer {
     settle(answer) {
       inFlight -= 1
       if (answer !== undefined) learn(answer.status, answer.headers)
+      news.abort()
+      news = new AbortController()
     },
   }
 }

@@ -38,6 +38,7 @@ export interface UsageApi {
 }
 
 export function createUsageApi(requester: Requester, profile: Profile): UsageApi {
+  const readUsage = createReader()
   return {
     async read(organizationId, { from, to }, filters) {
       const query = new URLSearchParams({ from_date: from, to_date: to })
@@ -55,14 +56,20 @@ export function createUsageApi(requester: Requester, profile: Profile): UsageApi
   }
 }
 
-const readUsage: Reader<UsageAnswer> = (json) => {
-  const outer = readOne(z.looseObject({}))(json)
-  if ('misfit' in outer) return outer
-  const totals = Object.keys(outer.value).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
-  const [unit, second] = totals
-  if (unit === undefined) return { misfit: 'the answer does not fit: result.grandTotal… is missing' }
-  if (second !== undefined) return { misfit: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
-  return readOne(answerSchema(unit))(json)
+/** Schemas are compiled when they are first used: each unit has one for all answers. */
+function createReader(): Reader<UsageAnswer> {
+  const readers = new Map<string, Reader<UsageAnswer>>()
+  return (json) => {
+    const outer = readOne(z.looseObject({}))(json)
+    if ('misfit' in outer) return outer
+    const totals = Object.keys(outer.value).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
+    const [unit, second] = totals
+    if (unit === undefined) return { misfit: 'the answer does not fit: result.grandTotal… is missing' }
+    if (second !== undefined) return { misfit: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
+    const read = readers.get(unit) ?? readOne(answerSchema(unit))
+    readers.set(unit, read)
+    return read(json)
+  }
 }
 
 type Context = z.core.$RefinementCtx
@@ -75,18 +82,26 @@ function amountAt(wire: Readonly<Record<string, unknown>>, key: string, context:
   return z.NEVER
 }
 
-// Older answers give the days as date-times at midnight UTC.
-const day = z.string().transform((text, context): Day => {
-  const date = text.replace(/T00:00:00(?:\.0+)?Z$/, '')
-  if (isDay(date)) return date
-  context.addIssue({ code: 'custom', message: 'is not a day' })
-  return z.NEVER
-})
+// Older answers give the days as date-times at midnight UTC. A day stands in many records: each is looked up once.
+function createDaySchema(): z.ZodType<Day> {
+  const known = new Map<string, Day>()
+  return z.string().transform((text, context): Day => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const date = text.replace(/T00:00:00(?:\.0+)?Z$/, '')
+    if (isDay(date)) {
+      known.set(text, date)
+      return date
+    }
+    context.addIssue({ code: 'custom', message: 'is not a day' })
+    return z.NEVER
+  })
+}
 
 const text = z.string().nullish()
 
 const recordSchema = z.looseObject({
-  date: day,
+  date: z.unknown(),
   entityType: text,
   entityId: text,
   entityName: text,
@@ -97,7 +112,7 @@ const recordSchema = z.looseObject({
 })
 
 function answerSchema(unit: string): z.ZodType<UsageAnswer> {
-  const record = recordSchema.transform((wire, context) => toRecord(wire, unit, context))
+  const record = recordSchema.extend({ date: createDaySchema() }).transform((wire, context) => toRecord(wire, unit, context))
   return z
     .looseObject({ costs: z.unknown().transform(toArray).pipe(z.array(record)) })
     .transform((wire, context) => ({ unit, grandTotal: amountAt(wire, `grandTotal${unit}`, context), records: wire.costs }))
@@ -110,7 +125,7 @@ function toArray(costs: unknown): readonly unknown[] {
   return isNothing ? [] : [costs]
 }
 
-function toRecord(wire: z.output<typeof recordSchema>, unit: string, context: Context): UsageRecord {
+function toRecord(wire: z.output<typeof recordSchema> & { readonly date: Day }, unit: string, context: Context): UsageRecord {
   return {
     date: wire.date,
     entityType: wire.entityType ?? '',

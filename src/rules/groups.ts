@@ -1,5 +1,5 @@
 // Owns what usage adds up to by entity, metric, day, warehouse or type.
-import { type Decimal, sum, zero } from '../kernel/decimal.ts'
+import { type Decimal, zero } from '../kernel/decimal.ts'
 import { createTally } from './tally.ts'
 import { entityKey, entityLabel, type SpendRecord } from './usage-record.ts'
 
@@ -86,6 +86,6 @@ function groupByMetric(records: readonly SpendRecord[]): readonly Group[] {
 /** A record's metrics, so completed that they add up to its total. */
 export function metricsOf({ total, metrics }: Pick<SpendRecord, 'total' | 'metrics'>): readonly (readonly [string, Decimal])[] {
   const named = Object.entries(metrics)
-  const rest = total.minus(sum(named.map(([, amount]) => amount)))
+  const rest = named.reduce((left, [, amount]) => left.minus(amount), total)
   return rest.eq(zero) ? named : [...named, [otherMetric, rest]]
 }

@@ -1,9 +1,9 @@
 // Owns the days that are known without a gap up to a period's last one: what forecasts and spikes are learnt from.
 import { type Day, eachDay } from '../kernel/days.ts'
-import type { Decimal } from '../kernel/decimal.ts'
+import { type Decimal, zero } from '../kernel/decimal.ts'
 import type { ReadUsage } from './doubts.ts'
 import { daysBeside, isWithin, type Period } from './period.ts'
-import { type DayTotal, totalByDay } from './spend.ts'
+import type { DayTotal } from './spend.ts'
 import { createTally } from './tally.ts'
 import type { SpendRecord } from './usage-record.ts'
 
@@ -29,9 +29,8 @@ export function knownDays(period: Period, readings: readonly ReadUsage[], counte
   return new Map([...eachDay(block.from, block.to)].filter((day) => days.has(day)).map((day) => [day, totals.of(day)]))
 }
 
-/** The same from the first known day on, without gaps. */
-export function historyOf(period: Period, readings: readonly ReadUsage[], records: readonly SpendRecord[]): readonly DayTotal[] {
-  const known = knownDays(period, readings, records)
+/** The same up to the period's end, without gaps. */
+export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): readonly DayTotal[] {
   const [first] = known.keys()
-  return first === undefined ? [] : totalByDay(records, { from: first, to: period.to })
+  return first === undefined ? [] : [...eachDay(first, to)].map((day) => ({ day, total: known.get(day) ?? zero }))
 }

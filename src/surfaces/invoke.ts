@@ -3,7 +3,7 @@ import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import type { Cancellation } from '../api/requester.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { toWatchkeeperError, type WatchkeeperError } from '../kernel/errors.ts'
-import { createRedact, type Redact, redactDeep } from '../kernel/secrets.ts'
+import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../kernel/secrets.ts'
 import { version } from '../kernel/version.ts'
 import { type Context, type Effect, pass, type Scope } from '../operations/operation.ts'
 import { credentialsIn } from './credentials.ts'
@@ -55,7 +55,7 @@ async function run(prepared: Prepared, session: ApiSession, ports: Ports, redact
   const { name, operation, input, settings } = prepared
   const raw = await operation.run(contextFor(prepared, session, ports), input)
   // Before anything is made of it: in a report, a secret would already be escaped and no longer be recognized.
-  const result = redactDeep(raw, redact)
+  const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
   const verdict = operation.judge?.(result, input) ?? pass
   const report = operation.report(result)
   return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session.lastRequestId() })

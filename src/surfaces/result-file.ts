@@ -20,11 +20,20 @@ export function resultFilePath(
   return temporary ? join(temporary, `watchkeeper-${word}-${randomUUID().slice(0, 8)}.json`) : undefined
 }
 
-export const writeResultFile = (path: string, document: ResultDocument): Promise<void> =>
-  writeWholeFile(path, `${JSON.stringify(document, null, 2)}\n`)
-
-/** The result as an output; a pointer to the file when it is too long. */
-export function toResultOutput(document: ResultDocument, file: string): string {
-  const text = JSON.stringify(document)
-  return Buffer.byteLength(text) <= largestOutputBytes ? text : JSON.stringify({ truncated: true, file })
+export interface ResultTexts {
+  /** Indented for people, unless nobody could read it anyway. */
+  readonly forFile: string
+  /** Undefined when it is too long for an output. */
+  readonly forOutput: string | undefined
 }
+
+export function toResultTexts(document: ResultDocument): ResultTexts {
+  const text = JSON.stringify(document)
+  if (Buffer.byteLength(text) > largestOutputBytes) return { forFile: `${text}\n`, forOutput: undefined }
+  return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
+}
+
+export const writeResultFile = (path: string, { forFile }: ResultTexts): Promise<void> => writeWholeFile(path, forFile)
+
+/** The result as an output, or a pointer to the file. */
+export const toResultOutput = ({ forOutput }: ResultTexts, file: string): string => forOutput ?? JSON.stringify({ truncated: true, file })

@@ -5,9 +5,9 @@ import { type BudgetJudgement, judgeBudget } from '../../rules/budget.ts'
 import { type Changes, findChanges, isAboveIncrease } from '../../rules/comparison.ts'
 import { type Doubt, doubtsAbout } from '../../rules/doubts.ts'
 import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
-import { historyOf, knownDays } from '../../rules/history.ts'
-import type { CurrentPeriod, Period } from '../../rules/period.ts'
-import { provisionalOf, totalByDay, totalOf } from '../../rules/spend.ts'
+import { knownDays, withoutGaps } from '../../rules/history.ts'
+import { type CurrentPeriod, isWithin, type Period } from '../../rules/period.ts'
+import { provisionalOf, totalOf } from '../../rules/spend.ts'
 import { findSpikes, type Spike } from '../../rules/spikes.ts'
 import { type BudgetOutcome, judgeBudgets } from './budget-outcomes.ts'
 import type { Budget } from './budgets-file.ts'
@@ -51,8 +51,10 @@ export function workOut({ readings, period, today, budgets, input }: FigureInput
   const records = read.flatMap((reading) => reading.records)
   const lockedOnly = input.unlocked === 'exclude'
   const judged = lockedOnly ? lockedTotal(main.records) : main.grandTotal
-  const forecast = forecastSpend({ period, today, known: knownDays(period, read, records) })
-  const days = forecast.kind === 'expected' ? forecast.days : totalByDay(main.records, period)
+  const known = knownDays(period, read, records)
+  const history = withoutGaps(known, period)
+  const forecast = forecastSpend({ period, today, known })
+  const days = forecast.kind === 'expected' ? forecast.days : history.filter(({ day }) => isWithin(day, period))
   return {
     total: main.grandTotal,
     provisional: provisionalOf(main.records),
@@ -61,7 +63,7 @@ export function workOut({ readings, period, today, budgets, input }: FigureInput
     forecast,
     runsOutOn: input.budget === undefined ? undefined : runOutDay(days, input.budget),
     comparison: compare(readings, judged, lockedOnly, input),
-    spikes: findSpikes(records, historyOf(period, read, records), period.from),
+    spikes: findSpikes(records, history, period.from),
     budgets: judgeBudgets(budgets, { readings, today, lockedOnly }),
     doubts: [main, ...(readings.previous === undefined ? [] : [readings.previous]), ...besides(readings)].flatMap((reading) =>
       doubtsAbout(reading, today),

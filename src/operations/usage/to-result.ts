@@ -3,7 +3,7 @@ import type { Decimal } from '../../kernel/decimal.ts'
 import type { Increase } from '../../rules/comparison.ts'
 import type { Doubt } from '../../rules/doubts.ts'
 import type { Forecast } from '../../rules/forecast.ts'
-import { type Group, groupRecords } from '../../rules/groups.ts'
+import { type Group, type Grouping, groupRecords } from '../../rules/groups.ts'
 import { type CurrentPeriod, daysIn } from '../../rules/period.ts'
 import { provisionalOf, totalByDay } from '../../rules/spend.ts'
 import type { Spike } from '../../rules/spikes.ts'
@@ -45,10 +45,7 @@ export function toUsageResult({ organizationId, provider, readings, period, figu
     onMissing: input.onMissing,
     doubts: figures.doubts.map(toDoubt),
     byDay: toDays(records, period),
-    groupBy: input.groupBy,
-    groups: groupRecords(records, input.groupBy).map(toGroup),
-    byEntity: groupRecords(records, 'entity').map(toGroup),
-    byMetric: groupRecords(records, 'metric').map(toGroup),
+    ...toGroups(records, input.groupBy),
     records: records.map(toRecord),
     otherRecords: [...(readings.previous?.records ?? []), ...readings.others.flatMap((reading) => reading.records)].map(toRecord),
     taggedRecords: [...readings.tagged].map(([tag, read]) => ({
@@ -174,6 +171,13 @@ const toGroup = ({ total, provisional, ...rest }: Group): UsageResult['groups'][
   total: exact(total),
   provisional: exact(provisional),
 })
+
+function toGroups(records: readonly SpendRecord[], by: Grouping): Pick<UsageResult, 'groupBy' | 'groups' | 'byEntity' | 'byMetric'> {
+  const byEntity = groupRecords(records, 'entity').map(toGroup)
+  const byMetric = groupRecords(records, 'metric').map(toGroup)
+  const groups = by === 'entity' ? byEntity : by === 'metric' ? byMetric : groupRecords(records, by).map(toGroup)
+  return { groupBy: by, groups, byEntity, byMetric }
+}
 
 function toDays(records: readonly SpendRecord[], period: CurrentPeriod): UsageResult['byDay'] {
   const open = totalByDay(

@@ -4,7 +4,7 @@ import { isOperationName } from '../../operations/index.ts'
 import { logLine } from '../../report/escape.ts'
 import type { Finished, ResultDocument } from '../finished.ts'
 import { writeOutputFiles } from '../output-files.ts'
-import { resultFilePath, toResultOutput, writeResultFile } from '../result-file.ts'
+import { resultFilePath, toResultOutput, toResultTexts, writeResultFile } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { writeSummary } from './summary.ts'
 
@@ -20,8 +20,9 @@ export async function publish(
   { env, workspace, wantsSummary, wantedFile }: Places,
 ): Promise<void> {
   const file = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation) ?? ''
-  if (file !== '') await attempt('the result file', () => writeResultFile(file, document))
-  await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(document, file), 'result-file': file }, env))
+  const texts = toResultTexts(document)
+  if (file !== '') await attempt('the result file', () => writeResultFile(file, texts))
+  await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))
   for (const line of await writeOutputFiles(files, workspace)) core.warning(logLine(line))
   if (wantsSummary) await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY))
 }

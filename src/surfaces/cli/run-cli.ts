@@ -9,7 +9,7 @@ import { cancelOnSignals } from '../cancellation.ts'
 import type { Finished } from '../finished.ts'
 import { type Invoked, invoke } from '../invoke.ts'
 import { writeOutputFiles } from '../output-files.ts'
-import { resultFilePath, writeResultFile } from '../result-file.ts'
+import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.ts'
 import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -81,7 +81,7 @@ async function keep(
   for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
   const file = resultFilePath(keeping.resultFile, directory, env.RUNNER_TEMP, document.operation)
   try {
-    if (file !== undefined) await writeResultFile(file, document)
+    if (file !== undefined) await writeResultFile(file, toResultTexts(document))
     if (env.GITHUB_STEP_SUMMARY && keeping.summary)
       await (await import('../action/summary.ts')).writeSummary(blocks, env.GITHUB_STEP_SUMMARY)
   } catch (thrown) {
