@@ -24,6 +24,9 @@ export function readWritten<T>(text: string, name: string, schemaFor: z.ZodType<
   throw new InputError(parsed.error.issues.flatMap((issue) => toProblems(issue, document, schema)))
 }
 
+/** Marks a complaint whose message needs no list of what is accepted. */
+export const saysItAll = true
+
 function toProblems(issue: z.core.$ZodIssue, document: ReadDocument, schema: z.ZodType): readonly Problem[] {
   const field = schemaAt(schema, issue.path)
   if (issue.code === 'unrecognized_keys') {
@@ -34,6 +37,10 @@ function toProblems(issue: z.core.$ZodIssue, document: ReadDocument, schema: z.Z
     }))
   }
   const value = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], document.value)
+  if (issue.code === 'custom' && issue.params?.saysItAll === saysItAll)
+    return [
+      { name: document.placeOf(issue.path), message: `${inside(issue.path)}${quote(JSON.stringify(value) ?? '', 80)} ${issue.message}` },
+    ]
   const complaint =
     value === undefined
       ? `is missing${acceptedBy(field)}`

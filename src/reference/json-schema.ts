@@ -5,6 +5,7 @@ import { dashboardBodySchema } from '../api/dashboard-body.ts'
 import { toKebab } from '../kernel/names.ts'
 import { operationNames, operations } from '../operations/index.ts'
 import type { Operation } from '../operations/operation.ts'
+import { budgetsFileSchema } from '../operations/usage/budgets-file.ts'
 import { fileSettings, settingsSchema } from '../operations/settings.ts'
 
 /** Schemas by file name. */
@@ -13,6 +14,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
     'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
     'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
+    'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
 }

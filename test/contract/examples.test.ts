@@ -24,11 +24,18 @@ it.each([
 
 it.each([
   ['examples/alert.yml', 'schemas/alert.schema.json'],
+  ['examples/budgets.yml', 'schemas/budgets.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
   expect(read(example)).toContain(`$schema=../${schema}`)
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
+})
+
+it('examples/budgets.yml holds budgets that the demo keeps', async () => {
+  const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'budgets.yml' }
+  const { document } = await invokeText({ inputs, files: { 'budgets.yml': read('examples/budgets.yml') } })
+  expect(document).toMatchObject({ status: 'pass', budgets: Array.from({ length: 4 }, () => ({ verdict: 'pass' })) })
 })
 
 it('examples/.watchkeeper.yml sets what a run needs beside the key', async () => {

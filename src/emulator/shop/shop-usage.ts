@@ -1,10 +1,10 @@
-// Owns the shop's usage: 60 days up to the day of the start, 12 to 15 credits a day, quieter weekends, one spike.
+// Owns the shop's usage: 92 days up to the day of the start, so that a month can be compared with the one before, 12 to 15 credits a day, quieter weekends, one spike.
 // Amounts are a pure function of entity and date, but for the spike and the part of today that has passed.
 import { addDays, type Day, dayOf, eachDay } from '../../kernel/days.ts'
 import { demo, type ServiceName } from '../demo.ts'
 import type { UsageRecord } from '../store.ts'
 
-const days = 60
+const days = 92
 const spike = { service: 'search', metric: 'compute', daysAgo: 9, factor: 6 } as const
 
 /** Millionths of a credit on a working day. */

@@ -6,7 +6,7 @@ import { InputError } from '../../kernel/errors.ts'
 import { type CurrentPeriod, clipToToday, resolvePeriod } from '../../rules/period.ts'
 import type { Scope } from '../../rules/scope.ts'
 import { amount, day, flag } from '../fields.ts'
-import { readWritten } from '../written-document.ts'
+import { readWritten, saysItAll } from '../written-document.ts'
 import { periodName } from './period-input.ts'
 
 const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
@@ -79,7 +79,8 @@ const list = z
   .superRefine((budgets, context) => {
     for (const [i, { name }] of budgets.entries()) {
       const first = budgets.findIndex((other) => other.name === name)
-      if (first < i) context.addIssue({ code: 'custom', path: [i, 'name'], message: `is also the name of number ${first + 1}` })
+      if (first < i)
+        context.addIssue({ code: 'custom', path: [i, 'name'], message: `is also the name of number ${first + 1}`, params: { saysItAll } })
     }
   })
 
