@@ -9,10 +9,10 @@ import { pacerFor } from './pacer.ts'
 import type { Profile } from './profiles.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from './proxy.ts'
 import type { WindowNews } from './rate-limit.ts'
-import { type Cancellation, createRequester } from './requester.ts'
+import { type Cancellation, createRequester, type Requester } from './requester.ts'
 import { type Source, sourceSchema } from './sources.ts'
 import { createTransport } from './transport.ts'
-import { createUsageApi, type UsageApi } from './usage.ts'
+import type { UsageApi } from './usage.ts'
 
 export interface ReadApi {
   readonly alerts: ReadCollection<Alert>
@@ -95,13 +95,25 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
       dashboards: createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
       sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
       backups: createBackupsApi(requester, profile),
-      usage: createUsageApi(requester, profile),
+      usage: createLazyUsageApi(requester, profile),
       rateLimit: requester.lastWindow,
     },
     lastRequestId: requester.lastRequestId,
     async close() {
       closing.abort()
       await transport.close()
+    },
+  }
+}
+
+/** Loaded with the first request: it brings a calendar along, which takes longer than everything else in this layer. */
+function createLazyUsageApi(requester: Requester, profile: Profile): UsageApi {
+  let loaded: Promise<UsageApi> | undefined
+  const load = async (): Promise<UsageApi> => (await import(/* webpackMode: "eager" */ './usage.ts')).createUsageApi(requester, profile)
+  return {
+    async read(...request) {
+      loaded ??= load()
+      return (await loaded).read(...request)
     },
   }
 }

@@ -1,8 +1,6 @@
 // Owns the kinds of field that inputs are made of: each checks strictly, says what it accepts, and has one spelling everywhere.
 import * as z from 'zod'
 import { isResourceId, isUuid } from '../api/path.ts'
-import { type Day, isDay } from '../kernel/days.ts'
-import { type Decimal, parseAmount } from '../kernel/decimal.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -67,28 +65,6 @@ export const integer = (description: string, least: number, most: number) =>
     .meta({ description, accepts: `a whole number from ${least} to ${most}` })
 
 export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
-
-/** An amount of usage credits. Text or number in, exact decimal out. */
-export const amount = (description: string) =>
-  z
-    .union([z.string(), z.number()])
-    .transform((value, context): Decimal => {
-      const decimal = parseAmount(String(value))
-      if (decimal !== undefined) return decimal
-      context.addIssue({ code: 'custom', message: 'is no amount' })
-      return z.NEVER
-    })
-    .meta({ description, accepts: 'zero or more in plain decimals, such as 1000 or 99.5' })
-
-export const day = (description: string) =>
-  z
-    .string()
-    .transform((value, context): Day => {
-      if (isDay(value)) return value
-      context.addIssue({ code: 'custom', message: 'is no day' })
-      return z.NEVER
-    })
-    .meta({ description, accepts: 'a UTC day of the calendar as YYYY-MM-DD' })
 
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })

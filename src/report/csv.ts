@@ -14,8 +14,8 @@ function toCell(cell: Cell): string {
   return quoted(cell)
 }
 
-// Spreadsheets take a cell that begins so for a formula, quoted or not (OWASP, CSV injection).
-const startsFormula = /^[=+\-@\t\r]/
+// Spreadsheets take a cell that begins so for a formula, quoted or not (OWASP, CSV injection); in East Asia the wide ones too.
+const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
 function quoted(text: string): string {
   const safe = startsFormula.test(text) ? `'${text}` : text

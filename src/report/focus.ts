@@ -1,17 +1,26 @@
 // Owns usage as rows of FOCUS 1.2, the FinOps Open Cost and Usage Specification: its mandatory columns, those conditional ones
 // that the API has facts for, and two of our own with the prefix that it asks for.
-import { addDays, addMonths, type Day, withDayOfMonth } from '../kernel/days.ts'
+//
+// Where a row says less than FOCUS wants, because the API does not know:
+// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are not there: nothing is invented.
+// - Without a price list, BillingCurrency is XXX instead of a national currency, and all costs are in the provider's unit.
+// - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are on the invoice alone.
+// - ConsumedQuantity counts units of account, as that is what is metered; BillingAccountName is empty.
+// - Texts are as csv.ts writes them: a formula gets an apostrophe, a control character is spelled out.
+import { addDays, type Day } from '../kernel/days.ts'
 import { type Decimal, fromText } from '../kernel/decimal.ts'
 import { type Cell, renderCsv } from './csv.ts'
 
 export interface Charge {
   readonly date: Day
+  /** The billing period that the day is in, both ends included. */
+  readonly billed: { readonly from: Day; readonly end: Day }
   readonly metric: string
   readonly amount: Decimal
   readonly entityType: string
   readonly entityId: string
   readonly entityName: string
-  readonly warehouseId: string | undefined
+  readonly warehouse: { readonly id: string; readonly name: string } | undefined
   readonly locked: boolean
 }
 
@@ -36,8 +45,6 @@ const number = (value: Decimal): Cell => ({ number: value.toFixed() })
 
 const instant = (day: Day): string => `${day}T00:00:00Z`
 
-const firstOfMonth = (day: Day): Day => withDayOfMonth(day, 1)
-
 const cost: Column = ({ amount }, { listPrice }) => number(amount.times(fromText(listPrice?.amount ?? '1')))
 
 const quantity: Column = ({ amount }) => number(amount)
@@ -46,17 +53,20 @@ const unit: Column = (_, provider) => provider.unit
 
 const listPrice: Column = (_, provider) => ({ number: provider.listPrice?.amount ?? '1' })
 
-/** In the order of the file. */
+/** A unit of account costs one of itself. */
+const unitPrice: Column = () => ({ number: '1' })
+
+/** In the order of the file: by name, those of our own last. */
 const columns: Readonly<Record<string, Column>> = {
   BilledCost: cost,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,
   BillingAccountName: () => undefined,
   BillingCurrency: (_, provider) => provider.listPrice?.currency ?? noCurrency,
-  BillingPeriodEnd: ({ date }) => instant(addMonths(firstOfMonth(date), 1)),
-  BillingPeriodStart: ({ date }) => instant(firstOfMonth(date)),
+  BillingPeriodEnd: ({ billed }) => instant(addDays(billed.end, 1)),
+  BillingPeriodStart: ({ billed }) => instant(billed.from),
   ChargeCategory: () => 'Usage',
   ChargeClass: () => undefined,
-  ChargeDescription: ({ metric, entityName, entityId }) => `${metric} of ${entityName || entityId}`,
+  ChargeDescription: ({ metric, entityName, entityId }) => `${metric} of ${entityName || entityId || 'the organization'}`,
   ChargeFrequency: () => 'Usage-Based',
   ChargePeriodEnd: ({ date }) => instant(addDays(date, 1)),
   ChargePeriodStart: ({ date }) => instant(date),
@@ -69,19 +79,24 @@ const columns: Readonly<Record<string, Column>> = {
   ListCost: cost,
   ListUnitPrice: listPrice,
   PricingCategory: () => 'Standard',
+  PricingCurrency: unit,
+  PricingCurrencyContractedUnitPrice: unitPrice,
+  PricingCurrencyEffectiveCost: quantity,
+  PricingCurrencyListUnitPrice: unitPrice,
   PricingQuantity: quantity,
   PricingUnit: unit,
   ProviderName: (_, { name }) => name,
   PublisherName: (_, { name }) => name,
   ResourceId: ({ entityId }) => entityId || undefined,
-  ResourceName: ({ entityName }) => entityName || undefined,
-  ResourceType: ({ entityType }) => entityType || undefined,
+  // A resource that has no name of its own has none here either, and one without an id is none.
+  ResourceName: ({ entityId, entityName }) => (entityId === '' || entityName === entityId ? undefined : entityName || undefined),
+  ResourceType: ({ entityId, entityType }) => (entityId === '' ? undefined : entityType || 'unknown'),
   ServiceCategory: (_, { serviceCategory }) => serviceCategory,
   ServiceName: (_, { serviceName }) => serviceName,
-  SubAccountId: ({ warehouseId }) => warehouseId,
-  SubAccountName: () => undefined,
-  x_Metric: ({ metric }) => metric,
+  SubAccountId: ({ warehouse }) => warehouse?.id,
+  SubAccountName: ({ warehouse }) => warehouse?.name,
   x_IsFinal: ({ locked }) => String(locked),
+  x_Metric: ({ metric }) => metric,
 }
 
 /** CSV with one row for each charge. */

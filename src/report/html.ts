@@ -1,7 +1,7 @@
 // Owns blocks as HTML for a page of our own. Every mark of foreign text is an entity; see escape.ts.
 import { type Block, isEmpty, type Status } from './blocks.ts'
 import { htmlText } from './escape.ts'
-import type { Line } from './line.ts'
+import { type Line, toPlainText } from './line.ts'
 
 export interface PageChart {
   readonly labels: readonly string[]
@@ -59,11 +59,14 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
   return `${heading}<div class="scroll"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div>`
 }
 
-// `1,234.5` and `12.3 %` sort as the numbers that they are.
+// `1,234.5`, `12.3 %` and `█░ 12.3 %` sort as the numbers that they are, `1 – 21 Nov 2026` by its last day; foreign text as text.
 function sortKey(cell: Line): string {
-  const text = cell.map((part) => part.text).join('')
-  const number = /^[+-]?[\d,]+(?:\.\d+)?(?= %$|$)/.exec(text)?.[0] ?? / ([\d.]+) %$/.exec(text)?.[1]
-  return number === undefined ? '' : ` data-sort="${number.replaceAll(',', '')}"`
+  if (cell.some(({ kind }) => kind === 'data')) return ''
+  const text = toPlainText(cell).replaceAll('\u00a0', ' ')
+  const number = /^(?:[█░]+ )?([+-]?[\d,]+(?:\.\d+)?)(?: %)?$/.exec(text)?.[1]?.replaceAll(',', '')
+  const day = /\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(text)?.[0]
+  const key = number ?? (day && Date.parse(`${day} UTC`))
+  return key === undefined ? '' : ` data-sort="${key}"`
 }
 
 function renderChart({ title, unit, points }: Extract<Block, { kind: 'chart' }>, charts: PageChart[]): string {

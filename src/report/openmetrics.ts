@@ -1,4 +1,5 @@
 // Owns the OpenMetrics text format, for a push gateway or a collector that reads files.
+import { printable } from '../kernel/text.ts'
 
 export interface MetricFamily {
   /** `usage_credits`; gets this project's prefix. */
@@ -33,4 +34,9 @@ function labelsOf({ labels }: MetricSample): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-const escaped = (text: string): string => text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+// The format allows every control character but the newline; readers that split lines at more than that would choke on them.
+const escaped = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => printable(line).replaceAll('\\', '\\\\').replaceAll('"', '\\"'))
+    .join('\\n')

@@ -37,7 +37,8 @@ const mostLearnt = 28
 
 export function forecastSpend({ period, today, known }: ForecastInput): Forecast {
   const { from, end } = period
-  if (end < today) return { kind: 'over' }
+  // With no whole day to come there is nothing to forecast, although today is not over.
+  if (end <= today) return { kind: 'over' }
   const lastComplete = lastKnownDay(known, addDays(today, -1))
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
   if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))

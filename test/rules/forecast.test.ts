@@ -81,6 +81,7 @@ describe('forecastSpend', () => {
     ['no day is over', '2026-06-01', 'too-early'],
     ['two of thirty days are over', '2026-06-03', 'too-early'],
     ['three of thirty days are over', '2026-06-04', 'expected'],
+    ['its last day is under way', '2026-06-30', 'over'],
     ['the period is over', '2026-07-01', 'over'],
   ])('%s', (_, today, kind) => {
     expect(forecast(() => 10, today).kind).toBe(kind)

@@ -5,8 +5,9 @@ import { type Decimal, fromText } from '../../kernel/decimal.ts'
 import { InputError } from '../../kernel/errors.ts'
 import { type CurrentPeriod, clipToToday, resolvePeriod } from '../../rules/period.ts'
 import type { Scope } from '../../rules/scope.ts'
-import { amount, day, flag } from '../fields.ts'
+import { flag } from '../fields.ts'
 import { readWritten, saysItAll } from '../written-document.ts'
+import { amount, day } from './fields.ts'
 import { periodName } from './period-input.ts'
 
 const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/

@@ -5,7 +5,7 @@ import { type MetricFamily, type MetricSample, renderOpenMetrics } from '../../r
 import type { UsageResult } from './result.ts'
 
 export function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
-  return renderOpenMetrics([...totals(result), ...groups(result), ...budgets(result), status(blocks)])
+  return renderOpenMetrics([...totals(result), ...groups(result), ...budgets(result), status(result, blocks)])
 }
 
 function totals(result: UsageResult): readonly MetricFamily[] {
@@ -65,8 +65,11 @@ function budgets({ organizationId: organization, unit, budgets: all }: UsageResu
   ]
 }
 
-function status(blocks: readonly Block[]): MetricFamily {
+function status({ organizationId: organization }: UsageResult, blocks: readonly Block[]): MetricFamily {
   const verdict = blocks.find((block) => block.kind === 'verdict')?.status
-  const samples = (['pass', 'warn', 'fail'] as const).map((one) => ({ labels: { status: one }, value: verdict === one ? '1' : '0' }))
+  const samples = (['pass', 'warn', 'fail'] as const).map((one) => ({
+    labels: { organization, status: one },
+    value: verdict === one ? '1' : '0',
+  }))
   return { name: 'usage_status', help: '1 for the verdict of the gate.', samples }
 }

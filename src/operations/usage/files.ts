@@ -4,11 +4,12 @@ import type { OutputFile } from '../operation.ts'
 import type { UsageInput } from './inputs.ts'
 import type { UsageResult } from './result.ts'
 
-type Render = (result: UsageResult, blocks: readonly Block[]) => Promise<string>
+type Render = (result: UsageResult, blocks: readonly Block[], input: UsageInput) => Promise<string>
 
 const formats: Readonly<Record<'csvFile' | 'focusFile' | 'metricsFile' | 'htmlFile', Render>> = {
   csvFile: async (result) => (await import(/* webpackMode: "eager" */ './export-csv.ts')).exportCsv(result),
-  focusFile: async (result) => (await import(/* webpackMode: "eager" */ './export-focus.ts')).exportFocus(result),
+  focusFile: async (result, _, { billingCycleDay }) =>
+    (await import(/* webpackMode: "eager" */ './export-focus.ts')).exportFocus(result, billingCycleDay),
   metricsFile: async (result, blocks) => (await import(/* webpackMode: "eager" */ './export-metrics.ts')).exportMetrics(result, blocks),
   htmlFile: async (_, blocks) => (await import(/* webpackMode: "eager" */ '../../report/page.ts')).renderPage('Usage cost', blocks),
 }
@@ -18,5 +19,7 @@ export async function renderFiles(result: UsageResult, input: UsageInput, blocks
     const path = input[name as keyof typeof formats]
     return path === undefined ? [] : [{ input: name, path, render }]
   })
-  return Promise.all(wanted.map(async ({ input: name, path, render }) => ({ input: name, path, content: await render(result, blocks) })))
+  return Promise.all(
+    wanted.map(async ({ input: name, path, render }) => ({ input: name, path, content: await render(result, blocks, input) })),
+  )
 }

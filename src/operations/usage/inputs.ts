@@ -4,8 +4,9 @@ import { fromText } from '../../kernel/decimal.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import type { Increase } from '../../rules/comparison.ts'
 import { groupings } from '../../rules/groups.ts'
-import { amount, choice, filePath, lines } from '../fields.ts'
+import { choice, filePath, lines } from '../fields.ts'
 import type { Given } from '../operation.ts'
+import { amount } from './fields.ts'
 import { checkPeriod, mayRun, periodInput } from './period-input.ts'
 import { waiverField } from './waiver.ts'
 
@@ -36,7 +37,9 @@ export const usageInput = z.strictObject({
   budget: amount('Most that may be used, in usage credits. The gate fails above it; equal passes.').optional(),
   warnBudget: amount('The gate warns above this amount.').optional(),
   budgets: filePath('File with several budgets, each with a limit, a period and a scope; all are judged in one run.').optional(),
-  forecastBudget: amount('The gate fails when the forecast for the whole period is above this amount.').optional(),
+  forecastBudget: amount(
+    'The gate fails when the forecast for the whole period is above this amount; on its last day, the total counts.',
+  ).optional(),
   compare: choice(['previous-period'], 'Compares with the period of equal length just before.').optional(),
   maxIncrease: increase.optional(),
   filter: lines(

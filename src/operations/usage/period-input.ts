@@ -14,8 +14,9 @@ import {
   periodPresets,
   resolvePeriod,
 } from '../../rules/period.ts'
-import { day, integer } from '../fields.ts'
+import { integer } from '../fields.ts'
 import type { Given } from '../operation.ts'
+import { day } from './fields.ts'
 
 export const periodName = z
   .string()

@@ -17,7 +17,9 @@ export const usageOutput = z.object({
   budgetExceeded: z.boolean().optional().describe('Whether the budget, or one of the budgets file, is exceeded; absent without any.'),
   budgetUsedPercent: percent('Share of the budget that is used; absent for a budget of zero.').optional(),
   provisionalCredits: decimal('The part of the total whose records can still change.'),
-  forecastCredits: estimate('What the whole period will come to; absent when it is over, and while it is too early to tell.').optional(),
+  forecastCredits: estimate(
+    'What the whole period will come to; absent when no day is still to come, and while it is too early to tell.',
+  ).optional(),
   runsOutOn: day('The day on which more than the budget is used, past or expected; absent when it lasts.').optional(),
 })
 

@@ -48,9 +48,9 @@ export function demoSteps({ store }: Emulator): readonly DemoStep[] {
       },
     },
     {
-      title: 'The same cost against a smaller budget: the gate fails',
+      title: 'The same cost against a smaller budget, and against the days before: the gate fails',
       operation: 'usage-cost',
-      inputs: { period: 'last-30-days', budget: '300' },
+      inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
       fails: true,
     },
   ]
