@@ -11,6 +11,8 @@ export interface Profile {
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  /** Whether saved searches can be listed and written. */
+  readonly savedSearches: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
@@ -31,6 +33,7 @@ export const neutral: Profile = {
   apiUrl: undefined,
   observabilityPath: 'observability',
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  savedSearches: false,
   provider: undefined,
   extraAlertFields: [],
 }
@@ -46,6 +49,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
+    savedSearches: true,
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',

@@ -38,8 +38,8 @@ export const createAlert = defineOperation({
     message: 'More than 5 errors in an hour',
   },
   check: (given) => [...checkAlertInput(given), ...checkNewAlert(given)],
-  async run({ api, service, profile, readFile }, input) {
-    const body = toNewAlert(await readAlertInput(input, profile, readFile))
+  async run({ api, service, profile, files }, input) {
+    const body = toNewAlert(await readAlertInput(input, profile, files.read))
     if (input.ifExists !== 'create') {
       const [existing, second] = await findAlike(api, service, body)
       if (existing !== undefined) return meetExisting({ api, service, body, existing, second, wish: input.ifExists })

@@ -58,8 +58,8 @@ export const createDashboard = defineOperation({
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   check: checkDashboardInput,
-  async run({ api, service, readFile }, input) {
-    return outputsOf(await api.dashboards.create(service, await readDashboardInput(input, readFile)), true)
+  async run({ api, service, files }, input) {
+    return outputsOf(await api.dashboards.create(service, await readDashboardInput(input, files.read)), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -77,8 +77,8 @@ export const updateDashboard = defineOperation({
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   check: checkDashboardInput,
-  async run({ api, service, readFile }, { dashboardId: id, ...input }) {
-    const declared = await readDashboardInput(input, readFile)
+  async run({ api, service, files }, { dashboardId: id, ...input }) {
+    const declared = await readDashboardInput(input, files.read)
     const current = await api.dashboards.get(service, id)
     const after = toUpdatedDashboard(current, declared)
     if (isSame(toDashboardBody(current), after)) return { ...outputsOf(current, false), lostAlerts: [] }

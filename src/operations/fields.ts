@@ -19,6 +19,12 @@ export const text = (description: string, longest = 1024) =>
     .max(longest)
     .meta({ description, accepts: `one line of at most ${longest} characters` })
 
+/** Matches files inside the workspace. */
+export const glob = z
+  .string()
+  .max(256)
+  .refine((text) => text !== '' && !/^[/\\~]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)|[\0\r\n]/.test(text))
+
 /** May run over several lines. */
 export const longText = (description: string, longest: number) =>
   z

@@ -8,6 +8,7 @@ const dashboards = () => import(/* webpackMode: "eager" */ './dashboards.ts')
 const sources = () => import(/* webpackMode: "eager" */ './sources.ts')
 const usageCost = () => import(/* webpackMode: "eager" */ './usage/usage-cost.ts')
 const backups = () => import(/* webpackMode: "eager" */ './backups.ts')
+const validate = () => import(/* webpackMode: "eager" */ './validate.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
 
 /** One line for each operation; everything else about it is in its file. */
@@ -25,6 +26,7 @@ export const operations = {
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
+  validate: async () => (await validate()).validate,
   doctor: async () => (await doctor()).doctor,
 } as const
 

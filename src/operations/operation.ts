@@ -5,31 +5,46 @@ import type { Profile } from '../api/profiles.ts'
 import type { Service } from '../api/service.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Problem } from '../kernel/errors.ts'
+import type { Finding } from '../provision/finding.ts'
+import type { LintSettings } from '../provision/lint.ts'
 import type { Block } from '../report/blocks.ts'
 import type { Line } from '../report/line.ts'
 
 /** `read` gets an api without a single method that writes. */
 export type Effect = 'read' | 'write'
 
-/** What the operation is about; decides which ids are required. */
-export type Scope = 'organization' | 'service'
+/** What the operation is about; decides which ids are required. `none` needs neither address nor key. */
+export type Scope = 'none' | 'organization' | 'service'
+
+/** The workspace, as far as an operation may see it. */
+export interface Files {
+  /** Reads a text file. Throws an InputError that names `input` when it may or can not. */
+  read(path: string, input: string): Promise<string>
+  /** Paths that match any of the globs, sorted; never one outside the workspace. */
+  find(globs: readonly string[], input: string): Promise<readonly string[]>
+  /** A variable of the environment; undefined when it is not set. */
+  variable(name: string): string | undefined
+}
 
 export interface Context<E extends Effect, S extends Scope> {
-  readonly api: E extends 'read' ? ReadApi : WriteApi
+  readonly api: S extends 'none' ? undefined : E extends 'read' ? ReadApi : WriteApi
   readonly organizationId: string
   readonly service: S extends 'service' ? Service : Service | undefined
   readonly profile: Profile
   /** Where requests go, as people know it: scheme, host, port. */
-  readonly apiOrigin: string
+  readonly apiOrigin: S extends 'none' ? undefined : string
   readonly clock: Clock
-  /** Reads a text file of the workspace. Throws an InputError that names `input` when it may or can not. */
-  readFile(path: string, input: string): Promise<string>
+  readonly files: Files
+  /** What the repository's config file says of the rules. */
+  readonly lintSettings: LintSettings
 }
 
 export interface Verdict {
   readonly status: 'pass' | 'warn' | 'fail'
   /** Why it is no `pass`; empty for one. */
   readonly reasons: readonly Line[]
+  /** It is the user's files that failed: the command line exits as for wrong input. */
+  readonly isInputFault?: boolean
 }
 
 export const pass: Verdict = { status: 'pass', reasons: [] }
@@ -38,7 +53,11 @@ export interface Report {
   /** What happened, in one line that can stand alone. */
   readonly headline: Line
   readonly blocks: readonly Block[]
+  /** What belongs beside lines of the user's files. */
+  readonly annotations?: readonly Annotation[]
 }
+
+export type Annotation = Omit<Finding, 'rule'>
 
 /** A file that the user asked for. */
 export interface OutputFile {

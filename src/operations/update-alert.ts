@@ -18,8 +18,8 @@ export const updateAlert = defineOperation({
   details: alertDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
-  async run({ api, service, profile, readFile }, { alertId: id, ...rest }) {
-    const declared = await readAlertInput(rest, profile, readFile)
+  async run({ api, service, profile, files }, { alertId: id, ...rest }) {
+    const declared = await readAlertInput(rest, profile, files.read)
     const { alert, changed } = await changeAlert(api, service, await api.alerts.get(service, id), declared)
     return outputsOf(alert, changed)
   },

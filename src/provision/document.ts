@@ -12,8 +12,9 @@ import {
   type YAMLError,
 } from 'yaml'
 import { fromText } from '../kernel/decimal.ts'
-import type { Problem } from '../kernel/errors.ts'
 import { clip, printable } from '../kernel/text.ts'
+import type { Complaint } from './complaints.ts'
+import type { Place } from './place.ts'
 
 /** Limits of one document, so that a small file cannot become a large value. */
 const largestBytes = 5 * 1024 * 1024
@@ -25,13 +26,13 @@ export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {
   readonly value: unknown
-  /** `name:line:column` of a value, or of the nearest one around it that is there. */
-  placeOf(path: ValuePath): string
+  /** Where a value stands, or the nearest one around it that is there. */
+  placeOf(path: ValuePath): Place
   /** The same of the key that names the value. */
-  placeOfKey(path: ValuePath): string
+  placeOfKey(path: ValuePath): Place
 }
 
-export type Reading = ReadDocument | { readonly problems: readonly Problem[] }
+export type Reading = ReadDocument | { readonly complaints: readonly Complaint[] }
 
 /** `name` is what messages call the text: an input or a file. Duplicate keys, several documents and warnings are errors. */
 export function readDocument(text: string, name: string): Reading {
@@ -40,18 +41,18 @@ export function readDocument(text: string, name: string): Reading {
   const [document, second] = parseAllDocuments(text.replace(/^\ufeff/, ''), { lineCounter: lines, prettyErrors: false, logLevel: 'silent' })
   if (document === undefined || !('contents' in document) || document.contents === null) return refuse(name, 'is empty')
   if (second !== undefined) return refuse(name, 'holds more than one document')
-  const at = (offset: number): string => {
+  const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
-    return `${name}:${line}:${col}`
+    return { file: name, line, column: col }
   }
   const complaints = [...document.errors, ...document.warnings]
   // The parser gives up at about 800 levels, with one complaint for each.
   if (complaints.some(({ message }) => message.includes('call stack'))) return refuse(name, `is nested deeper than ${deepest} levels`)
-  if (complaints.length > 0) return { problems: complaints.slice(0, 20).map((complaint) => toProblem(complaint, at)) }
+  if (complaints.length > 0) return { complaints: complaints.slice(0, 20).map((complaint) => toComplaint(complaint, at)) }
   const nodes = walk(document.contents)
   if (typeof nodes === 'string') return refuse(name, nodes)
   const inexact = nodes.filter(isInexact)
-  if (inexact.length > 0) return { problems: inexact.map((node) => ({ name: at(startOf(node)), message: tooPrecise })) }
+  if (inexact.length > 0) return { complaints: inexact.map((node) => ({ place: at(startOf(node)), message: tooPrecise })) }
   try {
     return { value: document.toJS({ maxAliasCount: 100 }) as unknown, ...placesIn(document, at) }
   } catch (thrown) {
@@ -59,12 +60,12 @@ export function readDocument(text: string, name: string): Reading {
   }
 }
 
-const refuse = (name: string, message: string): { readonly problems: readonly Problem[] } => ({ problems: [{ name, message }] })
+const refuse = (file: string, message: string): Reading => ({ complaints: [{ place: { file }, message }] })
 
-type At = (offset: number) => string
+type At = (offset: number) => Place
 
-const toProblem = (complaint: YAMLError, at: At): Problem => ({
-  name: at(complaint.pos[0]),
+const toComplaint = (complaint: YAMLError, at: At): Complaint => ({
+  place: at(complaint.pos[0]),
   message: printable(clip(complaint.message, 200)),
 })
 

@@ -1,10 +1,10 @@
 // Owns the list of operations as plain facts, for whatever is generated from it.
 import * as z from 'zod'
 import { toCamel, toKebab } from '../kernel/names.ts'
-import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../operations/field-facts.ts'
 import { operationNames, operations } from '../operations/index.ts'
 import type { Operation } from '../operations/operation.ts'
 import { settingsSchema } from '../operations/settings.ts'
+import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../provision/field-facts.ts'
 
 export interface FieldFacts {
   /** As an input, flag or output. */

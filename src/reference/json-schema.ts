@@ -4,9 +4,11 @@ import { alertBodySchema } from '../api/alert-body.ts'
 import { dashboardBodySchema } from '../api/dashboard-body.ts'
 import { toKebab } from '../kernel/names.ts'
 import { operationNames, operations } from '../operations/index.ts'
+import { lintSettingsSchema } from '../operations/lint-settings.ts'
 import type { Operation } from '../operations/operation.ts'
-import { budgetsFileSchema } from '../operations/usage/budgets-file.ts'
 import { fileSettings, settingsSchema } from '../operations/settings.ts'
+import { budgetsFileSchema } from '../operations/usage/budgets-file.ts'
+import { declarationsSchema } from '../provision/declarations-schema.ts'
 
 /** Schemas by file name. */
 export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
@@ -15,6 +17,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
     'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
+    'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', toSchema(declarationsSchema)),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
 }
@@ -36,7 +39,7 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =
 
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
-  return toSchema(z.strictObject(shape))
+  return toSchema(z.strictObject({ ...shape, rules: lintSettingsSchema.optional() }))
 }
 
 async function operationSchemas(): Promise<Schema> {

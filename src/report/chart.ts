@@ -46,5 +46,5 @@ function thinned(points: readonly Point[]): readonly string[] {
 
 const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
 
-// Mermaid knows no exponents.
-const short = (value: number): string => value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '')
+// Mermaid knows no exponents; from 1e21 on, which are all whole numbers, toFixed writes one.
+const short = (value: number): string => (value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value)))

@@ -1,6 +1,7 @@
 // Owns blocks as HTML for a page of our own. Every mark of foreign text is an entity; see escape.ts.
+import { printable } from '../kernel/text.ts'
 import { type Block, isEmpty, type Status } from './blocks.ts'
-import { htmlText } from './escape.ts'
+import { htmlData, htmlText } from './escape.ts'
 import { type Line, toPlainText } from './line.ts'
 
 export interface PageChart {
@@ -52,11 +53,22 @@ function renderBlock(block: Block, charts: PageChart[]): string {
 const words: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
 
 function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>): string {
-  const side = (column: number): string => (columns[column]?.align === 'right' ? ' class="right"' : '')
+  const side = (column: number, cell: Line = []): string => {
+    if (columns[column]?.align === 'right') return ' class="right"'
+    return isShort(cell) ? ' class="short"' : ''
+  }
   const head = columns.map((column, i) => `<th scope="col"${side(i)}>${htmlText(column.title)}</th>`).join('')
-  const body = rows.map((cells) => `<tr>${cells.map((cell, i) => `<td${side(i)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`)
+  const body = rows.map(
+    (cells) => `<tr>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
+  )
   const heading = title === undefined ? '' : `<h2>${htmlText(title)}</h2>\n`
   return `${heading}<div class="scroll"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div>`
+}
+
+/** A day or a number of ours, which would break at its dashes. */
+const isShort = (cell: Line): boolean => {
+  const { length } = toPlainText(cell)
+  return length > 0 && length <= 32 && cell.every(({ kind }) => kind === 'ours')
 }
 
 // `1,234.5`, `12.3 %` and `█░ 12.3 %` sort as the numbers that they are, `1 – 21 Nov 2026` by its last day; foreign text as text.
@@ -71,19 +83,21 @@ function sortKey(cell: Line): string {
 
 function renderChart({ title, unit, points }: Extract<Block, { kind: 'chart' }>, charts: PageChart[]): string {
   charts.push({
-    labels: points.map(({ label }) => label),
-    unit,
+    labels: points.map(({ label }) => printable(label)),
+    unit: printable(unit),
     totals: points.map(({ value }) => value),
     settled: points.map(({ value, settled }) => settled ?? value),
   })
-  const hint = 'Strong bars are final, pale ones can still change. Drag to zoom, double-click to see all.'
+  const hasOpen = points.some(({ value, settled = value }) => settled !== value)
+  const hint = `${hasOpen ? 'Strong bars are final, pale ones can still change. ' : ''}<span class="mouse">Drag to zoom, double-click to see all.</span>`
   return `<h2>${htmlText(title)}</h2>\n<div class="chart" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(title)}"></div>\n<p class="hint">${hint}</p>`
 }
 
 const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
-      if (part.kind === 'data') return `<code>${part.text === '' ? '<em>empty</em>' : htmlText(part.text)}</code>`
-      return part.strong ? `<strong>${htmlText(part.text)}</strong>` : htmlText(part.text)
+      if (part.kind === 'data') return part.text === '' ? '<em>empty</em>' : htmlData(part.text)
+      const text = htmlText(part.text.replaceAll(' %', '\u00a0%'))
+      return part.strong ? `<strong>${text}</strong>` : text
     })
     .join('')

@@ -1,7 +1,7 @@
 // Owns turning the strings of inputs, flags and variables into native values. A string that means nothing stays one: the schema
 // then refuses it with words. Nothing is coerced: '' is not 0, 'false' is not true.
 import * as z from 'zod'
-import { coreOf, type Shape } from '../operations/field-facts.ts'
+import { coreOf, type Shape } from '../provision/field-facts.ts'
 
 const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
 

@@ -3,7 +3,7 @@
 import { ApiError } from '../api/api-error.ts'
 import { exitCodes, type WatchkeeperError } from '../kernel/errors.ts'
 import { toKebab } from '../kernel/names.ts'
-import type { Operation, OutputFile, Report, Verdict } from '../operations/operation.ts'
+import type { Annotation, Operation, OutputFile, Report, Verdict } from '../operations/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { join, type Line, say, toPlainText } from '../report/line.ts'
 
@@ -27,6 +27,7 @@ export interface Finished {
   readonly blocks: readonly Block[]
   /** What the user asked to be written besides. */
   readonly files: readonly OutputFile[]
+  readonly annotations: readonly Annotation[]
   /** As the command line exits. */
   readonly exitCode: number
   /** What was thrown, for the library to throw again. */
@@ -58,7 +59,8 @@ export async function finish({ name, operation, input, result, verdict, report, 
     outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(result[key])])) },
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
-    exitCode: status === 'fail' ? exitCodes.gateFailed : exitCodes.ok,
+    annotations: report.annotations ?? [],
+    exitCode: status !== 'fail' ? exitCodes.ok : verdict.isInputFault ? exitCodes.input : exitCodes.gateFailed,
   }
 }
 
@@ -93,6 +95,7 @@ export function finishWithError(name: string, error: WatchkeeperError, requestId
       { kind: 'preformatted', text: error.message },
     ],
     files: [],
+    annotations: [],
     exitCode: error.exitCode,
     error,
   }

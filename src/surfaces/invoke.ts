@@ -19,8 +19,7 @@ export interface Ports {
   /** Progress, one line each, already without secrets. */
   readonly note: (line: string) => void
   readonly cancellation: Cancellation
-  /** Reads a text file of the workspace; see Context. */
-  readonly readFile: Context<Effect, Scope>['readFile']
+  readonly files: Context<Effect, Scope>['files']
 }
 
 export interface Invoked extends Finished {
@@ -36,7 +35,8 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
     const prepared = await prepare(request)
     keeping = prepared.settings
     const note = (line: string): void => ports.note(redact(line))
-    session = openApi({ ...prepared.connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
+    const { connection } = prepared
+    session = connection && openApi({ ...connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
     return { ...(await run(prepared, session, ports, redact)), keeping }
   } catch (thrown) {
     return { ...finishWithError(request.operation, redactError(toWatchkeeperError(thrown), redact), session?.lastRequestId()), keeping }
@@ -51,29 +51,28 @@ function guessKeeping({ inputs, env }: Request): Invoked['keeping'] {
   return { summary: String(summary) !== 'false', resultFile: typeof resultFile === 'string' ? resultFile : undefined }
 }
 
-async function run(prepared: Prepared, session: ApiSession, ports: Ports, redact: Redact): Promise<Finished> {
+async function run(prepared: Prepared, session: ApiSession | undefined, ports: Ports, redact: Redact): Promise<Finished> {
   const { name, operation, input, settings } = prepared
   const raw = await operation.run(contextFor(prepared, session, ports), input)
   // Before anything is made of it: in a report, a secret would already be escaped and no longer be recognized.
   const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
   const verdict = operation.judge?.(result, input) ?? pass
   const report = operation.report(result)
-  return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session.lastRequestId() })
+  return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session?.lastRequestId() })
 }
 
-function contextFor(
-  { operation, organizationId, serviceId, connection }: Prepared,
-  { api }: ApiSession,
-  ports: Ports,
-): Context<Effect, Scope> {
+function contextFor(prepared: Prepared, session: ApiSession | undefined, ports: Ports): Context<Effect, Scope> {
+  const { operation, organizationId, serviceId, connection, profile, lintSettings } = prepared
+  const api = session?.api
   return {
-    api: operation.effect === 'read' ? readOnly(api) : api,
+    api: api && (operation.effect === 'read' ? readOnly(api) : api),
     organizationId,
     service: serviceId === undefined ? undefined : { organizationId, serviceId },
-    profile: connection.profile,
-    apiOrigin: connection.baseUrl.origin,
+    profile,
+    apiOrigin: connection?.baseUrl.origin,
     clock: ports.clock,
-    readFile: ports.readFile,
+    files: ports.files,
+    lintSettings,
   }
 }
 

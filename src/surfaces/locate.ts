@@ -17,6 +17,7 @@ export function locate(
   scope: Scope,
   env: Environment,
 ): { readonly connection?: Located; readonly problems: readonly Problem[] } {
+  if (scope === 'none') return { problems: [] }
   const profile = profileNamed(settings.profile)
   const apiUrl = settings.apiUrl ?? profile.apiUrl
   const address = apiUrl === undefined ? undefined : parseApiUrl(apiUrl)

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { Problem } from '../kernel/errors.ts'
 import { nearestName, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
-import { metaOf } from '../operations/field-facts.ts'
+import { metaOf } from '../provision/field-facts.ts'
 
 export interface Parsed<T extends z.ZodObject> {
   /** Those that are valid by themselves. */

@@ -1,11 +1,13 @@
 // Owns the way from what somebody wrote, on whichever surface, to a call that is known to be right; or to all that is wrong.
 import type { Connection } from '../api/client.ts'
+import { type Profile, profileNamed } from '../api/profiles.ts'
 import { InputError, type Problem } from '../kernel/errors.ts'
 import { didYouMean, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations/index.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Settings, settingsSchema } from '../operations/settings.ts'
+import type { LintSettings } from '../provision/lint.ts'
 import { decodeAll } from './decode.ts'
 import { locate } from './locate.ts'
 import { parseFields } from './parse.ts'
@@ -30,7 +32,10 @@ export interface Prepared {
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
-  readonly connection: Omit<Connection, 'userAgent'>
+  /** Undefined for an operation that needs none. */
+  readonly connection: Omit<Connection, 'userAgent'> | undefined
+  readonly profile: Profile
+  readonly lintSettings: LintSettings
   readonly organizationId: string
   readonly serviceId: string | undefined
 }
@@ -59,7 +64,7 @@ export async function prepare(request: Request): Promise<Prepared> {
     ...fields.problems,
     ...(operation.check?.({ values: fields.values, names: fields.names }) ?? []),
   ]
-  if (problems.length > 0 || place.connection === undefined) throw new InputError(withoutRepeats(problems))
+  if (problems.length > 0 || (place.connection === undefined && operation.scope !== 'none')) throw new InputError(withoutRepeats(problems))
   const complete = settings.values as Settings
   return {
     name,
@@ -67,6 +72,8 @@ export async function prepare(request: Request): Promise<Prepared> {
     input: fields.values as Values,
     settings: complete,
     connection: place.connection,
+    profile: profileNamed(complete.profile),
+    lintSettings: settings.lintSettings,
     organizationId: complete.organizationId ?? '',
     serviceId: complete.serviceId,
   }
@@ -87,16 +94,16 @@ async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
   const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const fromFile = await readConfigSettings(given.config, readConfigFile)
   const parsed = parseFields(settingsSchema, { ...fromFile.values, ...given })
-  return { values: parsed.values, problems: [...fromFile.problems, ...parsed.problems] }
+  return { values: parsed.values, lintSettings: fromFile.lintSettings, problems: [...fromFile.problems, ...parsed.problems] }
 }
 
 async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<ReturnType<typeof readConfig>> {
   const path = typeof wanted === 'string' ? wanted : defaultConfigFile
   try {
     const text = await readConfigFile(path, wanted !== undefined)
-    return text === undefined ? { values: {}, problems: [] } : readConfig(text, path)
+    return text === undefined ? { values: {}, lintSettings: {}, problems: [] } : readConfig(text, path)
   } catch (thrown) {
-    if (thrown instanceof InputError) return { values: {}, problems: thrown.problems }
+    if (thrown instanceof InputError) return { values: {}, lintSettings: {}, problems: thrown.problems }
     throw thrown
   }
 }

@@ -2,9 +2,13 @@
 import type { Problem } from '../kernel/errors.ts'
 import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
-import type { Shape } from '../operations/field-facts.ts'
+import { lintSettingsSchema } from '../operations/lint-settings.ts'
 import { fileSettings, settingsSchema } from '../operations/settings.ts'
+import { complaintsOf } from '../provision/complaints.ts'
 import { readDocument } from '../provision/document.ts'
+import type { Shape } from '../provision/field-facts.ts'
+import type { LintSettings } from '../provision/lint.ts'
+import { formatPlace } from '../provision/place.ts'
 import { decode } from './decode.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -61,22 +65,42 @@ function unreadVariables(env: Environment, inputNames: readonly string[]): reado
 }
 
 /** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
-export function readConfig(text: string, file: string): { readonly values: Values; readonly problems: readonly Problem[] } {
+export interface Config {
+  readonly values: Values
+  readonly lintSettings: LintSettings
+  readonly problems: readonly Problem[]
+}
+
+export function readConfig(text: string, file: string): Config {
   const reading = readDocument(text, file)
-  if ('problems' in reading) return { values: {}, problems: reading.problems }
+  if ('complaints' in reading)
+    return {
+      values: {},
+      lintSettings: {},
+      problems: reading.complaints.map(({ place, message }) => ({ name: formatPlace(place), message })),
+    }
   const { value } = reading
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { values: {}, problems: [{ name: file, message: 'is no map of settings' }] }
+    return { values: {}, lintSettings: {}, problems: [{ name: file, message: 'is no map of settings' }] }
   const values: Record<string, unknown> = {}
   const problems: Problem[] = []
-  for (const [key, setting] of Object.entries(value)) {
+  const { rules, ...rest } = value as { readonly rules?: unknown }
+  const lintSettings = lintSettingsSchema.safeParse(rules ?? {})
+  if (!lintSettings.success)
+    problems.push(
+      ...complaintsOf(lintSettings.error, reading, lintSettingsSchema, ['rules']).map(({ place, message }) => ({
+        name: formatPlace(place),
+        message,
+      })),
+    )
+  for (const [key, setting] of Object.entries(rest)) {
     const name = toCamel(key)
     const field = settingFields[name]
     if (fileSettings.some((allowed) => allowed === name) && field)
       values[name] = typeof setting === 'string' ? decode(field, setting) : setting
     else problems.push({ name: file, message: `"${quote(key, 60)}" ${whyNot(name)}` })
   }
-  return { values, problems }
+  return { values, lintSettings: lintSettings.data ?? {}, problems }
 }
 
 const whyNot = (name: string): string =>

@@ -1,10 +1,11 @@
 // Owns files: reads stay inside the workspace, writes replace a whole file at once and never go through a link.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { InputError } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
+import type { Files } from '../operations/operation.ts'
 
 /** Largest file that is read. */
 const largestBytes = 5 * 1024 * 1024
@@ -30,6 +31,26 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
     await handle.close()
   }
 }
+
+/** More than any repository declares by hand. */
+const mostFiles = 1000
+
+/** Regular files under `root` that match, sorted. What leads outside is refused when it is read. */
+export async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
+    if (entry.isFile()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    if (found.size > mostFiles) throw new InputError([{ name: input, message: `matches more than ${mostFiles} files` }])
+  }
+  return [...found].sort()
+}
+
+/** The workspace as operations see it. */
+export const workspaceFiles = (root: string, env: Readonly<Record<string, string | undefined>>): Files => ({
+  read: (path, input) => readWorkspaceFile(root, path, input),
+  find: (globs, input) => findWorkspaceFiles(root, globs, input),
+  variable: (name) => env[name],
+})
 
 /** The same, but undefined for a file that does not exist and that nobody asked for by name. */
 export async function readOptionalFile(root: string, path: string, isWanted: boolean): Promise<string | undefined> {

@@ -33,7 +33,7 @@ const layers: Readonly<Record<string, Layer>> = {
   provision: { layers: ['kernel', 'api'], packages: { zod: 'any', yaml: 'any' } },
   operations: { layers: ['kernel', 'api', 'rules', 'provision', 'report'], packages: { zod: 'any' } },
   reference: {
-    layers: ['kernel', 'api', 'operations'],
+    layers: ['kernel', 'api', 'provision', 'operations'],
     packages: {
       zod: 'any',
       yaml: 'any',

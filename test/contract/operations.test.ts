@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readOnly, type WriteApi } from '../../src/api/client.ts'
 import { createClient } from '../../src/index.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/kernel/names.ts'
-import { isRequired, metaOf, type Shape } from '../../src/operations/field-facts.ts'
+import { isRequired, metaOf, type Shape } from '../../src/provision/field-facts.ts'
 import { operationNames, operations } from '../../src/operations/index.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { settingsSchema } from '../../src/operations/settings.ts'
@@ -66,11 +66,17 @@ it('gives the same words for the same variable to nobody else', () => {
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
 
+const root = new URL('../..', import.meta.url).pathname
+
+/** What needs no service is about the files of this repository, which are written for a product. */
+const placeFor = ({ scope }: Operation): Record<string, string> => (scope === 'none' ? { profile: 'clickhouse-cloud' } : {})
+
 describe('every example works on the emulator', () => {
   const emulator = useEmulator()
 
   it.each(all)('$name as an action', async ({ name, operation }) => {
-    const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: name, ...texts(operation.example) }, secrets })
+    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), operation: name, ...texts(operation.example) }
+    const ran = await runAction({ inputs, env: operation.scope === 'none' ? { GITHUB_WORKSPACE: root } : {}, secrets })
     expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
     expect(ran.exitCode).toBe(0)
     expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
@@ -82,8 +88,9 @@ describe('every example works on the emulator', () => {
   })
 
   it.each(all)('$name on the command line', async ({ name, operation }) => {
-    const flags = Object.entries({ ...inputsFor(emulator()), ...texts(operation.example) }).flatMap(([key, value]) => [`--${key}`, value])
-    const ran = await runCli([name, ...flags, '--json'])
+    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), ...texts(operation.example) }
+    const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
+    const ran = await runCli([name, ...flags, '--json'], {}, { directory: root })
     expect(ran.stderr).toBe('')
     expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     expect(ran.exitCode).toBe(0)
@@ -95,13 +102,13 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('every example works in 
   const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
 
   it.each(all)('$name', async ({ name, operation }) => {
-    const common = Object.fromEntries(Object.entries(inputsFor(emulator(), dialect)).map(([key, value]) => [toCamel(key), value]))
+    const common = Object.fromEntries(Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation) }).map(([key, value]) => [toCamel(key), value]))
     const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
     const result = await methods.get(toCamel(name))?.(operation.example as never)
     expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
     for (const [output] of required) expect(result).toHaveProperty(output)
-    if (operation.effect === 'read') expect([...new Set(methodsOf(emulator()))]).toEqual(['GET'])
+    if (operation.effect === 'read') expect([...new Set(methodsOf(emulator()))]).toEqual(operation.scope === 'none' ? [] : ['GET'])
   })
 })
 

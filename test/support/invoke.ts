@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { toCamel } from '../../src/kernel/names.ts'
 import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/surfaces/invoke.ts'
 import type { Environment } from '../../src/surfaces/setting-sources.ts'
-import { readOptionalFile, readWorkspaceFile } from '../../src/surfaces/workspace.ts'
+import { readOptionalFile, workspaceFiles } from '../../src/surfaces/workspace.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export interface InvokeOptions {
@@ -26,7 +26,7 @@ export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions
     random: () => 0.5,
     note: () => undefined,
     cancellation: { stop: never, abort: never },
-    readFile: (path, input) => readWorkspaceFile(workspace, path, input),
+    files: workspaceFiles(workspace, env),
   }
   try {
     for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text)

@@ -23,7 +23,7 @@ export const usageCost = defineOperation({
   details: usageDetails,
   example: { period: 'last-7-days', budget: '200' },
   check: checkUsageInput,
-  async run({ api, organizationId, profile, apiOrigin, clock, readFile }, input) {
+  async run({ api, organizationId, profile, apiOrigin, clock, files }, input) {
     const today = dayOf(clock.now())
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
@@ -31,7 +31,7 @@ export const usageCost = defineOperation({
     const budgets: readonly Budget[] =
       input.budgets === undefined
         ? []
-        : readBudgets(await readFile(input.budgets, 'budgets'), input.budgets, { today, billingCycleDay, period })
+        : readBudgets(await files.read(input.budgets, 'budgets'), input.budgets, { today, billingCycleDay, period })
     const wish = { period, compares: input.compare !== undefined, budgets, filters: input.filter ?? [] }
     const readings = await readUsage(api, organizationId, wish)
     const figures = workOut({ readings, period, today, budgets, input })

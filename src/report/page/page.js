@@ -6,11 +6,12 @@ const color = (name) => getComputedStyle(root).getPropertyValue(name)
 function draw(place) {
   const { labels, unit, totals, settled } = charts[Number(place.dataset.chart)]
   const bars = uPlot.paths.bars({ size: [0.8, 48] })
-  const series = (label, fill) => ({
+  // Pale bars have a strong edge: by their fill alone they would be hard to see.
+  const series = (label, fill, width) => ({
     label,
     fill: () => color(fill),
-    stroke: () => color(fill),
-    width: 0,
+    stroke: () => color('--bar'),
+    width,
     paths: bars,
     points: { show: false },
     value: (_, amount) => (amount == null ? '–' : `${amount.toLocaleString('en', { maximumFractionDigits: 4 })} ${unit}`),
@@ -27,10 +28,11 @@ function draw(place) {
       },
       axes: [
         { ...axis, grid: { show: false }, incrs: [1, 2, 5, 7, 14, 28, 56, 91, 182], values: (_, splits) => splits.map(name) },
-        { ...axis, size: 70 },
+        // As wide as its longest number.
+        { ...axis, size: (_, values) => 16 + 8 * Math.max(2, ...(values ?? []).map((text) => String(text).length)) },
       ],
-      series: [{ label: 'Day', value: (_, at) => (at == null ? '–' : name(at)) }, series('Used', '--open'), series('Final', '--bar')],
-      cursor: { y: false },
+      series: [{ label: 'Day', value: (_, at) => (at == null ? '–' : name(at)) }, series('Used', '--open', 1), series('Final', '--bar', 0)],
+      cursor: { y: false, points: { show: false } },
     },
     [labels.map((_, at) => at), totals, settled],
     place,

@@ -41,6 +41,29 @@ async function setOutputs(outputs: Readonly<Record<string, string>>, env: Enviro
   for (const [name, value] of Object.entries(outputs)) core.setOutput(name, value)
 }
 
+/** A step shows no more than this of each kind; the runner drops the rest without a word. */
+const mostAnnotations = 10
+
+const severities = { error: core.error, warning: core.warning, note: core.notice } as const
+
+/** What belongs beside lines of the user's files, worst first. */
+export function annotateFiles(annotations: Finished['annotations']): void {
+  for (const [severity, show] of Object.entries(severities)) {
+    const all = annotations.filter((annotation) => annotation.severity === severity)
+    // The step's own annotation is one of them.
+    for (const { message, place } of all.slice(0, mostAnnotations - 1)) {
+      const { file, line, column } = place
+      show(logLine(message).slice(0, longestAnnotation), {
+        file,
+        ...(line !== undefined && { startLine: line }),
+        ...(column !== undefined && { startColumn: column }),
+      })
+    }
+    const rest = all.length - (mostAnnotations - 1)
+    if (rest > 0) core.info(`${rest} more of kind ${severity}: see the summary`)
+  }
+}
+
 /** Longest message that the runner keeps. */
 const longestAnnotation = 4000
 

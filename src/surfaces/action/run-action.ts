@@ -11,9 +11,9 @@ import { credentialsIn, keyIdIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import type { Environment } from '../setting-sources.ts'
-import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
+import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { mask } from './masks.ts'
-import { annotate, publish } from './publish.ts'
+import { annotate, annotateFiles, publish } from './publish.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
@@ -38,7 +38,6 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
   const log = (line: string): void => core.info(logLine(line))
   const { operation = '', ...rest } = inputs
-  const readFile = (path: string, input: string): Promise<string> => readWorkspaceFile(workspace, path, input)
   const finished = await invoke(
     {
       operation,
@@ -47,11 +46,12 @@ async function perform(inputs: Inputs, env: Environment, workspace: string, canc
       env,
       readConfigFile: (path, isWanted) => readOptionalFile(workspace, path, isWanted),
     },
-    { clock: systemClock, random: Math.random, note: log, cancellation, readFile },
+    { clock: systemClock, random: Math.random, note: log, cancellation, files: workspaceFiles(workspace, env) },
   )
   for (const line of renderTerminal(finished.blocks, { color: false })) log(line)
   const { summary, resultFile } = finished.keeping
   await publish(finished, { env, workspace, wantsSummary: summary, wantedFile: resultFile })
+  annotateFiles(finished.annotations)
   annotate(finished.document)
   return finished
 }

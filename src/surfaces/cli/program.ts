@@ -4,9 +4,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../kernel/names.ts'
 import { version } from '../../kernel/version.ts'
-import { coreOf, defaultOf, metaOf, type Shape } from '../../operations/field-facts.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { settingsSchema } from '../../operations/settings.ts'
+import { coreOf, defaultOf, metaOf, type Shape } from '../../provision/field-facts.ts'
 
 /** Flags by camelCase name, as text. */
 export type Flags = Readonly<Record<string, string>>

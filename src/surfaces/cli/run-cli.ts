@@ -10,7 +10,7 @@ import type { Finished } from '../finished.ts'
 import { type Invoked, invoke } from '../invoke.ts'
 import { writeOutputFiles } from '../output-files.ts'
 import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.ts'
-import { readOptionalFile, readWorkspaceFile } from '../workspace.ts'
+import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 import { addTools } from './tools.ts'
@@ -47,7 +47,6 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
   const cancelling = cancelOnSignals(terminal.signals)
   const note = (line: string): void => void stderr.write(`${logLine(line)}\n`)
   try {
-    const readFile = (path: string, input: string): Promise<string> => readWorkspaceFile(directory, path, input)
     const finished = await invoke(
       {
         operation,
@@ -56,7 +55,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
         env,
         readConfigFile: (path, isWanted) => readOptionalFile(directory, path, isWanted),
       },
-      { clock: systemClock, random: Math.random, note, cancellation: cancelling, readFile },
+      { clock: systemClock, random: Math.random, note, cancellation: cancelling, files: workspaceFiles(directory, env) },
     )
     await keep(finished, terminal, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)

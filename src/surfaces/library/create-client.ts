@@ -10,7 +10,7 @@ import type { ResultDocument } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import { writeOutputFiles } from '../output-files.ts'
 import type { Environment } from '../setting-sources.ts'
-import { readWorkspaceFile } from '../workspace.ts'
+import { workspaceFiles } from '../workspace.ts'
 
 /** Settings that only mean something to a process of their own. */
 type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config'
@@ -61,7 +61,7 @@ export function createClient(options: ClientOptions): Client {
         random: Math.random,
         note: onProgress,
         cancellation: cancelOnAbort(signal),
-        readFile: (path, inputName) => readWorkspaceFile(directory, path, inputName),
+        files: workspaceFiles(directory, env),
       },
     )
     if (finished.error !== undefined) throw finished.error

@@ -1,0 +1,43 @@
+// Owns reading the files of declarations that an operation is about.
+import { alertBodySchema } from '../api/alert-body.ts'
+import type { Profile } from '../api/profiles.ts'
+import { InputError } from '../kernel/errors.ts'
+import { type Declarations, readDeclarations } from '../provision/declarations.ts'
+import type { Finding } from '../provision/finding.ts'
+import { type LintSettings, lint } from '../provision/lint.ts'
+import { type Abilities, checkReferences } from '../provision/references.ts'
+import * as fields from './fields.ts'
+import type { Files } from './operation.ts'
+
+export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+
+export const filesInput = fields
+  .lines('Files with alerts and dashboards, as globs, one a line.', 'globs inside the workspace, one a line', fields.glob)
+  .default(defaultFiles)
+
+export interface Found extends Declarations {
+  readonly paths: readonly string[]
+}
+
+/** Reads, checks and lints. Throws an InputError when no file matches: nothing found is not nothing wrong. */
+export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
+  const paths = await files.find(globs, 'files')
+  if (paths.length === 0) throw new InputError([{ name: 'files', message: `no file matches ${globs.join(', ')}` }])
+  const texts = await Promise.all(paths.map(async (path) => ({ path, text: await files.read(path, 'files') })))
+  const { objects, findings } = readDeclarations(texts, files.variable)
+  const abilities = abilitiesOf(profile)
+  // What a product has no field for, nobody can be told to fill in.
+  const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
+  const all = [...findings, ...checkReferences({ objects }, abilities), ...lint({ objects }, rules)]
+  return { paths, objects, findings: all.toSorted(byPlace) }
+}
+
+const nine = ['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message']
+
+const abilitiesOf = ({ extraAlertFields, savedSearches }: Profile): Abilities => ({
+  savedSearches,
+  alertFields: new Set(Object.keys(alertBodySchema.shape).filter((field) => nine.includes(field) || extraAlertFields.includes(field))),
+})
+
+const byPlace = ({ place: a }: Finding, { place: b }: Finding): number =>
+  a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -1,0 +1,89 @@
+// Owns the operation that checks files of alerts and dashboards without asking anybody.
+import * as z from 'zod'
+import { readingRules } from '../provision/declarations.ts'
+import type { Severity } from '../provision/finding.ts'
+import { lintRules } from '../provision/lint.ts'
+import { formatPlace } from '../provision/place.ts'
+import { referenceRules } from '../provision/references.ts'
+import type { Block } from '../report/blocks.ts'
+import { data, ours, say } from '../report/line.ts'
+import { renderSarif } from '../report/sarif.ts'
+import { filesInput, findDeclarations } from './declaration-files.ts'
+import { filePath } from './fields.ts'
+import { defineOperation, pass } from './operation.ts'
+
+const place = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
+
+const finding = z.object({
+  rule: z.string().describe('Id of the rule.'),
+  severity: z.enum(['error', 'warning', 'note']),
+  message: z.string(),
+  place,
+})
+
+export const validate = defineOperation({
+  summary: 'Checks files of alerts and dashboards, offline and without credentials; every finding has its place.',
+  effect: 'read',
+  scope: 'none',
+  input: z.strictObject({
+    files: filesInput,
+    sarifFile: filePath('Writes the findings to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
+  }),
+  output: z.object({
+    valid: z.boolean().describe('Whether there is no error.'),
+    objectCount: z.int().describe('Number of alerts, dashboards and saved searches.'),
+    errorCount: z.int().describe('Number of errors.'),
+    warningCount: z.int().describe('Number of warnings.'),
+  }),
+  details: z.object({
+    files: z.array(z.string()).describe('The files that were read.'),
+    objects: z.array(z.object({ section: z.string(), key: z.string(), name: z.string(), place })).describe('What they declare.'),
+    findings: z.array(finding).describe('What is wrong, by place.'),
+  }),
+  example: { files: ['examples/observability/*.yml'] },
+  async run({ files, profile, lintSettings }, input) {
+    const { paths, objects, findings } = await findDeclarations(input.files, files, profile, lintSettings)
+    const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length
+    return {
+      valid: count('error') === 0,
+      objectCount: objects.length,
+      errorCount: count('error'),
+      warningCount: count('warning'),
+      files: [...paths],
+      objects: objects.map(({ section, key, value, place: where }) => ({ section, key, name: value.name, place: where })),
+      findings: findings.map((one) => ({ ...one })),
+    }
+  },
+  judge({ errorCount, warningCount }) {
+    if (errorCount > 0) return { status: 'fail', reasons: [say`${errorCount} ${ours(plural(errorCount, 'error'))}`], isInputFault: true }
+    return warningCount > 0 ? { status: 'warn', reasons: [say`${warningCount} ${ours(plural(warningCount, 'warning'))}`] } : pass
+  },
+  report: ({ files, objectCount, findings }) => ({
+    headline: [ours(`${objectCount} ${plural(objectCount, 'object')} in ${files.length} ${plural(files.length, 'file')}`)],
+    blocks: [findingTable(findings)],
+    annotations: findings,
+  }),
+  async files({ findings }, input) {
+    return input.sarifFile === undefined ? [] : [{ input: 'sarifFile', path: input.sarifFile, content: renderSarif(allRules, findings) }]
+  },
+})
+
+const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
+
+const signs: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
+
+const findingTable = (findings: readonly z.output<typeof finding>[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Severity' }, { title: 'Place' }, { title: 'Finding' }, { title: 'Rule' }],
+  rows: findings.map(({ severity, place: where, message, rule }) => [
+    [ours(signs[severity])],
+    [data(formatPlace(where))],
+    [data(message)],
+    [ours(rule)],
+  ]),
+})
+
+const allRules = [
+  ...Object.entries({ ...readingRules, ...referenceRules }).map(([id, description]) => ({ id, description })),
+  ...Object.entries(lintRules).map(([id, { description }]) => ({ id, description })),
+]

@@ -1,0 +1,69 @@
+// Owns what a person may write of an alert, and of a saved search, in a file of declarations.
+import * as z from 'zod'
+import { alertIntervals, thresholdTypes } from '../../api/alert-body.ts'
+import { adoption } from './declared-dashboard.ts'
+import { sourceReference } from './tile-config.ts'
+
+const text = (longest: number) => z.string().min(1).max(longest)
+
+const reference = (noun: string) =>
+  z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
+    description: `${noun}: its key in these files, or { id: … } or { name: … } of one that exists.`,
+    accepts: 'a key, { id: … } or { name: … }',
+  })
+
+const webhook = z
+  .strictObject({
+    type: z.literal('webhook'),
+    webhook: z.string().min(1).optional().meta({ description: 'The webhook by its name.' }),
+    webhookId: z.string().min(1).optional().meta({ description: 'The webhook by its id.' }),
+    webhookService: z.string().nullable().optional(),
+    slackChannelId: z.string().nullable().optional(),
+    severity: z.enum(['critical', 'error', 'warning', 'info']).nullable().optional(),
+  })
+  .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
+    message: 'names either webhook or webhookId',
+    params: { saysItAll: true },
+  })
+
+const email = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
+
+const channel = z.discriminatedUnion('type', [webhook, email])
+
+export const declaredAlert = z.strictObject({
+  name: text(512).meta({ description: 'What it is called; can be changed, the key stays.' }),
+  dashboard: reference('The dashboard').optional(),
+  tile: z
+    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
+    .optional()
+    .meta({ description: 'The tile of the dashboard, by its name.', accepts: 'a name, or { id: … }' }),
+  savedSearch: reference('The saved search').optional(),
+  groupBy: z.string().nullable().optional(),
+  threshold: z.number().meta({ description: 'The value that it is about.', accepts: 'a number' }),
+  thresholdMax: z.number().nullable().optional(),
+  thresholdType: z.enum(thresholdTypes).default('above'),
+  interval: z.enum(alertIntervals).meta({ description: 'How often it looks, and over which time.' }),
+  scheduleOffsetMinutes: z.int().min(0).max(1439).nullable().optional(),
+  scheduleStartAt: z.iso.datetime({ offset: true }).nullable().optional(),
+  channel: channel.optional(),
+  channels: z.array(channel).min(1).max(10).optional(),
+  message: text(4000).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: text(4000).nullable().optional().meta({ description: 'A note for whoever is woken: what to do. Markdown.' }),
+  numConsecutiveWindows: z.int().min(1).nullable().optional(),
+  ...adoption,
+})
+
+export const declaredSavedSearch = z.strictObject({
+  name: text(1024),
+  sourceId: sourceReference,
+  select: z.string().optional(),
+  where: z.string().optional(),
+  whereLanguage: z.enum(['lucene', 'sql']).optional(),
+  orderBy: z.string().optional(),
+  tags: z.array(text(32)).max(49).optional(),
+  filters: z.array(z.strictObject({ type: z.literal('sql').default('sql'), condition: z.string() })).optional(),
+  ...adoption,
+})
+
+export type DeclaredAlert = z.output<typeof declaredAlert>
+export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>

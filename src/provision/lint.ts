@@ -1,0 +1,123 @@
+// Owns advice about declarations that are valid: what can never work, and what whoever is woken at night will miss.
+import { quote } from '../kernel/text.ts'
+import { type Declarations, type Declared, isOf } from './declarations.ts'
+import type { Finding, Severity } from './finding.ts'
+
+interface Rule {
+  readonly severity: Severity
+  readonly description: string
+  check(objects: readonly Declared[]): readonly Complaint[]
+}
+
+interface Complaint {
+  readonly declared: Declared
+  readonly path?: readonly string[]
+  readonly message: string
+}
+
+const minutes = { s: 1 / 60, m: 1, h: 60, d: 1440 } as const
+
+const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * minutes[interval.slice(-1) as keyof typeof minutes]
+
+const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alerts'))
+
+const onEachAlert =
+  (complain: (alert: Declared<'alerts'>) => Omit<Complaint, 'declared'> | undefined) =>
+  (objects: readonly Declared[]): readonly Complaint[] =>
+    alertsIn(objects).flatMap((declared) => {
+      const complaint = complain(declared)
+      return complaint === undefined ? [] : [{ declared, ...complaint }]
+    })
+
+/** By id. `off` and another severity: `rules` in .watchkeeper.yml. */
+export const lintRules = {
+  'alert-without-channel': {
+    severity: 'error',
+    description: 'An alert that notifies nobody.',
+    check: onEachAlert(({ value: { channel, channels } }) =>
+      channel === undefined && channels === undefined ? { message: 'notifies nobody: give it a channel' } : undefined,
+    ),
+  },
+  'empty-range': {
+    severity: 'error',
+    description: 'A range whose ends are missing or the wrong way round.',
+    check: onEachAlert(({ value: { thresholdType, threshold, thresholdMax } }) => {
+      if (!thresholdType.endsWith('between')) return undefined
+      if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax as well` }
+      return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold: no value lies between' } : undefined
+    }),
+  },
+  'threshold-never-fires': { severity: 'warning', description: 'A threshold that no value can pass.', check: checkCounts },
+  'offset-beyond-interval': {
+    severity: 'error',
+    description: 'An offset that is not smaller than the interval.',
+    check: onEachAlert(({ value: { interval, scheduleOffsetMinutes } }) =>
+      scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
+        ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
+        : undefined,
+    ),
+  },
+  'duplicate-name': { severity: 'warning', description: 'Two objects of one kind with the same name.', check: checkNames },
+  'missing-runbook': {
+    severity: 'note',
+    description: 'An alert that does not say what to do.',
+    check: onEachAlert(({ value: { note } }) => (note ? undefined : { message: 'has no note that says what to do' })),
+  },
+  'dashboard-without-tags': {
+    severity: 'note',
+    description: 'A dashboard that no tag leads to.',
+    check: (objects) =>
+      objects
+        .filter(isOf('dashboards'))
+        .filter(({ value: { tags } }) => !tags?.length)
+        .map((declared) => ({ declared, message: 'has no tags' })),
+  },
+} as const satisfies Readonly<Record<string, Rule>>
+
+export type LintRule = keyof typeof lintRules
+
+export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
+
+export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintSettings): readonly Finding[] {
+  return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
+    const severity = settings[id] ?? rule.severity
+    if (severity === 'off') return []
+    return rule.check(objects).map(({ declared, path, message }) => ({
+      rule: id,
+      severity,
+      place: path === undefined ? declared.place : declared.placeOf(path),
+      message: `${declared.section}.${declared.key}${path === undefined ? '' : `.${path.join('.')}`}: ${message}`,
+    }))
+  })
+}
+
+/** What is counted is never negative. */
+const counting: readonly string[] = ['count', 'count_distinct']
+
+function checkCounts(objects: readonly Declared[]): readonly Complaint[] {
+  const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
+  return alertsIn(objects).flatMap((declared) => {
+    const { dashboard, tile, threshold, thresholdType } = declared.value
+    const config = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles.find(({ name }) => name === tile)?.config : undefined
+    const counts =
+      config !== undefined && 'select' in config && Array.isArray(config.select)
+        ? config.select.every((item) => 'aggFn' in item && counting.includes(item.aggFn))
+        : false
+    const isNever = (thresholdType === 'below' && threshold <= 0) || (thresholdType === 'below_or_equal' && threshold < 0)
+    return counts && isNever
+      ? [{ declared, path: ['threshold'], message: `is ${threshold}, and a count is never ${thresholdType} that` }]
+      : []
+  })
+}
+
+function checkNames(objects: readonly Declared[]): readonly Complaint[] {
+  const first = new Map<string, Declared>()
+  return objects.flatMap((declared) => {
+    const name = `${declared.section} ${declared.value.name}`
+    const before = first.get(name)
+    if (before === undefined) first.set(name, declared)
+    return before === undefined
+      ? []
+      : [{ declared, path: ['name'], message: `"${quote(declared.value.name, 60)}" is also the name of ${before.key}` }]
+  })
+}

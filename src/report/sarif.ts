@@ -1,0 +1,37 @@
+// Owns findings as SARIF 2.1.0, which code scanning and editors read.
+import { version } from '../kernel/version.ts'
+
+export interface SarifRule {
+  readonly id: string
+  readonly description: string
+}
+
+export interface SarifFinding {
+  readonly rule: string
+  readonly severity: 'error' | 'warning' | 'note'
+  readonly message: string
+  readonly place: { readonly file: string; readonly line?: number | undefined; readonly column?: number | undefined }
+}
+
+export function renderSarif(rules: readonly SarifRule[], findings: readonly SarifFinding[]): string {
+  const driver = {
+    name: 'watchkeeper',
+    version,
+    informationUri: 'https://github.com/watchkeeper/watchkeeper',
+    rules: rules.map(({ id, description }) => ({ id, shortDescription: { text: description } })),
+  }
+  const results = findings.map(({ rule, severity, message, place }) => ({
+    ruleId: rule,
+    ruleIndex: rules.findIndex(({ id }) => id === rule),
+    level: severity,
+    message: { text: message },
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(place.file), uriBaseId: '%SRCROOT%' }, ...regionOf(place) } }],
+  }))
+  const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [{ tool: { driver }, results }] }
+  return `${JSON.stringify(log, null, 2)}\n`
+}
+
+const regionOf = ({ line, column }: SarifFinding['place']) =>
+  line === undefined ? {} : { region: { startLine: line, ...(column !== undefined && { startColumn: column }) } }
+
+const toUri = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
