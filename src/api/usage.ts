@@ -141,12 +141,16 @@ function toRecord(wire: z.output<typeof recordSchema> & { readonly date: Day }, 
 }
 
 function toMetrics(wire: Readonly<Record<string, unknown>>, unit: string, context: Context): Readonly<Record<string, Decimal>> {
-  const metrics: [string, Decimal][] = []
+  const metrics = new Map<string, Decimal>()
   for (const [key, value] of Object.entries(wire)) {
     if (value === null || value === undefined) continue
     const decimal = toDecimal(value)
     if (decimal === undefined) context.addIssue({ code: 'custom', path: ['metrics', key], message: 'is not a finite number' })
-    else metrics.push([key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key, decimal])
+    else {
+      const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
+      // `compute` beside `computeCredits` would be one metric told twice over.
+      metrics.set(name, metrics.get(name)?.plus(decimal) ?? decimal)
+    }
   }
   return Object.fromEntries(metrics)
 }

@@ -6,6 +6,11 @@ import { entityKey, entityLabel, type SpendRecord } from './usage-record.ts'
 
 export type Doubt =
   | { readonly kind: 'empty'; readonly period: Period }
+  /** Nothing at all, of days that are too young to have records for certain. */
+  | { readonly kind: 'not-yet'; readonly period: Period }
+  /** No record is final, and final ones alone are judged. */
+  | { readonly kind: 'nothing-final'; readonly period: Period }
+  | { readonly kind: 'negative-record'; readonly date: Day; readonly entityName: string }
   | { readonly kind: 'sum-differs'; readonly period: Period; readonly records: Decimal; readonly grandTotal: Decimal }
   | { readonly kind: 'outside-period'; readonly days: readonly Day[] }
   | { readonly kind: 'repeated'; readonly date: Day; readonly entityName: string }
@@ -17,16 +22,21 @@ export interface ReadUsage {
   readonly period: Period
   readonly grandTotal: Decimal
   readonly records: readonly SpendRecord[]
+  /** Only what bears a tag was read: days without any of it prove nothing. */
+  readonly isFiltered?: boolean
 }
 
-export function doubtsAbout({ period, grandTotal, records }: ReadUsage, today: Day): readonly Doubt[] {
-  if (records.length === 0) return [{ kind: 'empty', period }, ...sumDoubt(period, zero, grandTotal)]
+export function doubtsAbout({ period, grandTotal, records, isFiltered }: ReadUsage, today: Day): readonly Doubt[] {
+  if (records.length === 0)
+    return [{ kind: period.from > settledDay(today) ? 'not-yet' : 'empty', period }, ...sumDoubt(period, zero, grandTotal)]
   const outside = records.filter(({ date }) => !isWithin(date, period)).map(({ date }) => date)
-  const missing = missingDays(period, today, new Set(records.map(({ date }) => date)))
+  const missing = isFiltered ? [] : missingDays(period, today, new Set(records.map(({ date }) => date)))
+  const negative = records.find(({ total }) => total.lt(zero))
   return [
     ...(grandTotal.lt(zero) ? [{ kind: 'negative', period, grandTotal } as const] : []),
     ...sumDoubt(period, sum(records.map(({ total }) => total)), grandTotal),
     ...(outside.length > 0 ? [{ kind: 'outside-period', days: [...new Set(outside)].sort() } as const] : []),
+    ...(negative === undefined ? [] : [{ kind: 'negative-record', date: negative.date, entityName: entityLabel(negative) } as const]),
     ...repeats(records),
     ...(missing.length > 0 ? [{ kind: 'missing-days', days: missing } as const] : []),
   ]
@@ -49,8 +59,10 @@ function repeats(records: readonly SpendRecord[]): readonly Doubt[] {
   return []
 }
 
-// A day that is over for a day has its records by then.
+/** A day that is over for a day has its records by then. */
+const settledDay = (today: Day): Day => addDays(today, -2)
+
 function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>): readonly Day[] {
-  const settled = addDays(today, -2)
+  const settled = settledDay(today)
   return [...eachDay(from, to < settled ? to : settled)].filter((day) => !present.has(day))
 }

@@ -8,6 +8,10 @@ export function median(values: readonly number[]): number {
   return ((sorted[upper - 1] ?? 0) + (sorted[upper] ?? 0)) / 2
 }
 
+/** 0 of nothing. */
+export const mean = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+
 /** Median distance from a centre, scaled to be a standard deviation where the values are normal. */
 export const spread = (values: readonly number[], centre = median(values)): number =>
   1.4826 * median(values.map((value) => Math.abs(value - centre)))

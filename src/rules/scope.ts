@@ -1,5 +1,6 @@
 // Owns which part of the usage a budget is about.
 import { type Decimal, sum } from '../kernel/decimal.ts'
+import { metricsOf } from './groups.ts'
 import { entityLabel, type SpendRecord } from './usage-record.ts'
 
 /** Within a list any, across the kinds all. Names and ids both fit. */
@@ -47,9 +48,15 @@ function idsOf(
   return [...new Set([...wanted, ...named])]
 }
 
+/** What is named in a scope and fits nothing at all: most likely misspelt. */
+export function unmatchedNames(scope: Scope, all: readonly SpendRecord[]): readonly string[] {
+  const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
+  return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
+}
+
 function countMetrics(record: SpendRecord, wanted: readonly string[] | undefined): readonly SpendRecord[] {
   if (wanted === undefined) return [record]
-  const counted: readonly (readonly [string, Decimal])[] = Object.entries(record.metrics).filter(([name]) => wanted.includes(name))
+  const counted: readonly (readonly [string, Decimal])[] = metricsOf(record).filter(([name]) => wanted.includes(name))
   if (counted.length === 0) return []
   return [{ ...record, total: sum(counted.map(([, amount]) => amount)), metrics: Object.fromEntries(counted) }]
 }

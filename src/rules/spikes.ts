@@ -25,7 +25,7 @@ export interface Culprit {
 
 /** What a day is compared with: the four weeks before it, of which two must be known. */
 const longestBaseline = 28
-const shortestBaseline = 14
+export const shortestBaseline = 14
 
 /** A spike is this many deviations above the usual, and at least this part of it: quiet series deviate by nothing at all. */
 const deviations = 5

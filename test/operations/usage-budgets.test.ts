@@ -76,15 +76,67 @@ budgets:
     const ran = await judge('[{ name: tagged, limit: 1000, scope: { tag: team=checkout } }, { name: all, limit: 1000 }]')
     expect(emulator().requests.filter(({ path }) => path.includes('filter=tag%3Ateam%3Dcheckout'))).toHaveLength(1)
     expect(emulator().requests).toHaveLength(2)
-    expect(ran.budgets[0]).toMatchObject({ doubt: 'empty', verdict: 'pass' })
+    expect(ran.budgets[0]).toMatchObject({ doubt: 'empty', verdict: 'fail' })
     expect(ran.document.status).toBe('fail')
   })
 
   it('is no pass when a scope fits nothing at all, unless that is wanted', async () => {
     const file = '[{ name: typo, limit: 10, scope: { service: chekcout } }]'
-    expect((await judge(file)).reason).toContain('no usage is in the scope of budget typo: is it spelled right?')
+    expect((await judge(file)).reason).toContain('budget typo is about something that no usage fits (chekcout): is it spelled right?')
     expect((await judge(file, { 'on-missing': 'warn' })).document.status).toBe('warn')
     expect((await judge(file, { 'on-missing': 'ignore' })).document.status).toBe('pass')
+  })
+
+  it('is no pass when one of several names fits nothing', async () => {
+    const ran = await judge('[{ name: teams, limit: 100, scope: { service: [checkout, serach] } }]')
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('no usage fits (serach)')])
+  })
+
+  it('is no pass when days of its own period were not recorded', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization) organization.usage = organization.usage.filter(({ date }) => date > addDays(today, -10))
+    const ran = await judge('[{ name: forty, limit: 1000, period: last-40-days }]')
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
+  })
+
+  it('judges no final records as nothing', async () => {
+    const file = '[{ name: warehouse, limit: 1, scope: { warehouse: main, entityType: datawarehouse } }]'
+    expect((await judge(file, { unlocked: 'exclude' })).reason).toContain('nothing that budget warehouse counts is final yet')
+  })
+
+  it('does not miss days on which nothing bore a tag', async () => {
+    emulator().addFault({
+      match: { path: 'filter=' },
+      effect: {
+        kind: 'body',
+        text: JSON.stringify({
+          result: {
+            grandTotalCredits: 1,
+            costs: [{ date: addDays(today, -3), entityType: 'service', entityId: 'x', entityName: 'x', totalCredits: 1, locked: true }],
+          },
+        }),
+      },
+    })
+    const ran = await judge('[{ name: tagged, limit: 10, scope: { tag: team=x } }]')
+    expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ used: '1', verdict: 'pass' }] })
+  })
+
+  it('counts what the metrics leave of a total as the metric other', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the shop has changed')
+    const day = addDays(today, -3)
+    const record = {
+      date: day,
+      entityType: 'service',
+      entityId: 'x',
+      entityName: 'x',
+      totalCredits: 3,
+      metrics: { computeCredits: 1 },
+      locked: true,
+    }
+    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 3, costs: [record] } }) } })
+    const ran = await judge('[{ name: rest, limit: 10, scope: { metric: other } }]', { period: '', 'from-date': day, 'to-date': day })
+    expect(ran.budgets[0]).toMatchObject({ used: '2', verdict: 'pass' })
   })
 
   it('judges the forecast where a budget asks for it', async () => {
@@ -120,7 +172,9 @@ budgets:
       '- { name: x, limit: 1, period: last-month }',
       /budgets\.yml:1:32: \[0\]\.period: "last-month" is not accepted; accepted: a period such as/,
     ],
-    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:\d+: \[0\]\.period/],
+    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \[0\]\.period\.to: .*is before from/],
+    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
+    ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is not known/],
     ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is also the name of number 1/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],

@@ -32,6 +32,12 @@ describe('records that can still change', () => {
     expect(ran.document).toMatchObject({ status, grandTotalCredits: '48', provisionalCredits: '18' })
   })
 
+  it('are not all there is: nothing final is no zero', async () => {
+    for (const record of emulator().store.organizations[0]?.usage ?? []) record.locked = false
+    const ran = await judge({ budget: '10', unlocked: 'exclude' })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('is final yet, and final ones alone are judged')])
+  })
+
   it('are said to be left out', async () => {
     const ran = await judge({ budget: '29.999', unlocked: 'exclude' })
     expect(ran.reason).toContain('final records alone are above the budget of 29.999 by 0.001 Credits')
@@ -58,10 +64,15 @@ describe('a forecast', () => {
   })
 
   it('is no number while it is too early, and fails nothing', async () => {
-    const ran = await judge({ ...dates(2, 28), 'forecast-budget': '0' })
+    const ran = await judge({ ...dates(2, 28), 'forecast-budget': '8' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { state: 'too-early', completeDays: 1 } })
     expect(ran.outputs).not.toHaveProperty('forecast-credits')
     expect(JSON.stringify(ran.blocks)).toContain('not yet: too early to tell')
+  })
+
+  it('is not needed for what is used up already', async () => {
+    const ran = await judge({ ...dates(2, 28), 'forecast-budget': '7.9' })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('above the forecast budget of 7.9 by 0.1 Credits')])
   })
 
   it('of a period that is over is its total', async () => {

@@ -18,7 +18,13 @@ describe('doubtsAbout', () => {
     ['records that miss the total', whole, '7', ['sum-differs']],
     ['a record of another day', [...whole, record('2026-04-01', '1')], '7', ['outside-period']],
     ['a record that comes twice', [...whole, record('2026-03-03', '3')], '9', ['repeated']],
-    ['a negative total', [record('2026-03-01', '-1'), record('2026-03-02', '0'), record('2026-03-03', '0')], '-1', ['negative']],
+    [
+      'a negative total',
+      [record('2026-03-01', '-1'), record('2026-03-02', '0'), record('2026-03-03', '0')],
+      '-1',
+      ['negative', 'negative-record'],
+    ],
+    ['a record that takes from the others', [...whole, record('2026-03-03', '-1', { entityId: 'b' })], '5', ['negative-record']],
     ['a day without records in between', [record('2026-03-01', '1'), record('2026-03-03', '1')], '2', ['missing-days']],
     ['records that stop early', [record('2026-03-01', '1')], '1', ['missing-days']],
     ['records that start late', [record('2026-03-03', '1')], '1', ['missing-days']],
@@ -32,6 +38,15 @@ describe('doubtsAbout', () => {
   it('does not miss records of today and yesterday yet', () => {
     expect(doubts([record('2026-03-01', '1')], '1', '2026-03-03')).toEqual([])
     expect(doubts([record('2026-03-01', '1')], '1', '2026-03-04')).toEqual([{ kind: 'missing-days', days: ['2026-03-02'] }])
+  })
+
+  it('waits for the first records of a day that has just begun', () => {
+    expect(doubts([], '0', '2026-03-02').map(({ kind }) => kind)).toEqual(['not-yet'])
+    expect(doubts([], '0', '2026-03-03').map(({ kind }) => kind)).toEqual(['empty'])
+  })
+
+  it('misses no days of what was read by a tag', () => {
+    expect(doubtsAbout({ period, grandTotal: decimal(1), records: whole.slice(0, 1), isFiltered: true }, '2026-03-31' as Day)).toEqual([])
   })
 
   it('accepts two entities on one day', () => {

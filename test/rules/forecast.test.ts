@@ -14,6 +14,9 @@ const truths: Readonly<Record<string, (i: number, day: Day) => number>> = {
   linear: (i) => 10 + 0.5 * i,
   'weekly pattern': (_, day) => (isWeekend(day) ? 3 : 12),
   'weekly pattern with idle weekends': (_, day) => (isWeekend(day) ? 0 : 12),
+  'three days a week': (_, day) => ([1, 3, 5].includes(weekdayOf(day)) ? 100 : 0),
+  'Sundays alone': (_, day) => (weekdayOf(day) === 7 ? 700 : 0),
+  'every second day': (i) => (i % 2 === 0 ? 100 : 0),
   'one spike': (i) => (i === 34 ? 100 : 10),
   step: (i) => (i < 36 ? 10 : 16),
   nothing: () => 0,
@@ -43,6 +46,9 @@ describe('forecastSpend', () => {
     ['weekly pattern', '2026-06-04', 0],
     ['weekly pattern', '2026-06-21', 0],
     ['weekly pattern with idle weekends', '2026-06-21', 0],
+    ['three days a week', '2026-06-21', 0],
+    ['Sundays alone', '2026-06-21', 0],
+    ['every second day', '2026-06-21', 6],
     ['one spike', '2026-06-05', 0],
     ['one spike', '2026-06-21', 0],
     // A step on 6 June: followed as soon as it held for most of a week.
@@ -57,16 +63,24 @@ describe('forecastSpend', () => {
     expect(error).toBeLessThanOrEqual(mostPercent + 0.01)
   })
 
-  it.each(['flat', 'linear', 'weekly pattern', 'one spike'])('holds the truth of the series "%s" in its range', (name) => {
-    const truth = truths[name] ?? (() => Number.NaN)
-    const { low, high } = expected(forecast(truth, '2026-06-15'))
-    expect(Number(low)).toBeLessThanOrEqual(trueTotal(truth))
-    expect(Number(high)).toBeGreaterThanOrEqual(trueTotal(truth))
-  })
+  it.each(['flat', 'linear', 'weekly pattern', 'one spike', 'every second day', 'three days a week'])(
+    'holds the truth of the series "%s" in its range',
+    (name) => {
+      const truth = truths[name] ?? (() => Number.NaN)
+      const { low, high } = expected(forecast(truth, '2026-06-15'))
+      expect(Number(low)).toBeLessThanOrEqual(trueTotal(truth))
+      expect(Number(high)).toBeGreaterThanOrEqual(trueTotal(truth))
+    },
+  )
 
   it('tells weekdays apart only with two weeks of data', () => {
     const seen = (days: number) => expected(forecast(truths['weekly pattern'] ?? (() => 0), '2026-06-09', days - 8)).isWeekdayAware
     expect([seen(13), seen(14)]).toEqual([false, true])
+  })
+
+  it('has a wide range after everything has changed', () => {
+    const { low, high, total } = expected(forecast((i) => (i < 48 ? 1 : 100), '2026-06-20'))
+    expect(Number(high) - Number(low)).toBeGreaterThan(Number(total))
   })
 
   it('has a wider range the less it was learnt from', () => {

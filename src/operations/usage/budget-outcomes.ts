@@ -2,11 +2,13 @@
 import type { Day } from '../../kernel/days.ts'
 import type { Decimal } from '../../kernel/decimal.ts'
 import { type BudgetJudgement, judgeBudget } from '../../rules/budget.ts'
+import type { ReadUsage } from '../../rules/doubts.ts'
 import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
 import { knownDays } from '../../rules/history.ts'
 import { isWithin } from '../../rules/period.ts'
-import { recordsInScope } from '../../rules/scope.ts'
+import { recordsInScope, unmatchedNames } from '../../rules/scope.ts'
 import { provisionalOf, totalByDay, totalOf } from '../../rules/spend.ts'
+import type { SpendRecord } from '../../rules/usage-record.ts'
 import type { Budget } from './budgets-file.ts'
 import { allReadings, type Readings } from './reading.ts'
 
@@ -20,7 +22,9 @@ export interface BudgetOutcome {
   readonly isForecastAbove: boolean
   readonly runsOutOn: Day | undefined
   /** Nothing was read for it, or nothing of all that was read is in its scope. */
-  readonly doubt: 'empty' | 'nothing-in-scope' | undefined
+  readonly doubt: 'empty' | 'nothing-in-scope' | 'nothing-final' | undefined
+  /** Names in its scope that fit nothing. */
+  readonly unmatched: readonly string[]
 }
 
 export interface Judging {
@@ -30,18 +34,25 @@ export interface Judging {
 }
 
 export function judgeBudgets(budgets: readonly Budget[], judging: Judging): readonly BudgetOutcome[] {
-  return budgets.map((budget) => toOutcome(budget, judging))
+  const { readings } = judging
+  // A tagged answer need not hold the warehouse's own row, which says what the warehouse is called.
+  const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flat()])
+  return budgets.map((budget) => toOutcome(budget, judging, everything))
 }
 
-function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging): BudgetOutcome {
+const recordsOf = (read: readonly ReadUsage[]): readonly SpendRecord[] => read.flatMap(({ records }) => records)
+
+function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, everything: readonly SpendRecord[]): BudgetOutcome {
   const { scope, period, limit, warnAbove, judgesForecast } = budget
   const read = scope.tag === undefined ? allReadings(readings) : (readings.tagged.get(scope.tag[0] ?? '') ?? [])
-  const all = read.flatMap(({ records }) => records)
-  const inScope = recordsInScope(all, scope, all)
+  const all = recordsOf(read)
+  const inScope = recordsInScope(all, scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
-  const used = totalOf(lockedOnly ? records.filter(({ locked }) => locked) : records)
+  const judged = lockedOnly ? records.filter(({ locked }) => locked) : records
+  const used = totalOf(judged)
   const forecast = forecastSpend({ period, today, known: knownDays(period, read, inScope) })
-  const days = forecast.kind === 'expected' ? forecast.days : totalByDay(records, period)
+  const days = forecast.kind === 'expected' && !lockedOnly ? forecast.days : totalByDay(judged, period)
+  const unmatched = unmatchedNames(scope, everything)
   return {
     budget,
     used,
@@ -50,6 +61,26 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging): Bu
     forecast,
     isForecastAbove: judgesForecast && forecast.kind === 'expected' && forecast.total.gt(limit),
     runsOutOn: runOutDay(days, limit),
-    doubt: all.some(({ date }) => isWithin(date, period)) ? (inScope.length === 0 ? 'nothing-in-scope' : undefined) : 'empty',
+    unmatched,
+    doubt: doubtOf({
+      isRead: all.some(({ date }) => isWithin(date, period)),
+      fits: inScope.length > 0 && unmatched.length === 0,
+      records,
+      judged,
+    }),
   }
+}
+
+interface Basis {
+  /** Whether there is any record of the budget's days, in scope or not. */
+  readonly isRead: boolean
+  readonly fits: boolean
+  readonly records: readonly SpendRecord[]
+  readonly judged: readonly SpendRecord[]
+}
+
+function doubtOf({ isRead, fits, records, judged }: Basis): BudgetOutcome['doubt'] {
+  if (!isRead) return 'empty'
+  if (!fits) return 'nothing-in-scope'
+  return records.length > 0 && judged.length === 0 ? 'nothing-final' : undefined
 }

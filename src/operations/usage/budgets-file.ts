@@ -4,7 +4,7 @@ import type { Day } from '../../kernel/days.ts'
 import { type Decimal, fromText } from '../../kernel/decimal.ts'
 import { InputError } from '../../kernel/errors.ts'
 import { saysItAll } from '../../provision/complaints.ts'
-import { type CurrentPeriod, clipToToday, resolvePeriod } from '../../rules/period.ts'
+import { type CurrentPeriod, clipToToday, daysIn, mostDays, resolvePeriod } from '../../rules/period.ts'
 import type { Scope } from '../../rules/scope.ts'
 import { flag } from '../fields.ts'
 import { readWritten } from '../written-document.ts'
@@ -18,7 +18,7 @@ const warnLevel = z
   .union([z.string(), z.number()])
   .transform((value, context): { readonly percent: Decimal } | { readonly amount: Decimal } => {
     const percent = percentGrammar.exec(String(value).trim())?.[1]
-    if (percent !== undefined) return { percent: fromText(percent) }
+    if (percent !== undefined && fromText(percent).lte(100)) return { percent: fromText(percent) }
     const plain = amount('').safeParse(value)
     if (plain.success) return { amount: plain.data }
     context.addIssue({ code: 'custom', message: 'is neither' })
@@ -56,7 +56,12 @@ const scope = z
 
 const dates = z
   .strictObject({ from: day('First day, in UTC.'), to: day('Last day, in UTC, itself included; may be still to come.') })
-  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from' })
+  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { saysItAll } })
+  .refine(({ from, to }) => from > to || daysIn({ from, to }) <= mostDays, {
+    path: ['to'],
+    message: `makes a period of more than ${mostDays} days`,
+    params: { saysItAll },
+  })
 
 const entry = z.strictObject({
   name: z
@@ -86,7 +91,7 @@ const list = z
     }
   })
 
-const file = z.strictObject({ budgets: list })
+const file = z.strictObject({ $schema: z.string().optional(), budgets: list })
 
 /** The file as a person writes it: a list of budgets, by itself or under the key `budgets`. */
 export const budgetsFileSchema = z.union([file, list])

@@ -13,6 +13,12 @@ export function describeDoubt(doubt: UsageResult['doubts'][number], unit: string
   switch (kind) {
     case 'empty':
       return [ours(`there is not a single usage record from ${fromDate} to ${toDate}, so nothing is known of these days`)]
+    case 'not-yet':
+      return [ours(`there are no usage records yet from ${fromDate} to ${toDate}`)]
+    case 'nothing-final':
+      return [ours(`no record from ${fromDate} to ${toDate} is final yet, and final ones alone are judged`)]
+    case 'negative-record':
+      return say`the usage of ${entityName} on ${some} is negative`
     case 'sum-differs':
       return [ours(`the records from ${fromDate} to ${toDate} add up to ${amount(recordsTotal)}, the API's total is ${amount(grandTotal)}`)]
     case 'outside-period':
@@ -28,9 +34,13 @@ export function describeDoubt(doubt: UsageResult['doubts'][number], unit: string
 
 /** Empty when the budget can be trusted, or when the report says the same of its whole period. */
 export function describeBudgetDoubt(budget: UsageResult['budgets'][number], { fromDate, toDate, doubts }: UsageResult): readonly Line[] {
-  const { name, doubt } = budget
+  const { name, doubt, unmatched = [] } = budget
   if (doubt === undefined) return []
-  if (doubt === 'nothing-in-scope') return [say`no usage is in the scope of budget ${name}: is it spelled right?`]
+  if (doubt === 'nothing-in-scope') {
+    const names = unmatched.length === 0 ? [] : say` (${unmatched.slice(0, mostNamed).join(', ')})`
+    return [say`budget ${name} is about something that no usage fits${names}: is it spelled right?`]
+  }
+  if (doubt === 'nothing-final') return [say`nothing that budget ${name} counts is final yet, and final records alone are judged`]
   const isSaid = budget.fromDate === fromDate && budget.toDate === toDate && doubts.some(({ kind }) => kind === 'empty')
   if (isSaid && budget.scope.tag === undefined) return []
   return [say`there is not a single usage record for budget ${name} from ${ours(budget.fromDate)} to ${ours(budget.toDate)}`]

@@ -7,8 +7,8 @@ import { type Doubt, doubtsAbout } from '../../rules/doubts.ts'
 import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
 import { knownDays, withoutGaps } from '../../rules/history.ts'
 import { type CurrentPeriod, isWithin, type Period } from '../../rules/period.ts'
-import { provisionalOf, totalOf } from '../../rules/spend.ts'
-import { findSpikes, type Spike } from '../../rules/spikes.ts'
+import { provisionalOf, totalByDay, totalOf } from '../../rules/spend.ts'
+import { findSpikes, type Spike, shortestBaseline } from '../../rules/spikes.ts'
 import { type BudgetOutcome, judgeBudgets } from './budget-outcomes.ts'
 import type { Budget } from './budgets-file.ts'
 import type { UsageInput } from './inputs.ts'
@@ -33,6 +33,8 @@ export interface Figures {
   readonly runsOutOn: Day | undefined
   readonly comparison: Comparison | undefined
   readonly spikes: readonly Spike[]
+  /** Days that could be looked at for spikes. */
+  readonly spikeDays: number
   readonly budgets: readonly BudgetOutcome[]
   readonly doubts: readonly Doubt[]
 }
@@ -49,12 +51,22 @@ export function workOut({ readings, period, today, budgets, input }: FigureInput
   const { main } = readings
   const read = allReadings(readings)
   const records = read.flatMap((reading) => reading.records)
+  // Nothing that bears a tag is said by the budget that asked for it.
+  const tagged = [...readings.tagged.values()].flat().filter((reading) => reading.records.length > 0 || !reading.grandTotal.eq(0))
   const lockedOnly = input.unlocked === 'exclude'
   const judged = lockedOnly ? lockedTotal(main.records) : main.grandTotal
   const known = knownDays(period, read, records)
   const history = withoutGaps(known, period)
   const forecast = forecastSpend({ period, today, known })
-  const days = forecast.kind === 'expected' ? forecast.days : history.filter(({ day }) => isWithin(day, period))
+  // Final records alone are judged then, and nobody knows when the others will be final.
+  const days = lockedOnly
+    ? totalByDay(
+        main.records.filter(({ locked }) => locked),
+        period,
+      )
+    : forecast.kind === 'expected'
+      ? forecast.days
+      : history.filter(({ day }) => isWithin(day, period))
   return {
     total: main.grandTotal,
     provisional: provisionalOf(main.records),
@@ -64,18 +76,18 @@ export function workOut({ readings, period, today, budgets, input }: FigureInput
     runsOutOn: input.budget === undefined ? undefined : runOutDay(days, input.budget),
     comparison: compare(readings, judged, lockedOnly, input),
     spikes: findSpikes(records, history, period.from),
+    spikeDays: history.slice(shortestBaseline).filter(({ day }) => day >= period.from).length,
     budgets: judgeBudgets(budgets, { readings, today, lockedOnly }),
-    doubts: [main, ...(readings.previous === undefined ? [] : [readings.previous]), ...besides(readings)].flatMap((reading) =>
-      doubtsAbout(reading, today),
-    ),
+    doubts: [
+      ...[...read, ...tagged].flatMap((reading) => doubtsAbout(reading, today)),
+      ...(lockedOnly && main.records.length > 0 && !main.records.some(({ locked }) => locked)
+        ? [{ kind: 'nothing-final', period } as const]
+        : []),
+    ],
   }
 }
 
 const lockedTotal = (records: Readings['main']['records']): Decimal => totalOf(records.filter(({ locked }) => locked))
-
-/** What budgets need besides may be empty: each budget says itself when nothing was read for it. */
-const besides = ({ others, tagged }: Readings): Readings['others'] =>
-  [...others, ...[...tagged.values()].flat()].filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
 
 function compare(readings: Readings, after: Decimal, lockedOnly: boolean, { maxIncrease }: UsageInput): Comparison | undefined {
   const { main, previous } = readings

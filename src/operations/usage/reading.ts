@@ -38,7 +38,12 @@ export async function readUsage(api: ReadApi, organizationId: string, wish: Read
   const read = async (days: Period, wanted: readonly string[]): Promise<ReadUsage> => {
     const answers = await Promise.all(cutIntoWindows(days).map((window) => api.usage.read(organizationId, window, wanted)))
     for (const { unit } of answers) units.add(unit)
-    return { period: days, grandTotal: sum(answers.map(({ grandTotal }) => grandTotal)), records: recordsOf(answers) }
+    return {
+      period: days,
+      grandTotal: sum(answers.map(({ grandTotal }) => grandTotal)),
+      records: recordsOf(answers),
+      isFiltered: wanted.length > 0,
+    }
   }
   const readTagged = async (tag: string): Promise<readonly [string, readonly ReadUsage[]]> => {
     const wanted = daysBeside(periodsOf(budgets.filter(({ scope }) => scope.tag?.includes(tag))), [])

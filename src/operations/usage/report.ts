@@ -4,6 +4,7 @@ import type { Block } from '../../report/blocks.ts'
 import { type Line, ours, say } from '../../report/line.ts'
 import type { Report } from '../operation.ts'
 import { chartOf } from './chart-of-days.ts'
+import { describeDoubt } from './doubt-words.ts'
 import type { UsageResult } from './result.ts'
 import { budgetTable, groupTables, moverTable, recordDetails, spikeTable } from './tables.ts'
 
@@ -31,7 +32,7 @@ function headlineOf(result: UsageResult): Line {
   // Doubts come after the figure; until they are settled it is within nothing.
   const isVouchedFor = budget !== undefined && result.doubts.length === 0 && fromText(judgedCredits).lte(budget)
   const within = isVouchedFor ? `, within the budget of ${formatExact(fromText(budget))}${share}` : ''
-  const kept = budgets.filter(({ isExceeded, doubt }) => !isExceeded && doubt === undefined).length
+  const kept = budgets.filter(({ verdict }) => verdict !== 'fail').length
   const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
   return [ours(`${formatExact(fromText(grandTotalCredits))} ${unit} used from ${fromDate} to ${toDate}${within}${others}`)]
 }
@@ -83,8 +84,10 @@ function changeWords({ change, changePercent, total }: NonNullable<UsageResult['
   return `${sign}${formatExact(amount)} ${unit}${share}, from ${formatExact(fromText(total))}`
 }
 
-function notices({ clipped, waiver, comparison, unlocked, forecast }: UsageResult): readonly Line[] {
+function notices(result: UsageResult): readonly Line[] {
+  const { clipped, waiver, comparison, unlocked, forecast, onMissing, doubts, unit, spikeDays, days } = result
   return [
+    ...(onMissing === 'ignore' ? doubts.map((doubt) => say`Ignored: ${describeDoubt(doubt, unit)}.`) : []),
     ...(waiver === undefined ? [] : [say`Waiver until ${ours(waiver.until)}: ${waiver.reason}`]),
     ...(clipped ? [say`Days that are still to come were taken off the period.`] : []),
     ...(unlocked === 'exclude' ? [say`Only records that are final are judged.`] : []),
@@ -94,6 +97,14 @@ function notices({ clipped, waiver, comparison, unlocked, forecast }: UsageResul
         ]
       : []),
     ...(comparison === undefined ? [] : cameAndWent(comparison)),
+    ...(spikeDays < days && days > 1
+      ? [
+          [
+            ours(spikeDays === 0 ? 'No day was looked at for spikes' : `Only the last ${spikeDays} days were looked at for spikes`),
+            ours(': it takes two weeks before a day to say what is usual.'),
+          ],
+        ]
+      : []),
   ]
 }
 

@@ -83,7 +83,8 @@ const budget = z.object({
   isForecastAbove: z.boolean().describe('Whether the forecast is judged, and above the limit.'),
   forecast,
   runsOutOn: day('The day on which more than the limit is used; absent when it lasts.').optional(),
-  doubt: z.enum(['empty', 'nothing-in-scope']).optional().describe('Why the figure may mean nothing.'),
+  doubt: z.enum(['empty', 'nothing-in-scope', 'nothing-final']).optional().describe('Why the figure may mean nothing.'),
+  unmatched: z.array(z.string()).optional().describe('Names in the scope that fit nothing.'),
 })
 
 const record = z.object({
@@ -119,13 +120,24 @@ export const usageDetails = z.object({
   forecast: forecast.describe('What the whole period will come to.'),
   comparison: comparison.optional().describe('Against the period before, where it was asked for.'),
   spikes: z.array(spike).describe('Days far above days like them.'),
+  spikeDays: z.int().describe('Number of days that were looked at for spikes: those with two weeks known before them.'),
   budgets: z.array(budget).describe('One for each budget of the file, in its order.'),
   waiver: z.object({ until: z.string(), reason: z.string() }).optional().describe('The waiver that was given.'),
   onMissing: z.enum(['fail', 'warn', 'ignore']).describe('What doubts lead to.'),
   doubts: z
     .array(
       z.object({
-        kind: z.enum(['empty', 'sum-differs', 'outside-period', 'repeated', 'negative', 'missing-days']),
+        kind: z.enum([
+          'empty',
+          'not-yet',
+          'nothing-final',
+          'sum-differs',
+          'outside-period',
+          'repeated',
+          'negative',
+          'negative-record',
+          'missing-days',
+        ]),
         fromDate: z.string().optional(),
         toDate: z.string().optional(),
         days: z.array(z.string()).optional(),

@@ -40,7 +40,8 @@ export function toUsageResult({ organizationId, provider, readings, period, figu
     forecast: toForecast(figures.forecast, period),
     ...(figures.comparison && { comparison: toComparison(figures.comparison, input.maxIncrease) }),
     spikes: figures.spikes.map(toSpike),
-    budgets: figures.budgets.map(toBudget),
+    spikeDays: figures.spikeDays,
+    budgets: figures.budgets.map((outcome) => toBudget(outcome, input.onMissing)),
     ...(input.waiver && { waiver: input.waiver }),
     onMissing: input.onMissing,
     doubts: figures.doubts.map(toDoubt),
@@ -81,8 +82,8 @@ function toOutput({ readings, period, figures, input }: ResultInput) {
 const exact = (value: Decimal): string => value.toFixed()
 
 function isForecastAbove({ forecast, judged }: Figures, most: Decimal | undefined): boolean {
-  if (most === undefined || forecast.kind === 'too-early') return false
-  return (forecast.kind === 'over' ? judged : forecast.total).gt(most)
+  // What is used up already needs no forecast.
+  return most !== undefined && (judged.gt(most) || (forecast.kind === 'expected' && forecast.total.gt(most)))
 }
 
 function toForecast(forecast: Forecast, { end }: CurrentPeriod): UsageResult['forecast'] {
@@ -127,12 +128,12 @@ const toSpike = ({ day, total, usual, culprit }: Spike): UsageResult['spikes'][n
 
 const isExceeded = ({ judgement }: BudgetOutcome): boolean => judgement.level === 'exceeded'
 
-function toBudget(outcome: BudgetOutcome): UsageResult['budgets'][number] {
-  const { budget, used, provisional, judgement, forecast, isForecastAbove: isAhead, runsOutOn, doubt } = outcome
+function toBudget(outcome: BudgetOutcome, onMissing: UsageInput['onMissing']): UsageResult['budgets'][number] {
+  const { budget, used, provisional, judgement, forecast, isForecastAbove: isAhead, runsOutOn, doubt, unmatched } = outcome
   const scope = Object.entries(budget.scope as Readonly<Record<string, readonly string[] | undefined>>)
   return {
     name: budget.name,
-    verdict: isExceeded(outcome) || isAhead ? 'fail' : judgement.level === 'warn' ? 'warn' : 'pass',
+    verdict: verdictOf(outcome, onMissing),
     scope: Object.fromEntries(scope.flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
     fromDate: budget.period.from,
     toDate: budget.period.to,
@@ -146,7 +147,15 @@ function toBudget(outcome: BudgetOutcome): UsageResult['budgets'][number] {
     forecast: toForecast(forecast, budget.period),
     ...(runsOutOn && { runsOutOn }),
     ...(doubt && { doubt }),
+    ...(unmatched.length > 0 && { unmatched: [...unmatched] }),
   }
+}
+
+function verdictOf(outcome: BudgetOutcome, onMissing: UsageInput['onMissing']): 'pass' | 'warn' | 'fail' {
+  const { judgement, isForecastAbove: isAhead, doubt } = outcome
+  const doubted = doubt === undefined || onMissing === 'ignore' ? undefined : onMissing
+  if (isExceeded(outcome) || isAhead || doubted === 'fail') return 'fail'
+  return judgement.level === 'warn' || doubted === 'warn' ? 'warn' : 'pass'
 }
 
 function toDoubt(doubt: Doubt): UsageResult['doubts'][number] {
@@ -156,8 +165,11 @@ function toDoubt(doubt: Doubt): UsageResult['doubts'][number] {
     case 'negative':
       return { ...ends(doubt), grandTotal: exact(doubt.grandTotal) }
     case 'empty':
+    case 'not-yet':
+    case 'nothing-final':
       return ends(doubt)
     case 'repeated':
+    case 'negative-record':
       return { kind: doubt.kind, days: [doubt.date], entityName: doubt.entityName }
     default:
       return { kind: doubt.kind, days: [...doubt.days] }

@@ -62,7 +62,8 @@ function judgeTotal({
 const mostNamed = 5
 
 function judgeBudgets({ budgets, unit }: UsageResult): readonly Finding[] {
-  const bad = budgets.filter(({ verdict }) => verdict !== 'pass')
+  // What is doubtful is told by judgeDoubts.
+  const bad = budgets.filter((budget) => budget.isExceeded || budget.isForecastAbove || isWarned(budget))
   // What failed comes first, so that it is not among those left out.
   const ordered = [...bad.filter(({ verdict }) => verdict === 'fail'), ...bad.filter(({ verdict }) => verdict === 'warn')]
   const named = ordered
@@ -72,6 +73,8 @@ function judgeBudgets({ budgets, unit }: UsageResult): readonly Finding[] {
   if (rest.length === 0) return named
   return [...named, { level: rest.some(({ verdict }) => verdict === 'fail') ? 'fail' : 'warn', line: say`${rest.length} more budgets` }]
 }
+
+const isWarned = ({ warnAbove, used }: UsageResult['budgets'][number]): boolean => warnAbove !== undefined && fromText(used).gt(warnAbove)
 
 function describeBudget(
   { name, used, limit, warnAbove, isExceeded, isForecastAbove, forecast }: UsageResult['budgets'][number],
@@ -103,6 +106,9 @@ function judgeIncrease({ comparison, unit }: UsageResult): readonly Finding[] {
 function judgeDoubts(result: UsageResult): readonly Finding[] {
   const { onMissing, doubts, budgets, unit } = result
   if (onMissing === 'ignore') return []
-  const lines = [...doubts.map((doubt) => describeDoubt(doubt, unit)), ...budgets.flatMap((budget) => describeBudgetDoubt(budget, result))]
-  return lines.map((line) => ({ level: onMissing, line }))
+  return [
+    // Days that have just begun have no records for a while: that alone is no reason to wake anybody.
+    ...doubts.map((doubt): Finding => ({ level: doubt.kind === 'not-yet' ? 'warn' : onMissing, line: describeDoubt(doubt, unit) })),
+    ...budgets.flatMap((budget) => describeBudgetDoubt(budget, result)).map((line): Finding => ({ level: onMissing, line })),
+  ]
 }
