@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { readOnly, type WriteApi } from '../../src/api/client.ts'
 import { createClient } from '../../src/index.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/kernel/names.ts'
-import { isRequired, metaOf, type Shape } from '../../src/provision/field-facts.ts'
 import { operationNames, operations } from '../../src/operations/index.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { settingsSchema } from '../../src/operations/settings.ts'
+import { isRequired, metaOf, type Shape } from '../../src/provision/field-facts.ts'
 import { reservedNames } from '../../src/surfaces/finished.ts'
 import { inputsFor, methodsOf, secrets, useEmulator } from '../support/emulator.ts'
 import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run.ts'
@@ -102,7 +102,9 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('every example works in 
   const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
 
   it.each(all)('$name', async ({ name, operation }) => {
-    const common = Object.fromEntries(Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation) }).map(([key, value]) => [toCamel(key), value]))
+    const common = Object.fromEntries(
+      Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation) }).map(([key, value]) => [toCamel(key), value]),
+    )
     const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
     const result = await methods.get(toCamel(name))?.(operation.example as never)
     expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
