@@ -24,18 +24,19 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
   const paths = await files.find(globs, 'files')
   if (paths.length === 0) throw new InputError([{ name: 'files', message: `no file matches ${globs.join(', ')}` }])
   const texts = await Promise.all(paths.map(async (path) => ({ path, text: await files.read(path, 'files') })))
-  const { objects, findings } = readDeclarations(texts, files.variable)
+  const read = readDeclarations(texts, files.variable)
   const abilities = abilitiesOf(profile)
   // What a product has no field for, nobody can be told to fill in.
   const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
-  const all = [...findings, ...checkReferences({ objects }, abilities), ...lint({ objects }, rules)]
-  return { paths, objects, findings: all.toSorted(byPlace) }
+  const all = [...read.findings, ...checkReferences(read, abilities), ...lint(read, rules)]
+  return { ...read, paths, findings: all.toSorted(byPlace) }
 }
 
 const nine = ['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message']
 
-const abilitiesOf = ({ extraAlertFields, savedSearches }: Profile): Abilities => ({
+const abilitiesOf = ({ name, extraAlertFields, savedSearches }: Profile): Abilities => ({
   savedSearches,
+  webhookNames: name !== 'neutral',
   alertFields: new Set(Object.keys(alertBodySchema.shape).filter((field) => nine.includes(field) || extraAlertFields.includes(field))),
 })
 

@@ -5,8 +5,7 @@ import type { Severity } from '../provision/finding.ts'
 import { lintRules } from '../provision/lint.ts'
 import { formatPlace } from '../provision/place.ts'
 import { referenceRules } from '../provision/references.ts'
-import type { Block } from '../report/blocks.ts'
-import { data, ours, say } from '../report/line.ts'
+import { ours, say } from '../report/line.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { filesInput, findDeclarations } from './declaration-files.ts'
 import { filePath } from './fields.ts'
@@ -37,16 +36,18 @@ export const validate = defineOperation({
   }),
   details: z.object({
     files: z.array(z.string()).describe('The files that were read.'),
-    objects: z.array(z.object({ section: z.string(), key: z.string(), name: z.string(), place })).describe('What they declare.'),
+    objects: z
+      .array(z.object({ section: z.string(), key: z.string(), name: z.string(), place }))
+      .describe('What they declare, as far as it is right by itself.'),
     findings: z.array(finding).describe('What is wrong, by place.'),
   }),
   example: { files: ['examples/observability/*.yml'] },
   async run({ files, profile, lintSettings }, input) {
-    const { paths, objects, findings } = await findDeclarations(input.files, files, profile, lintSettings)
+    const { paths, objects, broken, findings } = await findDeclarations(input.files, files, profile, lintSettings)
     const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length
     return {
       valid: count('error') === 0,
-      objectCount: objects.length,
+      objectCount: objects.length + broken.length,
       errorCount: count('error'),
       warningCount: count('warning'),
       files: [...paths],
@@ -60,7 +61,7 @@ export const validate = defineOperation({
   },
   report: ({ files, objectCount, findings }) => ({
     headline: [ours(`${objectCount} ${plural(objectCount, 'object')} in ${files.length} ${plural(files.length, 'file')}`)],
-    blocks: [findingTable(findings)],
+    blocks: [{ kind: 'findings', findings: findings.map((one) => ({ ...one, place: formatPlace(one.place) })) }],
     annotations: findings,
   }),
   async files({ findings }, input) {
@@ -70,20 +71,8 @@ export const validate = defineOperation({
 
 const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
 
-const signs: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
-
-const findingTable = (findings: readonly z.output<typeof finding>[]): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Severity' }, { title: 'Place' }, { title: 'Finding' }, { title: 'Rule' }],
-  rows: findings.map(({ severity, place: where, message, rule }) => [
-    [ours(signs[severity])],
-    [data(formatPlace(where))],
-    [data(message)],
-    [ours(rule)],
-  ]),
-})
-
-const allRules = [
-  ...Object.entries({ ...readingRules, ...referenceRules }).map(([id, description]) => ({ id, description })),
-  ...Object.entries(lintRules).map(([id, { description }]) => ({ id, description })),
+/** Every rule that there is. */
+export const allRules = [
+  ...Object.entries({ ...readingRules, ...referenceRules }).map(([id, description]) => ({ id, description, severity: 'error' as const })),
+  ...Object.entries(lintRules).map(([id, { description, severity }]) => ({ id, description, severity })),
 ]

@@ -5,6 +5,7 @@ import { quote } from '../kernel/text.ts'
 import type { ReadDocument, ValuePath } from './document.ts'
 import { coreOf, metaOf } from './field-facts.ts'
 import type { Place } from './place.ts'
+import { knownKeys, nearestOption, schemaAt, valueAt } from './variants.ts'
 
 export interface Complaint {
   readonly place: Place
@@ -16,47 +17,58 @@ export const saysItAll = true
 
 /** One for each thing that is wrong; the path is where in the document the checked value stands. */
 export function complaintsOf(error: z.ZodError, document: ReadDocument, schema: z.ZodType, base: ValuePath = []): readonly Complaint[] {
-  return error.issues.flatMap((issue) => describe({ issue: nearestIssues(issue), document, schema, base }))
+  const subject = { document, schema, base, value: valueAt(document.value, base) }
+  return error.issues.flatMap((issue) => meantIssues(issue, subject)).flatMap((issue) => describe(issue, subject))
 }
 
 interface Subject {
-  readonly issue: readonly z.core.$ZodIssue[]
   readonly document: ReadDocument
   readonly schema: z.ZodType
   readonly base: ValuePath
+  /** What was checked. */
+  readonly value: unknown
 }
 
-const describe = ({ issue: issues, ...rest }: Subject): readonly Complaint[] => issues.flatMap((issue) => describeOne(issue, rest))
-
-/** Of several forms that a value may have, the one that was most likely meant: whose complaints are deepest inside. */
-function nearestIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+/** Of several forms that a value may have, the complaints of the one that was most likely meant. */
+function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, 'schema' | 'value'>): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
-  const depth = (option: readonly z.core.$ZodIssue[]): number => Math.max(...option.map(({ path }) => path.length))
-  const best = issue.errors.reduce((a, b) => (depth(b) > depth(a) || (depth(b) === depth(a) && b.length < a.length) ? b : a))
-  if (depth(best) === 0 && best.every(({ code }) => code !== 'unrecognized_keys')) return [issue]
-  return best.flatMap((inner) => nearestIssues({ ...inner, path: [...issue.path, ...inner.path] }))
+  const union = schemaAt(schema, issue.path, value)
+  // Where the forms have a sentence of their own, it says more than the complaints of one of them.
+  if (!(union instanceof z.ZodUnion) || metaOf(union).accepts !== undefined) return [issue]
+  const inner = valueAt(value, issue.path)
+  const option = nearestOption(union, inner)
+  const issues = option === undefined ? undefined : z.safeParse(option, inner).error?.issues
+  if (option === undefined || issues === undefined) return [issue]
+  return issues
+    .flatMap((one) => meantIssues(one, { schema: option as z.ZodType, value: inner }))
+    .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-function describeOne(issue: z.core.$ZodIssue, { document, schema, base }: Omit<Subject, 'issue'>): readonly Complaint[] {
+function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Complaint[] {
   const path = [...base, ...issue.path]
-  const field = schemaAt(schema, issue.path)
+  const field = schemaAt(schema, issue.path, checked)
+  const value = valueAt(checked, issue.path)
   if (issue.code === 'unrecognized_keys') {
-    const known = field instanceof z.ZodObject ? Object.keys(field.shape) : knownAmong(field)
+    const known = knownKeys(formOf(field, value))
     return issue.keys.map((key) => ({
       place: document.placeOfKey([...path, key]),
       message: `${inside(path)}"${quote(key, 60)}" is not known${didYouMean(key, known)}`,
     }))
   }
-  const value = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], document.value)
+  const accepted = acceptedBy(field) || whyNot(issue, field)
+  // What is not there is looked for where the thing begins that lacks it.
+  if (value === undefined) return [{ place: document.placeOfKey(path.slice(0, -1)), message: `${inside(path)}is missing${accepted}` }]
   const given = quote(JSON.stringify(value) ?? '', 80)
-  const place = document.placeOf(path)
-  if (issue.code === 'custom' && issue.params?.saysItAll === saysItAll)
-    return [{ place, message: `${inside(path)}${given} ${issue.message}` }]
   const complaint =
-    value === undefined
-      ? `is missing${acceptedBy(field)}`
-      : `${given} is not accepted${acceptedBy(field) || whyNot(issue)}${nearestWord(issue, value)}`
-  return [{ place, message: `${inside(path)}${complaint}` }]
+    issue.code === 'custom' && issue.params?.saysItAll === saysItAll
+      ? `${given} ${issue.message}`
+      : `${given} is not accepted${accepted}${nearestWord(issue, value)}`
+  return [{ place: document.placeOf(path), message: `${inside(path)}${complaint}` }]
+}
+
+function formOf(field: z.core.$ZodType | undefined, value: unknown): z.core.$ZodType | undefined {
+  const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined
+  return form === undefined ? field : formOf(form, value)
 }
 
 const inside = (path: ValuePath): string => (path.length === 0 ? '' : `${wordsFor(path)}: `)
@@ -73,36 +85,47 @@ function acceptedBy(field: z.core.$ZodType | undefined): string {
   return accepts === undefined ? '' : `; accepted: ${accepts}`
 }
 
-function whyNot(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_value') return `; accepted: ${issue.values.join(', ')}`
-  return issue.code === 'invalid_type' ? `; accepted: a value of type ${issue.expected}` : `: ${issue.message}`
+const kinds: Readonly<Record<string, string>> = {
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
 }
 
-const nearestWord = (issue: z.core.$ZodIssue, value: unknown): string =>
-  issue.code === 'invalid_value' ? didYouMean(String(value), issue.values.map(String)) : ''
-
-/** The schema of the value at the path, as far down as the schema says what is inside. */
-function schemaAt(schema: z.core.$ZodType, path: ValuePath): z.core.$ZodType | undefined {
-  const [key, ...rest] = path
-  if (key === undefined) return metaOf(schema).accepts === undefined ? coreOf(schema) : schema
-  const inner = innerSchema(coreOf(schema), key)
-  return inner === undefined ? undefined : schemaAt(inner, rest)
+function whyNot(issue: z.core.$ZodIssue, field: z.core.$ZodType | undefined): string {
+  const words = choicesOf(issue)
+  if (words.length > 0) return `; accepted: ${words.join(', ')}`
+  switch (issue.code) {
+    case 'invalid_type':
+      return `; accepted: ${kinds[issue.expected] ?? `a value of type ${issue.expected}`}`
+    case 'too_small':
+      return `; accepted: ${issue.exact ? 'exactly' : 'at least'} ${sized(issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `; accepted: ${issue.exact ? 'exactly' : 'at most'} ${sized(issue.maximum, issue.origin)}`
+    case 'invalid_union':
+      return field instanceof z.ZodUnion ? `; accepted: ${[...new Set(field.options.map(kindOf))].join(' or ')}` : ''
+    default:
+      return `: ${issue.message}`
+  }
 }
 
-function innerSchema(core: z.core.$ZodType, key: PropertyKey): z.core.$ZodType | undefined {
-  if (core instanceof z.ZodObject) return core.shape[String(key)]
-  if (core instanceof z.ZodRecord) return core.valueType
-  if (core instanceof z.ZodArray && typeof key === 'number') return core.element
-  // Any option that knows the key: it is asked for words alone.
-  return core instanceof z.ZodUnion
-    ? core.options.map((option) => innerSchema(coreOf(option), key)).find((found) => found !== undefined)
-    : undefined
+const sized = (size: number | bigint, origin: string): string => {
+  const noun = { string: 'character', array: 'item' }[origin]
+  return noun === undefined ? String(size) : `${size} ${noun}${Number(size) === 1 ? '' : 's'}`
 }
 
-const knownAmong = (field: z.core.$ZodType | undefined): readonly string[] =>
-  field instanceof z.ZodUnion
-    ? field.options.flatMap((option) => {
-        const core = coreOf(option)
-        return core instanceof z.ZodObject ? Object.keys(core.shape) : []
-      })
-    : []
+function kindOf(option: z.core.$ZodType): string {
+  const core = coreOf(option)
+  return (core instanceof z.ZodUnion ? 'a map' : kinds[core._zod.def.type]) ?? core._zod.def.type
+}
+
+/** The words that may stand here, where it is a choice. */
+function choicesOf(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String)
+  return issue.code === 'invalid_union' && 'options' in issue ? (issue.options ?? []).map(String) : []
+}
+
+const nearestWord = (issue: z.core.$ZodIssue, value: unknown): string => didYouMean(String(value), choicesOf(issue))

@@ -2,11 +2,12 @@
 import type * as z from 'zod'
 import { quote } from '../kernel/text.ts'
 import { type Complaint, complaintsOf, wordsFor } from './complaints.ts'
-import { frameSchema, keyGrammar, type Section, sectionNames, sections } from './declarations-schema.ts'
+import { declarationsSchema, frameSchema, keyGrammar, type Section, sectionNames, sections } from './declarations-schema.ts'
 import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
 import type { Finding } from './finding.ts'
-import { interpolate, type Variables } from './interpolate.ts'
+import { interpolate, type Surroundings } from './interpolate.ts'
 import { formatPlace, type Place } from './place.ts'
+import { isText, ownValue, schemaAt } from './variants.ts'
 
 export interface SourceFile {
   /** As messages call it. */
@@ -14,23 +15,30 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** An object that somebody declared, checked by itself. */
-export interface Declared<S extends Section = Section> {
+interface Named<S extends Section = Section> {
   readonly section: S
   readonly key: string
-  readonly value: z.output<(typeof sections)[S]>
   /** Where its key stands. */
   readonly place: Place
+}
+
+/** An object that somebody declared, checked by itself. */
+export interface Declared<S extends Section = Section> extends Named<S> {
+  readonly value: z.output<(typeof sections)[S]>
   /** Where a value inside it stands. */
   placeOf(path: ValuePath): Place
 }
 
 export interface Declarations {
   readonly objects: readonly Declared[]
+  /** Objects in which something is wrong: they are there, whoever refers to them. */
+  readonly broken: readonly Named[]
+  /** Files of which nobody can say what they declare. */
+  readonly unread: readonly string[]
   readonly findings: readonly Finding[]
 }
 
-/** The ids of what is found here; lint.ts has the others. */
+/** The ids of what is found here; references.ts and lint.ts have the others. */
 export const readingRules = {
   syntax: 'The file is no YAML or JSON document that can be read.',
   schema: 'A field is unknown, missing, or has a value that is not accepted.',
@@ -38,10 +46,10 @@ export const readingRules = {
   'duplicate-key': 'A key is declared twice.',
 } as const
 
-export function readDeclarations(files: readonly SourceFile[], variables: Variables): Declarations {
-  const read = files.map((file) => readFile(file, variables))
-  const objects = read.flatMap((one) => one.objects)
-  return { objects, findings: [...read.flatMap((one) => one.findings), ...repeatedKeys(objects)] }
+export function readDeclarations(files: readonly SourceFile[], variable: Surroundings['variable']): Declarations {
+  const read = files.map((file) => readFile(file, variable))
+  const all = merge(read)
+  return { ...all, findings: [...all.findings, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
 }
 
 export const isOf =
@@ -49,34 +57,60 @@ export const isOf =
   (declared: Declared): declared is Declared<S> =>
     declared.section === section
 
+const nothing: Declarations = { objects: [], broken: [], unread: [], findings: [] }
+
+const merge = (parts: readonly Declarations[]): Declarations => ({
+  objects: parts.flatMap(({ objects }) => objects),
+  broken: parts.flatMap(({ broken }) => broken),
+  unread: parts.flatMap(({ unread }) => unread),
+  findings: parts.flatMap(({ findings }) => findings),
+})
+
 const toFinding =
   (rule: keyof typeof readingRules) =>
   ({ place, message }: Complaint): Finding => ({ rule, severity: 'error', place, message })
 
-function readFile({ path, text }: SourceFile, variables: Variables): Declarations {
+function readFile({ path, text }: SourceFile, variable: Surroundings['variable']): Declarations {
   const reading = readDocument(text, path)
-  if ('complaints' in reading) return { objects: [], findings: reading.complaints.map(toFinding('syntax')) }
-  const { value, complaints } = interpolate(reading.value, variables)
+  if ('complaints' in reading) return { ...nothing, unread: [path], findings: reading.complaints.map(toFinding('syntax')) }
+  const { value, complaints } = interpolate(reading.value, {
+    variable,
+    isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
+  })
   const unset = complaints.map((complaint) =>
     toFinding('variable')({ place: reading.placeOf(complaint.path), message: `${wordsFor(complaint.path)}: ${complaint.message}` }),
   )
-  const document = { ...reading, value }
-  const frame = frameSchema.safeParse(value)
-  if (!frame.success)
-    return { objects: [], findings: [...unset, ...complaintsOf(frame.error, document, frameSchema).map(toFinding('schema'))] }
-  const read = sectionNames.flatMap((section) =>
-    Object.entries(frame.data[section] ?? {}).map(([key, written]) =>
-      readObject({ document, section, key, written, defaults: frame.data.defaults?.[section] }),
-    ),
-  )
-  return { objects: read.flatMap((one) => one.objects), findings: [...unset, ...read.flatMap((one) => one.findings)] }
+  const read = readSections({ ...reading, value })
+  // What is wrong with a value that could not be filled in is known already.
+  const known = new Set(unset.map(({ place }) => formatPlace(place)))
+  return { ...read, findings: [...unset, ...read.findings.filter(({ place }) => !known.has(formatPlace(place)))] }
 }
+
+function readSections(document: ReadDocument): Declarations {
+  const { value } = document
+  const frame = frameSchema.safeParse(value)
+  const findings = frame.success ? [] : complaintsOf(frame.error, document, frameSchema).map(toFinding('schema'))
+  const wrongDefaults = new Set(frame.error?.issues.filter(({ path }) => path[0] === 'defaults').map(({ path }) => path[1]))
+  const allDefaults = ownValue(value, 'defaults')
+  const read = sectionNames.flatMap((section) => {
+    const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
+    const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
+    // Not what the frame was parsed to: that leaves out a key such as __proto__ without a word.
+    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
+  })
+  return merge([{ ...nothing, findings }, ...read])
+}
+
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMap(value) ? Object.entries(value) : [])
 
 interface Written {
   readonly document: ReadDocument
   readonly section: Section
   readonly key: string
   readonly written: unknown
+  /** Undefined when they are wrong: nobody can say then what the object lacks. */
   readonly defaults: object | undefined
 }
 
@@ -84,19 +118,36 @@ function readObject({ document, section, key, written, defaults }: Written): Dec
   const path = [section, key]
   const place = document.placeOfKey(path)
   if (!keyGrammar.test(key)) {
-    const message = `${section}: "${quote(key, 60)}" is no key; accepted: small letters, digits, dots, dashes and underscores, at most 63`
-    return { objects: [], findings: [toFinding('schema')({ place, message })] }
+    const accepted = 'accepted: small letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit'
+    return { ...nothing, findings: [toFinding('schema')({ place, message: `${section}: "${quote(key, 60)}" is no key; ${accepted}` })] }
   }
-  const isObject = typeof written === 'object' && written !== null && !Array.isArray(written)
-  const parsed = sections[section].safeParse(isObject ? { ...defaults, ...written } : written)
-  if (!parsed.success)
-    return { objects: [], findings: complaintsOf(parsed.error, document, sections[section], path).map(toFinding('schema')) }
+  const broken = { ...nothing, broken: [{ section, key, place }] }
+  if (defaults === undefined) return broken
+  const schema = sections[section]
+  const parsed = schema.safeParse(isMap(written) ? withDefaults(written, defaults) : written)
+  if (!parsed.success) return { ...broken, findings: complaintsOf(parsed.error, document, schema, path).map(toFinding('schema')) }
   const declared = { section, key, value: parsed.data, place, placeOf: (inner: ValuePath) => document.placeOf([...path, ...inner]) }
-  return { objects: [declared], findings: [] }
+  return { ...nothing, objects: [declared] }
 }
 
-function repeatedKeys(objects: readonly Declared[]): readonly Finding[] {
-  const first = new Map<string, Declared>()
+/** Fields of which an alert has one or the others. */
+const alternatives = [
+  [['channel'], ['channels']],
+  [['dashboard', 'tile'], ['savedSearch']],
+] as const
+
+/** Whole fields, not parts of them. What an object says displaces the defaults that contradict it. */
+function withDefaults(written: object, defaults: object): object {
+  const displaced = alternatives.flatMap(([one, other]) => [
+    ...(one.some((field) => Object.hasOwn(written, field)) ? other : []),
+    ...(other.some((field) => Object.hasOwn(written, field)) ? one : []),
+  ])
+  const left = Object.entries(defaults).filter(([field]) => !displaced.some((name) => name === field))
+  return { ...Object.fromEntries(left), ...written }
+}
+
+function repeatedKeys(objects: readonly Named[]): readonly Finding[] {
+  const first = new Map<string, Named>()
   return objects.flatMap((declared) => {
     const name = `${declared.section}.${declared.key}`
     const before = first.get(name)

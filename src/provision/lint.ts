@@ -97,17 +97,35 @@ const counting: readonly string[] = ['count', 'count_distinct']
 function checkCounts(objects: readonly Declared[]): readonly Complaint[] {
   const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
   return alertsIn(objects).flatMap((declared) => {
-    const { dashboard, tile, threshold, thresholdType } = declared.value
-    const config = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles.find(({ name }) => name === tile)?.config : undefined
-    const counts =
-      config !== undefined && 'select' in config && Array.isArray(config.select)
-        ? config.select.every((item) => 'aggFn' in item && counting.includes(item.aggFn))
-        : false
-    const isNever = (thresholdType === 'below' && threshold <= 0) || (thresholdType === 'below_or_equal' && threshold < 0)
-    return counts && isNever
-      ? [{ declared, path: ['threshold'], message: `is ${threshold}, and a count is never ${thresholdType} that` }]
-      : []
+    const { dashboard, tile } = declared.value
+    const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
+    const config = tiles?.find(({ name }) => name === tile)?.config
+    const words = config && counts(config) ? whyNever(declared.value) : undefined
+    return words === undefined ? [] : [{ declared, path: ['threshold'], message: `${words}, and a count is never negative` }]
   })
+}
+
+/** A formula can make anything of counts. */
+const counts = (config: object): boolean =>
+  'select' in config &&
+  Array.isArray(config.select) &&
+  !('formulas' in config) &&
+  config.select.every(
+    (item: unknown) => typeof item === 'object' && item !== null && 'aggFn' in item && counting.includes(String(item.aggFn)),
+  )
+
+function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
+  switch (thresholdType) {
+    case 'below':
+      return threshold <= 0 ? `nothing is below ${threshold}` : undefined
+    case 'below_or_equal':
+    case 'equal':
+      return threshold < 0 ? `nothing is ${threshold} or less` : undefined
+    case 'between':
+      return thresholdMax != null && thresholdMax < 0 ? `nothing is between ${threshold} and ${thresholdMax}` : undefined
+    default:
+      return undefined
+  }
 }
 
 function checkNames(objects: readonly Declared[]): readonly Complaint[] {

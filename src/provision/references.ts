@@ -2,6 +2,7 @@
 import { didYouMean } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
 import { type Declarations, type Declared, isOf } from './declarations.ts'
+import type { Section } from './declarations-schema.ts'
 import type { Finding } from './finding.ts'
 import { alertableTypes } from './kinds/tile-config.ts'
 
@@ -10,23 +11,42 @@ export const referenceRules = {
   'ambiguous-tile': 'An alert names a tile by a name that several tiles bear.',
   'alert-target': 'An alert watches nothing, or two things.',
   'tile-without-alerts': 'An alert is on a tile that cannot carry one.',
+  'conflicting-fields': 'Two fields of an alert that exclude each other.',
   'not-in-profile': 'The product behind the API does not know this.',
 } as const
 
 /** What the product behind the API can hold. */
 export interface Abilities {
   readonly savedSearches: boolean
+  /** Whether webhooks can be listed, and so be named. */
+  readonly webhookNames: boolean
   /** Fields of an alert, in the API's names. */
   readonly alertFields: ReadonlySet<string>
 }
 
-export function checkReferences({ objects }: Pick<Declarations, 'objects'>, abilities: Abilities): readonly Finding[] {
-  const dashboards = new Map(objects.filter(isOf('dashboards')).map((declared) => [declared.key, declared]))
-  const searches = new Map(objects.filter(isOf('savedSearches')).map((declared) => [declared.key, declared]))
+type Read = Pick<Declarations, 'objects' | 'broken' | 'unread'>
+
+export function checkReferences(read: Read, abilities: Abilities): readonly Finding[] {
+  const all = [...read.objects, ...read.broken]
+  const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
+  const known: Known = {
+    dashboards: new Map(read.objects.filter(isOf('dashboards')).map((declared) => [declared.key, declared])),
+    isDeclared: (section, key) => names.has(`${section}.${key}`),
+    keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
+    // A file that cannot be read may declare whatever is missed.
+    isComplete: read.unread.length === 0,
+  }
   return [
-    ...objects.filter(isOf('alerts')).flatMap((alert) => checkAlert(alert, dashboards, searches)),
-    ...objects.flatMap((declared) => checkAbilities(declared, abilities)),
+    ...read.objects.filter(isOf('alerts')).flatMap((alert) => [...checkTarget(alert, known), ...checkConflicts(alert)]),
+    ...read.objects.flatMap((declared) => checkAbilities(declared, abilities)),
   ]
+}
+
+interface Known {
+  readonly dashboards: ReadonlyMap<string, Declared<'dashboards'>>
+  readonly isDeclared: (section: Section, key: string) => boolean
+  readonly keysOf: (section: Section) => readonly string[]
+  readonly isComplete: boolean
 }
 
 const finding = (declared: Declared, rule: keyof typeof referenceRules, path: readonly string[], message: string): Finding => ({
@@ -36,33 +56,30 @@ const finding = (declared: Declared, rule: keyof typeof referenceRules, path: re
   message: `${declared.section}.${declared.key}${path.length === 0 ? '' : `.${path.join('.')}`}: ${message}`,
 })
 
-type Dashboards = ReadonlyMap<string, Declared<'dashboards'>>
-
-function checkAlert(alert: Declared<'alerts'>, dashboards: Dashboards, searches: ReadonlyMap<string, Declared>): readonly Finding[] {
+function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Finding[] {
   const { dashboard, tile, savedSearch } = alert.value
   const onTile = dashboard !== undefined || tile !== undefined
-  if (onTile === (savedSearch !== undefined))
-    return [
-      finding(
-        alert,
-        'alert-target',
-        [],
-        onTile ? 'watches a tile or a savedSearch, not both' : 'watches nothing: name dashboard and tile, or savedSearch',
-      ),
-    ]
-  if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, searches)
+  if (onTile && savedSearch !== undefined) return [finding(alert, 'alert-target', [], 'watches a tile or a savedSearch, not both')]
+  if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
+  if (!onTile) return [finding(alert, 'alert-target', [], 'watches nothing: name dashboard and tile, or savedSearch')]
   if (dashboard === undefined || tile === undefined) {
     const lacking = dashboard === undefined ? 'dashboard' : 'tile'
     return [finding(alert, 'alert-target', [], `watches a tile, and needs ${lacking} as well`)]
   }
-  const unknown = dangling(alert, 'dashboard', dashboard, dashboards)
-  const target = typeof dashboard === 'string' ? dashboards.get(dashboard) : undefined
-  return target === undefined ? unknown : checkTile(alert, target)
+  const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
+  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, target)
 }
 
-function dangling(alert: Declared, field: string, reference: string | object, known: ReadonlyMap<string, unknown>): readonly Finding[] {
-  if (typeof reference !== 'string' || known.has(reference)) return []
-  const message = `"${quote(reference, 60)}" is no key of these files${didYouMean(reference, known.keys())}; for one that exists, write { name: … } or { id: … }`
+/** Looking for the nearest of thousands, thousands of times, would take minutes. */
+const mostCompared = 200
+
+const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
+
+function dangling(alert: Declared, field: keyof typeof sectionFor, reference: string | object, known: Known): readonly Finding[] {
+  const section = sectionFor[field]
+  if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
+  const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
+  const message = `"${quote(reference, 60)}" is no key of these files${nearest}${nearest ? ' F' : '; f'}or one that exists, write { name: … } or { id: … }`
   return [finding(alert, 'dangling-reference', [field], message)]
 }
 
@@ -90,14 +107,32 @@ function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboar
   ]
 }
 
-function checkAbilities(declared: Declared, { savedSearches, alertFields }: Abilities): readonly Finding[] {
-  const unknownTo = 'is not in the neutral contract; set the profile of a product that has it'
-  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [finding(declared, 'not-in-profile', [], unknownTo)]
-  if (!isOf('alerts')(declared)) return []
-  return Object.keys(declared.value)
-    .filter((field) => !ownWords.has(field) && !alertFields.has(field))
-    .map((field) => finding(declared, 'not-in-profile', [field], unknownTo))
+function checkConflicts(alert: Declared<'alerts'>): readonly Finding[] {
+  const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
+  const conflicts: readonly (readonly [boolean, string, string])[] = [
+    [channel !== undefined && channels !== undefined, 'channels', 'stands beside channel: give one of the two'],
+    [groupBy != null && savedSearch === undefined, 'groupBy', 'is for alerts on a savedSearch; a tile has its own'],
+    [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 beside scheduleStartAt'],
+  ]
+  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [finding(alert, 'conflicting-fields', [field], message)] : []))
 }
 
-/** Fields of ours, which become others of the API. */
-const ownWords: ReadonlySet<string> = new Set(['dashboard', 'tile', 'savedSearch', 'adopt', 'id'])
+const unknownTo = 'is not in the neutral contract; set the profile of a product that has it'
+
+function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Finding[] {
+  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [finding(declared, 'not-in-profile', [], unknownTo)]
+  if (!isOf('alerts')(declared)) return []
+  const { channel } = declared.value
+  const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
+  return [
+    ...Object.keys(declared.value)
+      .filter((field) => !ownWords.has(field) && !alertFields.has(apiNames[field] ?? field))
+      .map((field) => finding(declared, 'not-in-profile', [field], unknownTo)),
+    ...(isNamed ? [finding(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
+  ]
+}
+
+/** Fields of ours that the API calls otherwise. */
+const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
+
+const ownWords: ReadonlySet<string> = new Set(['adopt', 'id'])

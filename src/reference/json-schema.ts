@@ -17,7 +17,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
     'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
-    'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', toSchema(declarationsSchema)),
+    'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
 }
@@ -36,6 +36,23 @@ function withoutOwnWords(value: unknown): unknown {
 
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
   withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
+
+/** A value that is no text may be an expression, which an editor sees as text. */
+function observabilitySchema(): Schema {
+  const { $schema, ...schema } = toSchema(declarationsSchema)
+  const expression = { type: 'string', pattern: '^\\$\\{\\{ *env\\.[A-Za-z_][A-Za-z0-9_]* *\\}\\}$' }
+  return { $schema, ...(withExpressions(schema) as Schema), $defs: { expression } }
+}
+
+function withExpressions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withExpressions)
+  if (typeof value !== 'object' || value === null) return value
+  const isOther = 'enum' in value || ('type' in value && ['integer', 'number', 'boolean'].includes(String(value.type)))
+  if (!isOther) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withExpressions(item)]))
+  const { description, default: standard, ...rest } = value as Schema
+  const anyOf = [rest, { $ref: '#/$defs/expression' }]
+  return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
+}
 
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))

@@ -19,6 +19,15 @@ export interface Point {
   readonly settled?: number
 }
 
+export interface FindingLine {
+  readonly severity: 'error' | 'warning' | 'note'
+  /** `file:line:column`. */
+  readonly place: string
+  readonly message: string
+  /** Ours. */
+  readonly rule: string
+}
+
 export type Block =
   /** The first line of every report. */
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
@@ -27,6 +36,8 @@ export type Block =
   /** The few numbers that matter. */
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
+  /** What is wrong with files: a table on a page, a line each in a terminal. */
+  | { readonly kind: 'findings'; readonly findings: readonly FindingLine[] }
   | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
   /** Folded where the place can fold. */
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
@@ -35,4 +46,8 @@ export type Block =
 
 /** A table without rows says less than nothing: it looks as if something were missing. */
 export const isEmpty = (block: Block): boolean =>
-  block.kind === 'table' ? block.rows.length === 0 : block.kind === 'details' && block.blocks.every(isEmpty)
+  block.kind === 'table'
+    ? block.rows.length === 0
+    : block.kind === 'findings'
+      ? block.findings.length === 0
+      : block.kind === 'details' && block.blocks.every(isEmpty)

@@ -4,12 +4,12 @@ import { clip, printable } from '../kernel/text.ts'
 /** Longest piece of foreign text that a report shows; the result file has the rest. */
 const longestData = 200
 
-const shown = (text: string): string => printable(clip(text, longestData))
+const shown = (text: string, longest = longestData): string => printable(clip(text, longest))
 
 /** Foreign text in Markdown, as a code span: nothing in it is markup, a mention, a link or a reference. */
-export function markdownData(text: string): string {
+export function markdownData(text: string, longest?: number): string {
   if (text === '') return '*(empty)*'
-  const content = shown(text)
+  const content = shown(text, longest)
   const fence = '`'.repeat(longestRun(content) + 1)
   // A code span loses one space on each side if it holds anything else, and cannot begin or end with its own fence.
   const needsRoom = /^[` ]|[` ]$/.test(content) && content.trim() !== ''
@@ -25,7 +25,8 @@ export const markdownWords = (text: string): string => text.replace(/[\\`*_[\]<>
  * Foreign text in a table's cell. A table splits at `|` even in code spans, and parsers disagree about `\|` after a backslash;
  * an entity splits nowhere.
  */
-export const markdownCellData = (text: string): string => (shown(text).includes('|') ? htmlData(text) : markdownData(text))
+export const markdownCellData = (text: string, longest?: number): string =>
+  shown(text, longest).includes('|') ? htmlData(text, longest) : markdownData(text, longest)
 
 /** Foreign text over several lines in Markdown. */
 export function markdownBlock(text: string): string {
@@ -37,10 +38,10 @@ export function markdownBlock(text: string): string {
 /** Text inside HTML inside Markdown: every mark of ASCII as an entity, so that neither of the two sees one. */
 export const htmlText = (text: string): string => printable(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
-export const htmlData = (text: string): string => `<code>${htmlText(shown(text))}</code>`
+export const htmlData = (text: string, longest?: number): string => `<code>${htmlText(shown(text, longest))}</code>`
 
 /** Foreign text in a terminal or a log. */
-export const terminalData = (text: string): string => (text === '' ? '(empty)' : shown(text))
+export const terminalData = (text: string, longest?: number): string => (text === '' ? '(empty)' : shown(text, longest))
 
 /**
  * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space stands before it, and

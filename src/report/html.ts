@@ -2,6 +2,7 @@
 import { printable } from '../kernel/text.ts'
 import { type Block, isEmpty, type Status } from './blocks.ts'
 import { htmlData, htmlText } from './escape.ts'
+import { toTable } from './findings.ts'
 import { type Line, toPlainText } from './line.ts'
 
 export interface PageChart {
@@ -41,6 +42,8 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<dl class="facts">${block.facts.map(({ label, value }) => `<div><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
       return renderTable(block)
+    case 'findings':
+      return renderTable(toTable(block))
     case 'chart':
       return renderChart(block, charts)
     case 'details':
@@ -96,7 +99,7 @@ function renderChart({ title, unit, points }: Extract<Block, { kind: 'chart' }>,
 const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
-      if (part.kind === 'data') return part.text === '' ? '<em>empty</em>' : htmlData(part.text)
+      if (part.kind === 'data') return part.text === '' ? '<em>empty</em>' : htmlData(part.text, part.longest)
       const text = htmlText(part.text.replaceAll(' %', '\u00a0%'))
       return part.strong ? `<strong>${text}</strong>` : text
     })

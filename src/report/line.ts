@@ -5,6 +5,8 @@
 export interface Data {
   readonly kind: 'data'
   readonly text: string
+  /** How much of it is shown, where that is more than usual. */
+  readonly longest?: number
 }
 
 /** Text of ours: words, formatted numbers and days. */
@@ -19,6 +21,11 @@ export type Inline = Data | Ours
 export type Line = readonly Inline[]
 
 export const data = (text: string): Data => ({ kind: 'data', text })
+
+/** A sentence about foreign text, which was shortened when the sentence was made. */
+export const sentence = (text: string): Data => ({ kind: 'data', text, longest: longestSentence })
+
+export const longestSentence = 1000
 
 /** Only for text that this project wrote or formatted itself. */
 export const ours = (text: string): Ours => ({ kind: 'ours', text })

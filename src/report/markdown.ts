@@ -3,6 +3,7 @@
 import { type Block, isEmpty, type Status } from './blocks.ts'
 import { barChart, sparkline } from './chart.ts'
 import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownWords } from './escape.ts'
+import { toTable } from './findings.ts'
 import { type Inline, type Line, toPlainText } from './line.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
@@ -28,12 +29,13 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
 /** Undefined when not even a part of the block fits. */
 function renderBlock(block: Block, room: number): string | undefined {
   if (block.kind === 'table') return renderTable(block, room)
+  if (block.kind === 'findings') return renderTable(toTable(block), room)
   if (block.kind === 'details') return renderDetails(block, room)
   const text = renderWhole(block)
   return bytesOf(text) + 2 <= room ? text : undefined
 }
 
-function renderWhole(block: Exclude<Block, { kind: 'table' | 'details' }>): string {
+function renderWhole(block: Exclude<Block, { kind: 'table' | 'findings' | 'details' }>): string {
   switch (block.kind) {
     case 'verdict':
       return `### ${emoji[block.status]} ${renderLine(block.line)}`
@@ -92,9 +94,9 @@ function renderDetails({ title, blocks }: Extract<Block, { kind: 'details' }>, r
 }
 
 const renderWith =
-  (renderData: (text: string) => string) =>
+  (renderData: (text: string, longest?: number) => string) =>
   (line: Line): string =>
-    line.map((part) => (part.kind === 'data' ? renderData(part.text) : renderOurs(part))).join('')
+    line.map((part) => (part.kind === 'data' ? renderData(part.text, part.longest) : renderOurs(part))).join('')
 
 const renderLine = renderWith(markdownData)
 

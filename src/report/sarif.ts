@@ -4,6 +4,7 @@ import { version } from '../kernel/version.ts'
 export interface SarifRule {
   readonly id: string
   readonly description: string
+  readonly severity: 'error' | 'warning' | 'note'
 }
 
 export interface SarifFinding {
@@ -18,7 +19,11 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
     name: 'watchkeeper',
     version,
     informationUri: 'https://github.com/watchkeeper/watchkeeper',
-    rules: rules.map(({ id, description }) => ({ id, shortDescription: { text: description } })),
+    rules: rules.map(({ id, description, severity }) => ({
+      id,
+      shortDescription: { text: description },
+      defaultConfiguration: { level: severity },
+    })),
   }
   const results = findings.map(({ rule, severity, message, place }) => ({
     ruleId: rule,
@@ -27,7 +32,11 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
     message: { text: message },
     locations: [{ physicalLocation: { artifactLocation: { uri: toUri(place.file), uriBaseId: '%SRCROOT%' }, ...regionOf(place) } }],
   }))
-  const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [{ tool: { driver }, results }] }
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+  }
   return `${JSON.stringify(log, null, 2)}\n`
 }
 

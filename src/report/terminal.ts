@@ -4,7 +4,8 @@ import { printable } from '../kernel/text.ts'
 import { type Block, isEmpty, type Status } from './blocks.ts'
 import { sparkline } from './chart.ts'
 import { terminalData } from './escape.ts'
-import type { Line } from './line.ts'
+import { worstOf } from './findings.ts'
+import { type Line, longestSentence } from './line.ts'
 
 export interface TerminalStyle {
   readonly color: boolean
@@ -40,6 +41,8 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return alignColumns(block.facts.map(({ label, value }) => [paint(style, 'dim', label), renderLine(value, style)]))
     case 'table':
       return renderTable(block, style)
+    case 'findings':
+      return renderFindings(block, style)
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
     case 'details':
@@ -65,9 +68,30 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...alignColumns([head, ...body], right), ...more]
 }
 
+const findingColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
+
+/** More findings than this are not read one by one; those are the worst, in the order of their places. */
+const mostFindings = 100
+
+/** As compilers print them: a line each, which terminals and editors turn into links. */
+function renderFindings({ findings }: Extract<Block, { kind: 'findings' }>, style: TerminalStyle): readonly string[] {
+  const worst = worstOf(findings, mostFindings)
+  const width = Math.max(...worst.map(({ place }) => displayWidth(terminalData(place))))
+  const lines = worst.map(({ severity, place, message, rule }) => {
+    const where = terminalData(place)
+    const gap = ' '.repeat(width - displayWidth(where))
+    const word = paint(style, findingColors[severity], severity.padEnd('warning'.length))
+    return `${where}${gap}  ${word}  ${terminalData(message, longestSentence)}  ${paint(style, 'dim', `(${rule})`)}`
+  })
+  const rest = findings.length - worst.length
+  return rest === 0 ? lines : [...lines, `… ${rest} more: see the result file`]
+}
+
 function renderLine(line: Line, style: TerminalStyle): string {
   return line
-    .map((part) => (part.kind === 'data' ? terminalData(part.text) : part.strong ? paint(style, 'bold', part.text) : part.text))
+    .map((part) =>
+      part.kind === 'data' ? terminalData(part.text, part.longest) : part.strong ? paint(style, 'bold', part.text) : part.text,
+    )
     .join('')
 }
 

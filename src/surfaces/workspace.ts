@@ -35,11 +35,12 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
 /** More than any repository declares by hand. */
 const mostFiles = 1000
 
-/** Regular files under `root` that match, sorted. What leads outside is refused when it is read. */
+/** Files and links under `root` that match, sorted. What leads outside is refused when it is read. */
 export async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
-    if (entry.isFile()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    // A link that was passed over would look like a file that is all right.
+    if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     if (found.size > mostFiles) throw new InputError([{ name: input, message: `matches more than ${mostFiles} files` }])
   }
   return [...found].sort()

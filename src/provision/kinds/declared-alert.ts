@@ -22,7 +22,7 @@ const webhook = z
     severity: z.enum(['critical', 'error', 'warning', 'info']).nullable().optional(),
   })
   .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
-    message: 'names either webhook or webhookId',
+    message: 'must name one of webhook and webhookId',
     params: { saysItAll: true },
   })
 
@@ -44,7 +44,11 @@ export const declaredAlert = z.strictObject({
   thresholdType: z.enum(thresholdTypes).default('above'),
   interval: z.enum(alertIntervals).meta({ description: 'How often it looks, and over which time.' }),
   scheduleOffsetMinutes: z.int().min(0).max(1439).nullable().optional(),
-  scheduleStartAt: z.iso.datetime({ offset: true }).nullable().optional(),
+  scheduleStartAt: z.iso
+    .datetime({ offset: true })
+    .nullable()
+    .optional()
+    .meta({ description: 'When the first look is.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
   channel: channel.optional(),
   channels: z.array(channel).min(1).max(10).optional(),
   message: text(4000).nullable().optional().meta({ description: 'Text of the notification.' }),

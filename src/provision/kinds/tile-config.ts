@@ -6,7 +6,7 @@ import * as z from 'zod'
 export const byName = (noun: string, name: string) =>
   z
     .union([z.string().min(1), z.strictObject({ [noun]: z.string().min(1) })])
-    .meta({ description: `${name}: its id, or { ${noun}: its name }.` })
+    .meta({ description: `${name}: its id, or { ${noun}: its name }.`, accepts: `an id, or { ${noun}: its name }` })
 
 export const sourceReference = byName('source', 'The source')
 
@@ -115,13 +115,13 @@ const several = z.array(select).min(1).max(20)
 const single = z.array(select).length(1)
 const formula = z.strictObject({ expression: z.string().min(1).max(1024), alias: sql.optional(), numberFormat: numberFormat.optional() })
 
-const colorRule = z.union([
+const colorRule = z.discriminatedUnion('operator', [
   z.strictObject({ operator: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number(), color, label: z.string().optional() }),
   z.strictObject({ operator: z.literal('between'), value: z.array(z.number()).length(2), color, label: z.string().optional() }),
   z.strictObject({ operator: z.enum(['eq', 'neq']), value: z.union([z.number(), z.string()]), color, label: z.string().optional() }),
 ])
 
-const clickTarget = z.union([
+const clickTarget = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('id'), id: z.string() }),
   z.strictObject({ mode: z.literal('template'), template: z.string() }),
 ])
