@@ -11,6 +11,8 @@ export interface Profile {
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  /** Whether the server can be asked what it thinks of a dashboard. */
+  readonly dashboardCheck: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
   /** Who charges for it, where that is known. */
@@ -33,6 +35,7 @@ export const neutral: Profile = {
   apiUrl: undefined,
   observabilityPath: 'observability',
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  dashboardCheck: false,
   savedSearches: false,
   provider: undefined,
   extraAlertFields: [],
@@ -49,6 +52,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
+    dashboardCheck: true,
     savedSearches: true,
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {

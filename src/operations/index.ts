@@ -9,6 +9,9 @@ const sources = () => import(/* webpackMode: "eager" */ './sources.ts')
 const usageCost = () => import(/* webpackMode: "eager" */ './usage/usage-cost.ts')
 const backups = () => import(/* webpackMode: "eager" */ './backups.ts')
 const validate = () => import(/* webpackMode: "eager" */ './validate.ts')
+const plan = () => import(/* webpackMode: "eager" */ './provisioning/plan.ts')
+const apply = () => import(/* webpackMode: "eager" */ './provisioning/apply.ts')
+const drift = () => import(/* webpackMode: "eager" */ './provisioning/drift.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
 
 /** One line for each operation; everything else about it is in its file. */
@@ -27,6 +30,9 @@ export const operations = {
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
   validate: async () => (await validate()).validate,
+  plan: async () => (await plan()).plan,
+  apply: async () => (await apply()).apply,
+  drift: async () => (await drift()).drift,
   doctor: async () => (await doctor()).doctor,
 } as const
 
