@@ -2,7 +2,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { basicPair, createRedact } from '../kernel/secrets.ts'
 import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
-import { type BackupsApi, createBackupsApi } from './backups.ts'
+import { type BackupConfigurationApi, type BackupsApi, createBackupConfigurationApi, createBackupsApi } from './backups.ts'
 import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
 import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
 import { pacerFor } from './pacer.ts'
@@ -19,6 +19,7 @@ export interface ReadApi {
   readonly dashboards: ReadCollection<Dashboard>
   readonly sources: Pick<ReadCollection<Source>, 'list'>
   readonly backups: BackupsApi
+  readonly backupConfiguration: BackupConfigurationApi
   readonly usage: UsageApi
   /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
   rateLimit(): WindowNews | undefined
@@ -30,11 +31,12 @@ export interface WriteApi extends ReadApi {
 }
 
 /** The reading half, method by method: what is not listed here cannot be reached from a read-only operation. */
-export const readOnly = ({ alerts, dashboards, sources, backups, usage, rateLimit }: WriteApi): ReadApi => ({
+export const readOnly = ({ alerts, dashboards, sources, backups, backupConfiguration, usage, rateLimit }: WriteApi): ReadApi => ({
   alerts: { list: alerts.list, get: alerts.get },
   dashboards: { list: dashboards.list, get: dashboards.get },
   sources: { list: sources.list },
   backups: { list: backups.list, get: backups.get },
+  backupConfiguration: { get: backupConfiguration.get },
   usage: { read: usage.read },
   rateLimit,
 })
@@ -95,6 +97,7 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
       dashboards: createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
       sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
       backups: createBackupsApi(requester, profile),
+      backupConfiguration: createBackupConfigurationApi(requester, profile),
       usage: createLazyUsageApi(requester, profile),
       rateLimit: requester.lastWindow,
     },

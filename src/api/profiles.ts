@@ -13,6 +13,8 @@ export interface Profile {
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
+  /** Whether a service tells how often it is backed up. */
+  readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
@@ -34,6 +36,7 @@ export const neutral: Profile = {
   observabilityPath: 'observability',
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
   savedSearches: false,
+  backupConfiguration: false,
   provider: undefined,
   extraAlertFields: [],
 }
@@ -50,6 +53,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       observability: 'control-plane:service:manage-clickstack-api',
     },
     savedSearches: true,
+    backupConfiguration: true,
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
