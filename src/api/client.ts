@@ -2,7 +2,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { basicPair, createRedact } from '../kernel/secrets.ts'
 import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
-import { type BackupsApi, createBackupsApi } from './backups.ts'
+import { type BackupConfigurationApi, type BackupsApi, createBackupConfigurationApi, createBackupsApi } from './backups.ts'
 import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
 import { type CheckDashboard, createDashboardCheck } from './dashboard-check.ts'
 import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
@@ -27,6 +27,7 @@ export interface ReadApi {
   readonly webhooks: Pick<ReadCollection<Webhook>, 'list'>
   readonly sources: Pick<ReadCollection<Source>, 'list'>
   readonly backups: BackupsApi
+  readonly backupConfiguration: BackupConfigurationApi
   readonly usage: UsageApi
   /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
   rateLimit(): WindowNews | undefined
@@ -39,15 +40,16 @@ export interface WriteApi extends ReadApi {
 }
 
 /** The reading half, method by method: what is not listed here cannot be reached from a read-only operation. */
-export const readOnly = ({ alerts, dashboards, savedSearches, webhooks, sources, backups, usage, rateLimit }: WriteApi): ReadApi => ({
-  alerts: { list: alerts.list, get: alerts.get },
-  dashboards: { list: dashboards.list, get: dashboards.get, check: dashboards.check },
-  savedSearches: { list: savedSearches.list, get: savedSearches.get },
-  webhooks: { list: webhooks.list },
-  sources: { list: sources.list },
-  backups: { list: backups.list, get: backups.get },
-  usage: { read: usage.read },
-  rateLimit,
+export const readOnly = (api: WriteApi): ReadApi => ({
+  alerts: { list: api.alerts.list, get: api.alerts.get },
+  dashboards: { list: api.dashboards.list, get: api.dashboards.get, check: api.dashboards.check },
+  savedSearches: { list: api.savedSearches.list, get: api.savedSearches.get },
+  webhooks: { list: api.webhooks.list },
+  sources: { list: api.sources.list },
+  backups: { list: api.backups.list, get: api.backups.get },
+  backupConfiguration: { get: api.backupConfiguration.get },
+  usage: { read: api.usage.read },
+  rateLimit: api.rateLimit,
 })
 
 export interface Connection {
@@ -116,6 +118,7 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
       webhooks: createCollection<Webhook, never>({ ...shared, name: 'webhooks', noun: 'webhook', schema: webhookSchema }),
       sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
       backups: createBackupsApi(requester, profile),
+      backupConfiguration: createBackupConfigurationApi(requester, profile),
       usage: createLazyUsageApi(requester, profile),
       rateLimit: requester.lastWindow,
     },

@@ -15,6 +15,8 @@ export interface Profile {
   readonly dashboardCheck: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
+  /** Whether a service tells how often it is backed up. */
+  readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
@@ -37,6 +39,7 @@ export const neutral: Profile = {
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
   dashboardCheck: false,
   savedSearches: false,
+  backupConfiguration: false,
   provider: undefined,
   extraAlertFields: [],
 }
@@ -54,6 +57,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     },
     dashboardCheck: true,
     savedSearches: true,
+    backupConfiguration: true,
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',

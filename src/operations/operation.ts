@@ -86,6 +86,8 @@ export interface OutputFile {
 export interface Given<I extends z.ZodObject> {
   readonly values: Partial<z.output<I>>
   readonly names: ReadonlySet<string>
+  /** Whether the common input service-id was given, valid or not. */
+  readonly hasServiceId: boolean
 }
 
 export interface Operation<
