@@ -1,6 +1,7 @@
 // Owns what differs between two bodies, field by field, in the order and words of a review. Pure.
 import { isSame } from '../kernel/same.ts'
-import { type FieldChange, Pending } from './change.ts'
+import type { FieldChange } from './change.ts'
+import { isMap } from './normal-form.ts'
 import { ownValue } from './variants.ts'
 
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
@@ -17,13 +18,10 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
 /** Everything that a new value brings, one field each. */
 export function leavesOf(value: unknown, path = ''): readonly FieldChange[] {
   if (Array.isArray(value) && value.length > 0 && value.every(isMap))
-    return value.flatMap((item, i) => leavesOf(item, `${path}[${labelOf(item, i)}]`))
+    return value.flatMap((item, i) => leavesOf(unlabelled(item), `${path}[${labelOf(item, i)}]`))
   if (!isMap(value)) return [{ path, after: value }]
   return Object.entries(value).flatMap(([key, item]) => (key === 'id' ? [] : leavesOf(item, path === '' ? key : `${path}.${key}`)))
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value) && !(value instanceof Pending)
 
 const isContainer = (value: unknown): boolean => isMap(value) || (Array.isArray(value) && value.length > 0 && value.every(isMap))
 
@@ -41,6 +39,10 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
 }
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
+
+/** The name stands in the path already. */
+const unlabelled = (item: unknown): unknown =>
+  isMap(item) && typeof item.name === 'string' ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== 'name')) : item
 
 function labelOf(item: unknown, index: number): string {
   const label = ownValue(item, 'name') ?? ownValue(item, 'title')

@@ -111,7 +111,7 @@ function findByName(declared: Declared, { kind, freeByName }: Index): Search {
   const [first, second] = freeByName.get(declared.value.name) ?? []
   if (first === undefined) return {}
   if (!declared.value.adopt) {
-    const message = `a ${kind.noun} called "${quote(declared.value.name, 60)}" exists (${first.actual.id}) and bears no mark; write adopt: true to take it over`
+    const message = `another ${kind.noun} called "${quote(declared.value.name, 60)}" exists (${first.actual.id}) and bears no mark; write adopt: true to take it over`
     return { complaint: report(declared, 'same-name', message) }
   }
   if (second === undefined) return { found: first }

@@ -6,12 +6,16 @@ export type Assumed = Readonly<Record<string, unknown>>
 /** Without fields that are empty or as assumed; items of lists stay, whatever they are. */
 export function normalForm(value: unknown, assumed: Assumed): unknown {
   if (Array.isArray(value)) return value.map((item) => normalForm(item, assumed))
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value
+  if (!isMap(value)) return value
   const entries = Object.entries(value).map(([key, item]) => [key, normalForm(item, assumed)] as const)
   return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) && !(Object.hasOwn(assumed, key) && assumed[key] === item)))
 }
 
+/** A map of fields; nothing that has a meaning of its own, such as an id that is not known yet. */
+export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.getPrototypeOf(value) === Object.prototype
+
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
-  return typeof value === 'object' && !JSON.isRawJSON(value) && Object.keys(value).length === 0
+  return (isMap(value) || Array.isArray(value)) && Object.keys(value).length === 0
 }

@@ -2,10 +2,10 @@
 // belong to somebody else, are not compared, and survive every update.
 import * as z from 'zod'
 import { coreOf } from './field-facts.ts'
+import { isMap } from './normal-form.ts'
 import { ownValue } from './variants.ts'
 
 type Schema = z.core.$ZodType
-type Fields = Readonly<Record<string, unknown>>
 
 /** What of the actual value the desired one has a say in. */
 export function managedPart(actual: unknown, desired: unknown, schema: Schema | undefined): unknown {
@@ -37,9 +37,6 @@ export function overlay(desired: unknown, actual: unknown, schema: Schema | unde
   const own = Object.entries(desired).map(([key, value]) => [key, overlay(value, ownValue(actual, key), fieldOf(form, key))] as const)
   return Object.fromEntries([...foreign, ...own])
 }
-
-const isMap = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 
 /** By id where there is one; otherwise what stands in the same place. */
 function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {

@@ -25,8 +25,8 @@ function toLines({ path, before, after, lines }: FieldDifference): readonly Diff
   const name = `${indent}${shown(path)}`
   if (lines !== undefined)
     return [{ sign: '~', text: `${name}:` }, ...lines.map(({ sign, text }): DiffLine => ({ sign, text: `${indent}  ${shown(text)}` }))]
-  if (before === undefined) return [{ sign: '+', text: `${name}: ${toText(after)}` }]
-  if (after === undefined) return [{ sign: '-', text: `${name}: ${toText(before)}` }]
+  if (before === undefined) return oneSide('+', name, after)
+  if (after === undefined) return oneSide('-', name, before)
   const [old, now] = [toText(before), toText(after)]
   if (old.length + now.length <= longestPair) return [{ sign: '~', text: `${name}: ${old} → ${now}` }]
   return [
@@ -35,10 +35,18 @@ function toLines({ path, before, after, lines }: FieldDifference): readonly Diff
   ]
 }
 
+function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {
+  const lines = typeof value === 'string' ? value.trimEnd().split('\n') : []
+  if (lines.length < 2) return [{ sign, text: `${name}: ${toText(value)}` }]
+  return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
+}
+
 /** As YAML would have it: texts bare where nobody could mistake them. */
 function toText(value: unknown): string {
   if (typeof value === 'string')
-    return /^[\p{L}_][^\n]*$/u.test(value) && value.trim() === value ? shown(value) : shown(JSON.stringify(value))
+    return /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
+      ? shown(value)
+      : shown(JSON.stringify(value))
   return shown(JSON.stringify(value) ?? '')
 }
 

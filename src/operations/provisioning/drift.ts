@@ -23,7 +23,7 @@ export const drift = defineOperation({
       ? say`Nobody can tell whether there is drift`
       : result.changed || result.leftovers.length > 0
         ? say`${result.project} has drifted`
-        : say`No drift: the service is as ${counted(result.files.length, 'file')} say`,
+        : say`No drift: the service is as the files say`,
     blocks: [planFacts(result), ...findingBlocks(result), actorTable(result), ...objectBlocks(result)],
     annotations: result.findings,
   }),

@@ -35,7 +35,7 @@ export const plan = defineOperation({
       ? say`No plan can be made`
       : result.changed
         ? say`Plan for ${result.project}: ${planWords(result)}`
-        : say`No changes: the service is as ${counted(result.files.length, 'file')} say`,
+        : say`No changes: the service is as the files say`,
     blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
     annotations: result.findings,
   }),
