@@ -38,10 +38,11 @@ export function overlay(desired: unknown, actual: unknown, schema: Schema | unde
   return Object.fromEntries([...foreign, ...own])
 }
 
-/** By id where there is one; otherwise what stands in the same place. */
+/** By id where there is one; otherwise what stands in the same place, and is not known by an id either. */
 function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {
   const id = ownValue(item, 'id')
-  return typeof id === 'string' ? others.find((other) => ownValue(other, 'id') === id) : others[index]
+  if (typeof id === 'string') return others.find((other) => ownValue(other, 'id') === id)
+  return ownValue(others[index], 'id') === undefined ? others[index] : undefined
 }
 
 const isKnown = (form: z.ZodObject, key: string): boolean => Object.hasOwn(form.shape, key)

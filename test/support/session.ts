@@ -8,6 +8,8 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 export interface TestSession extends ApiSession {
   readonly clock: VirtualClock
   readonly notes: readonly string[]
+  /** Aborted by `stop`. */
+  readonly stopSignal: AbortSignal
   /** As a first signal does. */
   stop(): void
   /** As the end of the grace after it does. */
@@ -34,7 +36,7 @@ export function openSession(url: string, more: Partial<Connection> = {}): TestSe
   }
   const cancellation = { stop: stop.signal, abort: abort.signal }
   const session = openApi(connection, { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation })
-  return { ...session, clock, notes, stop: () => stop.abort(), abort: () => abort.abort() }
+  return { ...session, clock, notes, stopSignal: stop.signal, stop: () => stop.abort(), abort: () => abort.abort() }
 }
 
 export interface SessionOptions {
