@@ -2,6 +2,7 @@
 import { readOnly } from '../../src/api/client.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
 import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import type { Context } from '../../src/operations/operation.ts'
 import { apply } from '../../src/operations/provisioning/apply.ts'
 import { drift } from '../../src/operations/provisioning/drift.ts'
@@ -26,9 +27,10 @@ export interface Site {
 
 export const project = 'shop/observability'
 
-export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (site: Site) => Promise<T>): Promise<T> {
+/** Without a clock of the caller's, nothing ever waits. */
+export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
   const profile = dialect === 'neutral' ? neutral : profileNamed(dialect)
-  const session = openSession(emulator.url, { profile, observabilityPath: profile.observabilityPath, deadlineMs: 3_600_000 })
+  const session = openSession(emulator.url, { profile, observabilityPath: profile.observabilityPath, deadlineMs: 3_600_000 }, clock)
   const progress: string[] = []
   const contextFor = (files: SiteFiles): Context<'write', 'service'> => ({
     ...sharedContext(files),
