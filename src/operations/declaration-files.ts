@@ -2,7 +2,7 @@
 import { alertBodySchema } from '../api/alert-body.ts'
 import type { Profile } from '../api/profiles.ts'
 import { InputError } from '../kernel/errors.ts'
-import { type Declarations, readDeclarations } from '../provision/declarations.ts'
+import { type Declarations, readDeclarations, type SourceFile } from '../provision/declarations.ts'
 import type { Finding } from '../provision/finding.ts'
 import { type LintSettings, lint } from '../provision/lint.ts'
 import { type Abilities, checkReferences } from '../provision/references.ts'
@@ -23,13 +23,28 @@ export interface Found extends Declarations {
 export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
   const paths = await files.find(globs, 'files')
   if (paths.length === 0) throw new InputError([{ name: 'files', message: `no file matches ${globs.join(', ')}` }])
-  const texts = await Promise.all(paths.map(async (path) => ({ path, text: await files.read(path, 'files') })))
-  const read = readDeclarations(texts, files.variable)
+  const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
   // What a product has no field for, nobody can be told to fill in.
   const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
   const all = [...read.findings, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, findings: all.toSorted(byPlace) }
+}
+
+/** All of them together; more than anybody writes by hand. */
+const mostCharacters = 20_000_000
+
+// One after the other: a thousand files at once are more than some systems open.
+async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
+  const texts: SourceFile[] = []
+  let characters = 0
+  for (const path of paths) {
+    const text = await files.read(path, 'files')
+    characters += text.length
+    if (characters > mostCharacters) throw new InputError([{ name: 'files', message: 'matches files of more than 20 MB together' }])
+    texts.push({ path, text })
+  }
+  return texts
 }
 
 const nine = ['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message']

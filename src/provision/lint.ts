@@ -111,7 +111,13 @@ const counts = (config: object): boolean =>
   Array.isArray(config.select) &&
   !('formulas' in config) &&
   config.select.every(
-    (item: unknown) => typeof item === 'object' && item !== null && 'aggFn' in item && counting.includes(String(item.aggFn)),
+    (item: unknown) =>
+      typeof item === 'object' &&
+      item !== null &&
+      'aggFn' in item &&
+      counting.includes(String(item.aggFn)) &&
+      // What is counted can become less than it was.
+      !('periodAggFn' in item),
   )
 
 function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
