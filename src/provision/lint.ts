@@ -125,8 +125,9 @@ function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>
     case 'below':
       return threshold <= 0 ? `nothing is below ${threshold}` : undefined
     case 'below_or_equal':
-    case 'equal':
       return threshold < 0 ? `nothing is ${threshold} or less` : undefined
+    case 'equal':
+      return threshold < 0 ? `nothing is ${threshold}` : undefined
     case 'between':
       return thresholdMax != null && thresholdMax < 0 ? `nothing is between ${threshold} and ${thresholdMax}` : undefined
     default:
