@@ -19,10 +19,11 @@ export interface Found extends Declarations {
   readonly paths: readonly string[]
 }
 
-/** Reads, checks and lints. Throws an InputError when no file matches: nothing found is not nothing wrong. */
+/** Reads, checks and lints. Throws an InputError where a named file, or any file, is missing: nothing found is not nothing wrong. */
 export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
   const paths = await files.find(globs, 'files')
-  if (paths.length === 0) throw new InputError([{ name: 'files', message: `no file matches ${globs.join(', ')}` }])
+  const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.includes(plainPath(glob)))
+  if (missing.length > 0) throw new InputError([{ name: 'files', message: `no file matches ${missing.join(', ')}` }])
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
   // What a product has no field for, nobody can be told to fill in.
@@ -30,6 +31,15 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
   const all = [...read.findings, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, findings: all.toSorted(byPlace) }
 }
+
+/** One file by its name, which somebody expects to be there; a pattern may match nothing. */
+const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
 
 /** All of them together; more than anybody writes by hand. */
 const mostCharacters = 20_000_000

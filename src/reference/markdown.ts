@@ -71,11 +71,17 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     .concat('\n')
 }
 
+const needs: Readonly<Record<OperationFacts['scope'], string>> = {
+  none: 'Needs neither an address nor a key.',
+  organization: 'Needs `organization-id`.',
+  service: 'Needs `organization-id` and `service-id`.',
+}
+
 function renderOperation(operation: OperationFacts): string {
   const { name, summary, effect, scope, inputs, outputs, details } = operation
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} Needs \`organization-id\`${scope === 'service' ? ' and `service-id`' : ''}.`,
+    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} ${needs[scope]}`,
     ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
     outputTable(outputs),
     ...(details.length === 0

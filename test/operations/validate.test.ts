@@ -78,6 +78,12 @@ describe('validate', () => {
     expect(document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
   })
 
+  it('is an error where a file that is named does not exist, whatever else does', async () => {
+    const { reason } = await run({ [file]: fileWith() }, { inputs: { files: `${file}\nobservability/b.json\nobservability/*.yml` } })
+    expect(reason).toBe('files: no file matches observability/b.json')
+    expect((await run({ [file]: fileWith() }, { inputs: { files: `./${file}\nobservability/*.yml` } })).document.status).toBe('pass')
+  })
+
   it.each(['/etc/*.yml', '../*.yml', 'a/../../b.yml', 'C:\\x.yml', '~/a.yml', '\\\\host\\x'])(
     'reads nothing outside the workspace: %s',
     async (files) => {
