@@ -11,13 +11,16 @@ export const toEnvironmentName = (kebab: string): string => `WATCHKEEPER_${kebab
 /** The known name that a misspelt one most likely means, or undefined when none is close. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = plain(given)
+  const mostSlips = Math.max(1, Math.floor(wanted.length / 3))
   let best: string | undefined
   let bestDistance = Number.POSITIVE_INFINITY
   for (const name of known) {
+    // Names whose lengths differ by more need not be compared letter by letter.
+    if (Math.abs(plain(name).length - wanted.length) > mostSlips) continue
     const distance = editDistance(wanted, plain(name))
     if (distance < bestDistance) [best, bestDistance] = [name, distance]
   }
-  return bestDistance <= Math.max(1, Math.floor(wanted.length / 3)) ? best : undefined
+  return bestDistance <= mostSlips ? best : undefined
 }
 
 /** `, did you mean "x"?` or nothing. */

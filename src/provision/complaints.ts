@@ -15,6 +15,9 @@ export interface Complaint {
 /** Marks a complaint whose message needs no list of what is accepted. */
 export const saysItAll = true
 
+/** Keys of one map; whoever has more of them meant another kind of file. */
+const mostUnknown = 20
+
 /** One for each thing that is wrong; the path is where in the document the checked value stands. */
 export function complaintsOf(error: z.ZodError, document: ReadDocument, schema: z.ZodType, base: ValuePath = []): readonly Complaint[] {
   const subject = { document, schema, base, value: valueAt(document.value, base) }
@@ -50,10 +53,12 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const value = valueAt(checked, issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(formOf(field, value))
-    return issue.keys.map((key) => ({
+    const named = issue.keys.slice(0, mostUnknown).map((key) => ({
       place: document.placeOfKey([...path, key]),
       message: `${inside(path)}"${quote(key, 60)}" is not known${didYouMean(key, known)}`,
     }))
+    const rest = issue.keys.length - named.length
+    return rest === 0 ? named : [...named, { place: document.placeOf(path), message: `${inside(path)}${rest} more keys are not known` }]
   }
   const accepted = acceptedBy(field) || whyNot(issue, field)
   // What is not there is looked for where the thing begins that lacks it.

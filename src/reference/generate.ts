@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { renderActionYml } from './action-yml.ts'
 import { describeOperations } from './describe.ts'
 import { renderSchemas } from './json-schema.ts'
-import { readmeTables, renderOperations } from './markdown.ts'
+import { readmeTables, renderOperations, rulesTable } from './markdown.ts'
 
 /** Every generated file by its path under `root`, as it should be. */
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
@@ -15,10 +15,8 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    [
-      'README.md',
-      fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), { ...readmeTables(operations), ...(await readExamples(root)) }),
-    ],
+    ['README.md', await fillFile(root, 'README.md', { ...readmeTables(operations), ...(await readExamples(root)) })],
+    ['docs/files.md', await fillFile(root, 'docs/files.md', { rules: await rulesTable() })],
     ['src/kernel/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
@@ -56,13 +54,17 @@ async function readExamples(root: string): Promise<Readonly<Record<string, strin
   return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
 }
 
+async function fillFile(root: string, path: string, parts: Readonly<Record<string, string>>): Promise<string> {
+  return fillMarkers(await readFile(join(root, path), 'utf8'), parts, path)
+}
+
 /** Replaces what stands between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */
-export function fillMarkers(text: string, parts: Readonly<Record<string, string>>): string {
+export function fillMarkers(text: string, parts: Readonly<Record<string, string>>, file: string): string {
   return Object.entries(parts).reduce((filled, [name, part]) => {
     const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`]
     const [before, rest] = filled.split(start)
     const after = rest?.split(end)[1]
-    if (before === undefined || after === undefined) throw new Error(`README.md lacks ${start} … ${end}`)
+    if (before === undefined || after === undefined) throw new Error(`${file} lacks ${start} … ${end}`)
     return `${before}${start}\n${part}\n${end}${after}`
   }, text)
 }

@@ -39,21 +39,33 @@ function withoutOwnWords(value: unknown): unknown {
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
   withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
 
-/** A value that is no text may be an expression, which an editor sees as text. */
+const variable = '\\$\\{\\{\\s*env\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
+
+/** What an expression becomes is checked when it is filled in; an editor sees the text that stands there. */
 function observabilitySchema(): Schema {
-  const { $schema, ...schema } = toSchema(declarationsSchema)
-  const expression = { type: 'string', pattern: '^\\$\\{\\{ *env\\.[A-Za-z_][A-Za-z0-9_]* *\\}\\}$' }
-  return { $schema, ...(withExpressions(schema) as Schema), $defs: { expression } }
+  const { $schema, $defs, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
+  const expression = { type: 'string', pattern: `^${variable}$` }
+  const textWithExpression = { type: 'string', pattern: variable }
+  return { $schema, ...schema, $defs: { ...($defs as Schema), expression, textWithExpression } }
 }
 
 function withExpressions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withExpressions)
   if (typeof value !== 'object' || value === null) return value
-  const isOther = 'enum' in value || ('type' in value && ['integer', 'number', 'boolean'].includes(String(value.type)))
-  if (!isOther) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withExpressions(item)]))
+  const expression = expressionFor(value as Schema)
+  if (expression === undefined)
+    // A key is no place for an expression.
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
   const { description, default: standard, ...rest } = value as Schema
-  const anyOf = [rest, { $ref: '#/$defs/expression' }]
+  const anyOf = [rest, { $ref: `#/$defs/${expression}` }]
   return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
+}
+
+/** Which expression may stand in the place of such a value; undefined where the schema accepts any text, or only looks inside. */
+function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema): 'expression' | 'textWithExpression' | undefined {
+  if (Array.isArray(words) || [type].flat().some((one) => ['integer', 'number', 'boolean'].includes(String(one)))) return 'expression'
+  const isNarrow = pattern !== undefined || format !== undefined || maxLength !== undefined
+  return type === 'string' && isNarrow ? 'textWithExpression' : undefined
 }
 
 function configSchema(): Schema {

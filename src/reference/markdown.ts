@@ -43,6 +43,16 @@ export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Re
   outputs: outputTable(commonOutputs),
 })
 
+/** What `validate` looks for. Loaded only here: a description of the list needs none of it. */
+export async function rulesTable(): Promise<string> {
+  const { allRules } = await import('../operations/validate.ts')
+  const { lintRules } = await import('../provision/lint.ts')
+  return table(
+    ['rule', 'what it finds', 'severity', 'can be set'],
+    allRules.map(({ id, description, severity }) => [code(id), description, severity, Object.hasOwn(lintRules, id) ? 'yes' : '']),
+  )
+}
+
 const listOf = (fields: readonly FieldFacts[]): string => fields.map(({ name }) => code(name)).join(', ')
 
 export function renderOperations(operations: readonly OperationFacts[]): string {
@@ -61,11 +71,17 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     .concat('\n')
 }
 
+const needs: Readonly<Record<OperationFacts['scope'], string>> = {
+  none: 'Needs neither an address nor a key.',
+  organization: 'Needs `organization-id`.',
+  service: 'Needs `organization-id` and `service-id`.',
+}
+
 function renderOperation(operation: OperationFacts): string {
   const { name, summary, effect, scope, inputs, outputs, details } = operation
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} Needs \`organization-id\`${scope === 'service' ? ' and `service-id`' : ''}.`,
+    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} ${needs[scope]}`,
     ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
     outputTable(outputs),
     ...(details.length === 0

@@ -8,10 +8,11 @@ import { isOperationName, type OperationName, operationNames, operations } from 
 import type { Operation } from '../operations/operation.ts'
 import { type Settings, settingsSchema } from '../operations/settings.ts'
 import type { LintSettings } from '../provision/lint.ts'
+import type { Config } from './config-file.ts'
 import { decodeAll } from './decode.ts'
 import { locate } from './locate.ts'
 import { parseFields } from './parse.ts'
-import { type Environment, misplacedVariables, readConfig, readEnvironment, settingNames, type Values } from './setting-sources.ts'
+import { type Environment, misplacedVariables, readEnvironment, settingNames, type Values } from './setting-sources.ts'
 
 /** What the repository's config file is called unless `config` says otherwise. */
 export const defaultConfigFile = '.watchkeeper.yml'
@@ -102,13 +103,16 @@ async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
   }
 }
 
-async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<ReturnType<typeof readConfig>> {
+async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
+  const nothing: Config = { values: {}, lintSettings: {}, problems: [] }
   const path = typeof wanted === 'string' ? wanted : defaultConfigFile
   try {
     const text = await readConfigFile(path, wanted !== undefined)
-    return text === undefined ? { values: {}, lintSettings: {}, problems: [] } : readConfig(text, path)
+    if (text === undefined) return nothing
+    const { readConfig } = await import(/* webpackMode: "eager" */ './config-file.ts')
+    return readConfig(text, path)
   } catch (thrown) {
-    if (thrown instanceof InputError) return { values: {}, lintSettings: {}, problems: thrown.problems }
+    if (thrown instanceof InputError) return { ...nothing, problems: thrown.problems }
     throw thrown
   }
 }

@@ -10,7 +10,7 @@ const emulator = useEmulator()
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const alertInReadme = (): string => /```yaml\n(# observability\/alert\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
+const alertInReadme = (): string => /```yaml\n(# alerts\/checkout-errors\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
 
 it.each([
   ['examples/alert.yml', () => read('examples/alert.yml')],

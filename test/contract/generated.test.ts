@@ -14,10 +14,10 @@ it('every generated file is what the list of operations says', async () => {
 })
 
 it('a README without a marker is an error, not a README without a table', () => {
-  expect(fillMarkers('a <!-- generated:x -->old<!-- /generated:x --> b', { x: 'new' })).toBe(
+  expect(fillMarkers('a <!-- generated:x -->old<!-- /generated:x --> b', { x: 'new' }, 'README.md')).toBe(
     'a <!-- generated:x -->\nnew\n<!-- /generated:x --> b',
   )
-  expect(() => fillMarkers('nothing', { x: 'new' })).toThrow('lacks <!-- generated:x -->')
+  expect(() => fillMarkers('nothing', { x: 'new' }, 'README.md')).toThrow('README.md lacks <!-- generated:x -->')
 })
 
 describe('action.yml', () => {

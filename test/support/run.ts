@@ -1,8 +1,8 @@
 // Runs what users run, as they run it: the bundle as a runner starts it, and the command line in a process of its own.
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { formsOf } from '../../src/kernel/secrets.ts'
 import { commandsIn, readOutputFile } from './runner-oracle.ts'
 
@@ -28,7 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface ActionOptions {
   readonly inputs: Readonly<Record<string, string>>
   readonly env?: Environment
-  /** Files of the workspace by name. */
+  /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
   /** Must not appear anywhere but in the masks. */
   readonly secrets?: readonly string[]
@@ -44,7 +44,10 @@ export async function runAction({ inputs, env = {}, files = {}, secrets = [], on
   try {
     const [output, summary] = ['output', 'summary'].map((name) => join(directory, name)) as [string, string]
     await Promise.all([output, summary].map((file) => writeFile(file, '')))
-    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, name)), { recursive: true })
+      await writeFile(join(directory, name), text)
+    }
     const inputVariables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
     const runner = {
       GITHUB_ACTIONS: 'true',
