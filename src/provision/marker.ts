@@ -1,6 +1,6 @@
 // Owns the mark by which an object is known as ours: project and key, and what was last applied, inside the object itself.
 // There is no state file: who deletes a mark, takes the object out of this tool's hands.
-import { createHash } from 'node:crypto'
+import { digestOfText } from '../kernel/digest.ts'
 
 export interface Mark {
   readonly project: string
@@ -27,8 +27,6 @@ export interface MarkStyle {
 
 export const projectGrammar = /^[A-Za-z0-9][\w./-]{0,99}$/
 
-const hash = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length)
-
 const digestLength = 6
 
 /** JSON with its keys in order, so that equal values have equal texts. */
@@ -40,10 +38,10 @@ export function canonicalText(value: unknown): string {
   )
 }
 
-export const digestOf = (value: unknown): string => hash(canonicalText(value), digestLength)
+export const digestOf = (value: unknown): string => digestOfText(canonicalText(value), digestLength)
 
 /** Long enough that no two plans share one. */
-export const longDigestOf = (value: unknown): string => hash(canonicalText(value), 40)
+export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
 const markLine = /(?:^|\n)[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})\s*$/
 
@@ -70,13 +68,13 @@ export const textStyle: MarkStyle = { projectToken: (project) => project, token:
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
 const markTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
-const shortKey = (key: string): string => (key.length <= 15 ? key : `#${hash(key, 10)}`)
+const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
 export const isMarkTag = (tag: unknown): boolean => typeof tag === 'string' && markTag.test(tag)
 
 export const tagStyle: MarkStyle = {
-  projectToken: (project) => hash(project, 6),
-  token: (project, key) => `${hash(project, 6)}:${shortKey(key)}`,
+  projectToken: (project) => digestOfText(project, 6),
+  token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
 }
 
 export const toMarkTag = ({ project, key, digest }: Mark): string => `wk:${tagStyle.token(project, key)}:${digest}`

@@ -43,13 +43,13 @@ export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Re
   outputs: outputTable(commonOutputs),
 })
 
-/** What `validate` looks for. Loaded only here: a description of the list needs none of it. */
+/** What `validate` looks for, and after it what `plan` does. Loaded only here: a description of the list needs none of it. */
 export async function rulesTable(): Promise<string> {
-  const { allRules } = await import('../operations/validate.ts')
+  const { planRules } = await import('../operations/file-rules.ts')
   const { lintRules } = await import('../provision/lint.ts')
   return table(
     ['rule', 'what it finds', 'severity', 'can be set'],
-    allRules.map(({ id, description, severity }) => [code(id), description, severity, Object.hasOwn(lintRules, id) ? 'yes' : '']),
+    planRules.map(({ id, description, severity }) => [code(id), description, severity, Object.hasOwn(lintRules, id) ? 'yes' : '']),
   )
 }
 

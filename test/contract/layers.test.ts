@@ -21,6 +21,7 @@ const layers: Readonly<Record<string, Layer>> = {
       'big.js': ['decimal.ts'],
       'temporal-polyfill': ['days.ts'],
       'node:timers/promises': ['clock.ts'],
+      'node:crypto': ['digest.ts'],
       'node:util': ['same.ts'],
     },
   },
@@ -31,7 +32,7 @@ const layers: Readonly<Record<string, Layer>> = {
   rules: { layers: ['kernel'], packages: {} },
   report: { layers: ['kernel'], packages: { 'node:util': ['terminal.ts'] } },
   provision: { layers: ['kernel', 'api'], packages: { zod: 'any', yaml: 'any' } },
-  operations: { layers: ['kernel', 'api', 'rules', 'provision', 'report'], packages: { zod: 'any' } },
+  operations: { layers: ['kernel', 'api', 'rules', 'provision', 'report'], packages: { zod: 'any', diff: ['provisioning/plan-result.ts'] } },
   reference: {
     layers: ['kernel', 'api', 'provision', 'operations'],
     packages: {
@@ -55,7 +56,8 @@ const layers: Readonly<Record<string, Layer>> = {
       'node:os': ['cli/demo-process.ts'],
       'node:url': ['cli/demo.ts'],
       'node:util': ['cli/demo.ts'],
-      '@actions/core': ['action/run-action.ts', 'action/masks.ts', 'action/publish.ts', 'action/summary.ts'],
+      '@actions/core': ['action/run-action.ts', 'action/masks.ts', 'action/progress-log.ts', 'action/publish.ts', 'action/summary.ts'],
+      'cli-progress': ['cli/progress-bar.ts'],
       commander: ['cli/program.ts', 'cli/run-cli.ts', 'cli/tools.ts'],
     },
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { allRules, validate } from '../../src/operations/validate.ts'
+import { planRules } from '../../src/operations/file-rules.ts'
+import { validate } from '../../src/operations/validate.ts'
 import { lintRules } from '../../src/provision/lint.ts'
 import { fileWith, written } from '../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../support/invoke.ts'
@@ -182,15 +183,15 @@ describe('the rules in the config file', () => {
 
 describe('the list of rules', () => {
   it('has every id once, with a sentence', () => {
-    expect(new Set(allRules.map(({ id }) => id)).size).toBe(allRules.length)
-    for (const { id, description } of allRules) expect(`${id} ${description}`).toMatch(/^[a-z][a-z-]* [A-Z].*\.$/)
+    expect(new Set(planRules.map(({ id }) => id)).size).toBe(planRules.length)
+    for (const { id, description } of planRules) expect(`${id} ${description}`).toMatch(/^[a-z][a-z-]* [A-Z].*\.$/)
   })
 
   it('says in docs/files.md of each what can be set', () => {
     const text = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
     const rows = [...text.matchAll(/^\| `([\w-]+)` \| .* \| (error|warning|note) \| (yes)? *\|$/gm)]
     expect(rows.map(([, id, severity, set]) => [id, severity, set === 'yes'])).toEqual(
-      allRules.map(({ id, severity }) => [id, severity, Object.hasOwn(lintRules, id)]),
+      planRules.map(({ id, severity }) => [id, severity, Object.hasOwn(lintRules, id)]),
     )
   })
 })

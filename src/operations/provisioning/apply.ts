@@ -33,7 +33,7 @@ export const apply = defineOperation({
     stopped: z.string().optional().describe('Why the run ended before its end.'),
     isPlanWrong: z.boolean().describe('Whether nothing was written because files or plan are wrong.'),
   }),
-  example: { files: ['examples/observability/*.yml'], project: 'shop/observability' },
+  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context.files)
     const planned = await makePlan(context, input)

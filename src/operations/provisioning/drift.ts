@@ -15,7 +15,7 @@ export const drift = defineOperation({
   input: planInput,
   output: planOutput,
   details: planDetails,
-  example: { files: ['examples/observability/*.yml'], project: 'shop/observability' },
+  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   run: async (context, input) => toPlanResult(await makePlan(context, input)),
   judge: judgeDrift,
   report: (result) => ({

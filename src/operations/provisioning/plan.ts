@@ -21,7 +21,7 @@ export const plan = defineOperation({
   }),
   output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
   details: planDetails.extend({ planContent: z.unknown().describe('What `plan-file` holds: digests of all that was looked at.') }),
-  example: { files: ['examples/observability/*.yml'], project: 'shop/observability' },
+  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
     const planned = await makePlan(context, input)
     const { organizationId, serviceId } = context.service

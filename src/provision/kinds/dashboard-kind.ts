@@ -1,6 +1,6 @@
 // Owns what plan and apply must know of dashboards: above all that a tile keeps its id, because its alerts hang on it.
-import { createHash } from 'node:crypto'
 import { type Dashboard, toDashboardBody } from '../../api/dashboards.ts'
+import { digestOfText } from '../../kernel/digest.ts'
 import { isMarkTag, markInTags, tagStyle, toMarkTag } from '../marker.ts'
 import { normalForm } from '../normal-form.ts'
 import { declaredDashboard } from './declared-dashboard.ts'
@@ -65,6 +65,6 @@ function withFilterIds(filters: readonly Body[], before: readonly Body[]): reado
   return filters.map((filter) => {
     const index = left.findIndex(({ name }) => name === filter.name)
     const [known] = index < 0 ? [] : left.splice(index, 1)
-    return { ...filter, id: known?.id ?? createHash('sha256').update(String(filter.name)).digest('hex').slice(0, 24) }
+    return { ...filter, id: known?.id ?? digestOfText(String(filter.name), 24) }
   })
 }

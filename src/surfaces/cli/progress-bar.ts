@@ -10,7 +10,13 @@ export interface ProgressBar {
   end(): void
 }
 
-export function createProgressBar({ stderr }: Terminal, pathFor: (wanted: string | undefined) => string | undefined): ProgressBar {
+interface Options {
+  readonly pathFor: (wanted: string | undefined) => string | undefined
+  /** For callers that are programs. */
+  readonly isQuiet: boolean
+}
+
+export function createProgressBar({ stderr }: Terminal, { pathFor, isQuiet }: Options): ProgressBar {
   let bar: SingleBar | undefined
   const draw = async (done: number, total: number, text: string): Promise<void> => {
     if (bar === undefined) {
@@ -21,10 +27,13 @@ export function createProgressBar({ stderr }: Terminal, pathFor: (wanted: string
     }
     bar.update(done, { text })
   }
+  const show = async (done: number, total: number, text: string): Promise<void> => {
+    if (stderr.isTTY) await draw(done, total, text)
+    else stderr.write(`${logLine(`${done}/${total} ${text}`)}\n`)
+  }
   return {
     async tell({ done, total, text, document }, { resultFile }) {
-      if (stderr.isTTY) await draw(done, total, text)
-      else stderr.write(`${logLine(`${done}/${total} ${text}`)}\n`)
+      if (!isQuiet) await show(done, total, text)
       const path = pathFor(resultFile)
       // Whatever is wrong with the file is told at the end, where the whole result goes into it.
       if (path !== undefined) await writeResultFile(path, toResultTexts(document)).catch(() => undefined)

@@ -50,7 +50,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
   const tempPath = resultFilePath(undefined, directory, env.RUNNER_TEMP, operation)
   const pathFor = (wanted: string | undefined) =>
     wanted === undefined ? tempPath : resultFilePath(wanted, directory, undefined, operation)
-  const progress = createProgressBar(terminal, pathFor)
+  const progress = createProgressBar(terminal, { pathFor, isQuiet: json })
   try {
     const finished = await invoke(
       {
