@@ -13,9 +13,7 @@ export function misplacedIn(packed: readonly string[], sources: readonly string[
   const there = new Set(packed)
   return [
     ...[...expected].filter((path) => !there.has(path)).map((path) => `${path} is missing`),
-    ...packed
-      .filter((path) => !expected.has(path))
-      .map((path) => `${path} comes from nothing in the repository: delete lib/ and compile anew`),
+    ...packed.filter((path) => !expected.has(path)).map((path) => `${path} comes from nothing in the repository`),
   ]
 }
 

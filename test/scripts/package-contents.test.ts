@@ -37,7 +37,7 @@ it.each([
   ['the bundle', 'dist/index.js'],
   ['somebody’s environment', '.env'],
 ])('%s may not be there', (_, path) => {
-  expect(misplacedIn([...packed, path], sources)).toEqual([expect.stringContaining(`${path} comes from nothing`)])
+  expect(misplacedIn([...packed, path], sources)).toEqual([`${path} comes from nothing in the repository`])
 })
 
 it('a reference to a source map is found, and one in the middle of a text is not', () => {
