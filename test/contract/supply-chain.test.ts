@@ -43,6 +43,7 @@ jobs:
       sound(`uses: ${pinned.replace('v6.0.2', 'v6')}`),
       sound(`uses: ${pinned.replace('de0fac2e', 'de0fac')}`),
       sound('uses: watchkeeper/watchkeeper@main'),
+      sound('uses: watchkeeper/watchkeeper@v0-of-somebody'),
     ],
     'ends by itself': [sound().replace('timeout-minutes: 5', '')],
     'runs no script that an expression is part of': [sound(`run: echo ${expression('github.event.issue.title')}`)],

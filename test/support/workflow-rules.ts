@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
     broken: (_, text) =>
       text
         .split('\n')
-        .filter((line) => /\buses: /.test(line) && !/uses: (?:\.\/|watchkeeper\/watchkeeper(?:\/[\w./-]+)?@v0)/.test(line))
+        .filter((line) => /\buses: /.test(line) && !/uses: (?:\.\/|watchkeeper\/watchkeeper(?:\/[\w./-]+)?@v0$)/.test(line))
         .filter((line) => !/uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
   },
   {
