@@ -7,6 +7,8 @@ import type { Method, RetryAnswer } from './retry.ts'
 /** What a message may say about the request. No secret is in here. */
 export interface RequestFacts {
   readonly method: Method
+  /** It persists nothing, whatever its method. */
+  readonly isSafe?: boolean
   /** With the query, where there is one. */
   readonly path: string
   /** `host[:port]` that was spoken to. */
@@ -50,7 +52,8 @@ export class ApiError extends WatchkeeperError {
   readonly mayHaveActed: boolean
 
   constructor(facts: RequestFacts, miss: Miss, end: RequestEnd) {
-    const kind = kindOf(facts.method, miss, end.decision)
+    const mayAct = facts.method !== 'GET' && !facts.isSafe
+    const kind = kindOf(mayAct ? facts.method : 'GET', miss, end.decision)
     const advice = adviceFor(kind, facts, miss, end)
     super(kind, [describe(facts, miss), advice, locate(facts, miss, end.attempts)].filter(Boolean).join('\n'))
     this.advice = advice
@@ -59,7 +62,7 @@ export class ApiError extends WatchkeeperError {
     this.status = miss.status
     this.requestId = miss.requestId
     this.attempts = end.attempts
-    this.mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && facts.method !== 'GET'
+    this.mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && mayAct
   }
 }
 

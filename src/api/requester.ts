@@ -48,6 +48,8 @@ export interface Call<T> {
   readonly method: Method
   readonly path: ApiPath
   readonly query?: URLSearchParams
+  /** It persists nothing, whatever its method: repeating it does no harm. */
+  readonly isSafe?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
   readonly read: Reader<T>
@@ -89,7 +91,7 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   function ask(call: Call<unknown>, miss: Miss, attempts: number): RetryAnswer {
-    const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.method, miss)
+    const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.isSafe ? 'GET' : call.method, miss)
     const toldMs = miss.status === undefined ? undefined : toldWaitMs(miss.status, miss.headers, clock.now())
     return decideRetry({
       patience,

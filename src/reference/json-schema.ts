@@ -26,11 +26,13 @@ type Schema = Readonly<Record<string, unknown>>
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
-// `accepts` and `secret` are words of ours; a validator does not know them.
+// `accepts`, `secret` and `commas` are words of ours; a validator does not know them.
 function withoutOwnWords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnWords)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key, item]) => !(key === 'accepts' && typeof item === 'string') && key !== 'secret')
+  const isOurs = (key: string, item: unknown): boolean =>
+    (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
+  const entries = Object.entries(value).filter(([key, item]) => !isOurs(key, item))
   return Object.fromEntries(entries.map(([key, item]) => [key, withoutOwnWords(item)]))
 }
 

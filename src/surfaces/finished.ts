@@ -60,8 +60,13 @@ export async function finish({ name, operation, input, result, verdict, report, 
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],
-    exitCode: status !== 'fail' ? exitCodes.ok : verdict.isInputFault ? exitCodes.input : exitCodes.gateFailed,
+    exitCode: exitCodeFor(status, verdict.exit),
   }
+}
+
+function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+  if (status === 'pass' || status === 'warn') return exitCodes.ok
+  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
 }
 
 /** Reasons that still read as one sentence. */

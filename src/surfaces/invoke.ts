@@ -5,9 +5,10 @@ import type { Clock } from '../kernel/clock.ts'
 import { toWatchkeeperError, type WatchkeeperError } from '../kernel/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../kernel/secrets.ts'
 import { version } from '../kernel/version.ts'
-import { type Context, type Effect, pass, type Scope } from '../operations/operation.ts'
+import { type Context, type Effect, type Progress, pass, type Scope } from '../operations/operation.ts'
+import { toPlainText } from '../report/line.ts'
 import { credentialsIn } from './credentials.ts'
-import { type Finished, finish, finishWithError } from './finished.ts'
+import { type Finished, finish, finishWithError, type ResultDocument } from './finished.ts'
 import { type Prepared, prepare, type Request } from './prepare.ts'
 import { readEnvironment } from './setting-sources.ts'
 
@@ -20,6 +21,15 @@ export interface Ports {
   readonly note: (line: string) => void
   readonly cancellation: Cancellation
   readonly files: Context<Effect, Scope>['files']
+  /** Hears how far a long operation is; awaited, so that it can be kept before the next request. */
+  readonly onProgress?: (step: ProgressStep, keeping: Invoked['keeping']) => Promise<void>
+}
+
+export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
+  /** What was done last, already without secrets. */
+  readonly text: string
+  /** The result document of a run that got no further. */
+  readonly document: ResultDocument
 }
 
 export interface Invoked extends Finished {
@@ -53,7 +63,7 @@ function guessKeeping({ inputs, env }: Request): Invoked['keeping'] {
 
 async function run(prepared: Prepared, session: ApiSession | undefined, ports: Ports, redact: Redact): Promise<Finished> {
   const { name, operation, input, settings } = prepared
-  const raw = await operation.run(contextFor(prepared, session, ports), input)
+  const raw = await operation.run(contextFor({ prepared, session, ports, redact }), input)
   // Before anything is made of it: in a report, a secret would already be escaped and no longer be recognized.
   const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
   const verdict = operation.judge?.(result, input) ?? pass
@@ -61,7 +71,14 @@ async function run(prepared: Prepared, session: ApiSession | undefined, ports: P
   return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session?.lastRequestId() })
 }
 
-function contextFor(prepared: Prepared, session: ApiSession | undefined, ports: Ports): Context<Effect, Scope> {
+interface Surroundings {
+  readonly prepared: Prepared
+  readonly session: ApiSession | undefined
+  readonly ports: Ports
+  readonly redact: Redact
+}
+
+function contextFor({ prepared, session, ports, redact }: Surroundings): Context<Effect, Scope> {
   const { operation, organizationId, serviceId, connection, profile, lintSettings } = prepared
   const api = session?.api
   return {
@@ -73,8 +90,20 @@ function contextFor(prepared: Prepared, session: ApiSession | undefined, ports: 
     clock: ports.clock,
     files: ports.files,
     lintSettings,
+    stop: ports.cancellation.stop,
+    async progress({ done, total, line, result }) {
+      if (ports.onProgress === undefined) return
+      const document = { ...unfinished(prepared.name), ...redactDeep(result, redact) }
+      await ports.onProgress({ done, total, text: redact(toPlainText(line)), document }, prepared.settings)
+    },
   }
 }
+
+const unfinished = (operation: string): ResultDocument => ({
+  operation,
+  status: 'error',
+  failureReason: 'The run ended before its report; this is how far it was.',
+})
 
 function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {
   const safe = redact(error.message)

@@ -62,7 +62,7 @@ export async function prepare(request: Request): Promise<Prepared> {
     ...settings.problems,
     ...place.problems,
     ...fields.problems,
-    ...(operation.check?.({ values: fields.values, names: fields.names }) ?? []),
+    ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
   if (problems.length > 0 || (place.connection === undefined && operation.scope !== 'none')) throw new InputError(withoutRepeats(problems))
   const complete = settings.values as Settings
@@ -94,7 +94,12 @@ async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
   const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const fromFile = await readConfigSettings(given.config, readConfigFile)
   const parsed = parseFields(settingsSchema, { ...fromFile.values, ...given })
-  return { values: parsed.values, lintSettings: fromFile.lintSettings, problems: [...fromFile.problems, ...parsed.problems] }
+  return {
+    values: parsed.values,
+    names: parsed.names,
+    lintSettings: fromFile.lintSettings,
+    problems: [...fromFile.problems, ...parsed.problems],
+  }
 }
 
 async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<ReturnType<typeof readConfig>> {

@@ -4,6 +4,9 @@ import { alertIntervals, thresholdTypes } from '../../api/alert-body.ts'
 import { adoption } from './declared-dashboard.ts'
 import { sourceReference } from './tile-config.ts'
 
+/** The API takes 4096 characters of a message or a note, and the mark of this tool needs room in one of them. */
+const longestText = 3900
+
 const text = (longest: number) => z.string().min(1).max(longest)
 
 const reference = (noun: string) =>
@@ -51,8 +54,8 @@ export const declaredAlert = z.strictObject({
     .meta({ description: 'When the first look is.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
   channel: channel.optional(),
   channels: z.array(channel).min(1).max(10).optional(),
-  message: text(4000).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: text(4000).nullable().optional().meta({ description: 'A note for whoever is woken: what to do. Markdown.' }),
+  message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: text(longestText).nullable().optional().meta({ description: 'A note for whoever is woken: what to do. Markdown.' }),
   numConsecutiveWindows: z.int().min(1).nullable().optional(),
   ...adoption,
 })

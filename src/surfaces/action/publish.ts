@@ -4,7 +4,7 @@ import { isOperationName } from '../../operations/index.ts'
 import { logLine } from '../../report/escape.ts'
 import type { Finished, ResultDocument } from '../finished.ts'
 import { writeOutputFiles } from '../output-files.ts'
-import { resultFilePath, toResultOutput, toResultTexts, writeResultFile } from '../result-file.ts'
+import { toResultOutput, toResultTexts, writeResultFile } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { writeSummary } from './summary.ts'
 
@@ -12,14 +12,14 @@ interface Places {
   readonly env: Environment
   readonly workspace: string
   readonly wantsSummary: boolean
-  readonly wantedFile: string | undefined
+  /** Where the result goes; undefined when there is no place for it. */
+  readonly resultPath: string | undefined
 }
 
 export async function publish(
   { document, outputs, blocks, files }: Finished,
-  { env, workspace, wantsSummary, wantedFile }: Places,
+  { env, workspace, wantsSummary, resultPath: file = '' }: Places,
 ): Promise<void> {
-  const file = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation) ?? ''
   const texts = toResultTexts(document)
   if (file !== '') await attempt('the result file', () => writeResultFile(file, texts))
   await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))

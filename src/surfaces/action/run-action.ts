@@ -10,9 +10,11 @@ import { cancelOnSignals, type Signals } from '../cancellation.ts'
 import { credentialsIn, keyIdIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
+import { resultFilePath } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { mask } from './masks.ts'
+import { createProgressLog } from './progress-log.ts'
 import { annotate, annotateFiles, publish } from './publish.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
@@ -27,7 +29,8 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
   } catch (thrown) {
     // Nothing above is meant to throw; whatever did, the step must not stay green, and its outputs must say so.
     const failed = finishWithError(inputs.operation ?? '', toWatchkeeperError(thrown), undefined)
-    await publish(failed, { env, workspace, wantsSummary: true, wantedFile: undefined })
+    const resultPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, failed.document.operation)
+    await publish(failed, { env, workspace, wantsSummary: true, resultPath })
     annotate(failed.document)
     return exitCodes.error
   } finally {
@@ -38,6 +41,10 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
   const log = (line: string): void => core.info(logLine(line))
   const { operation = '', ...rest } = inputs
+  const tempPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
+  const pathFor = (wanted: string | undefined) =>
+    wanted === undefined ? tempPath : resultFilePath(wanted, workspace, undefined, operation)
+  const progress = createProgressLog(log, pathFor)
   const finished = await invoke(
     {
       operation,
@@ -46,11 +53,12 @@ async function perform(inputs: Inputs, env: Environment, workspace: string, canc
       env,
       readConfigFile: (path, isWanted) => readOptionalFile(workspace, path, isWanted),
     },
-    { clock: systemClock, random: Math.random, note: log, cancellation, files: workspaceFiles(workspace, env) },
+    { clock: systemClock, random: Math.random, note: log, cancellation, files: workspaceFiles(workspace, env), onProgress: progress.tell },
   )
+  progress.end()
   for (const line of renderTerminal(finished.blocks, { color: false })) log(line)
   const { summary, resultFile } = finished.keeping
-  await publish(finished, { env, workspace, wantsSummary: summary, wantedFile: resultFile })
+  await publish(finished, { env, workspace, wantsSummary: summary, resultPath: pathFor(resultFile) })
   annotateFiles(finished.annotations)
   annotate(finished.document)
   return finished

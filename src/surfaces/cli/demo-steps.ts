@@ -1,4 +1,4 @@
-// Owns what the demo shows: the main operations against the emulator's shop, and at last a gate that fails.
+// Owns what the demo shows: the main operations against the emulator's shop, and at last two gates that fail.
 import { demo, type Emulator } from '../../emulator/index.ts'
 
 export interface DemoStep {
@@ -51,6 +51,12 @@ export function demoSteps({ store }: Emulator): readonly DemoStep[] {
       title: 'The same cost against a smaller budget, and against the days before: the gate fails',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
+      fails: true,
+    },
+    {
+      title: 'The backups of three services, of which one alone is fresh: the gate fails',
+      operation: 'check-backups',
+      inputs: { services: Object.values(demo.services).join(', '), 'max-age-hours': '26' },
       fails: true,
     },
   ]

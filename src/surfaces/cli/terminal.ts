@@ -7,7 +7,7 @@ export interface Terminal {
   readonly directory: string
   readonly signals: Signals
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
 /** Colours only for people, and only for those who want them (no-color.org). */

@@ -1,0 +1,66 @@
+// Owns the operation that fails when files and service differ, for schedules.
+import type { Block } from '../../report/blocks.ts'
+import { data, type Line, ours, say } from '../../report/line.ts'
+import { defineOperation, type Verdict } from '../operation.ts'
+import { planInput } from './inputs.ts'
+import { judgeFindings, sarifFile } from './plan.ts'
+import { counted, findingBlocks, nouns, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
+import { type PlannedObject, type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
+import { makePlan } from './planning.ts'
+
+export const drift = defineOperation({
+  summary: 'Fails when the service differs from the files, and says who must act. Sends no request that writes.',
+  effect: 'read',
+  scope: 'service',
+  input: planInput,
+  output: planOutput,
+  details: planDetails,
+  example: { files: ['examples/observability/*.yml'], project: 'shop/observability' },
+  run: async (context, input) => toPlanResult(await makePlan(context, input)),
+  judge: judgeDrift,
+  report: (result) => ({
+    headline: result.findings.some(({ severity }) => severity === 'error')
+      ? say`Nobody can tell whether there is drift`
+      : result.changed || result.leftovers.length > 0
+        ? say`${result.project} has drifted`
+        : say`No drift: the service is as the files say`,
+    blocks: [planFacts(result), ...findingBlocks(result), actorTable(result), ...objectBlocks(result)],
+    annotations: result.findings,
+  }),
+  files: async ({ findings }, input) => sarifFile(input.sarifFile, findings),
+})
+
+function judgeDrift(result: PlanResult): Verdict {
+  const verdict = judgeFindings(result)
+  if (verdict.status === 'fail') return verdict
+  const left = result.leftovers.length
+  if (!result.changed && left === 0) return verdict
+  const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'object')} in no file`] : [])]
+  return { status: 'fail', reasons }
+}
+
+/** Which side moved, and so who must act. */
+function whoActs({ action, origin }: PlannedObject): Line {
+  if (action === 'create') return say`Only in the files: apply them. If it was deleted in the service, apply brings it back`
+  if (action === 'delete') return say`Only in the service: apply with prune deletes it`
+  if (origin === 'service') return say`Changed in the service: apply undoes it, pull keeps it`
+  if (origin === 'files') return say`Changed in the files and not applied yet: apply them`
+  return say`Never applied: apply the files`
+}
+
+function actorTable({ objects, leftovers }: PlanResult): Block {
+  const drifted = objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
+  const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
+    [ours(nouns[section] ?? '')],
+    [data(key || name)],
+    who,
+  ]
+  return {
+    kind: 'table',
+    columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'What happened, and who acts' }],
+    rows: [
+      ...drifted.map((object) => row(object, whoActs(object))),
+      ...leftovers.map((one) => row(one, say`Only in the service: put it into the files with pull, or delete it with prune`)),
+    ],
+  }
+}

@@ -1,0 +1,60 @@
+// Owns the operation that says what apply would do. It sends nothing that writes.
+import * as z from 'zod'
+import { createKinds } from '../../provision/kinds/kinds.ts'
+import { toPlanFile } from '../../provision/plan-file.ts'
+import { say } from '../../report/line.ts'
+import { renderSarif } from '../../report/sarif.ts'
+import { filePath } from '../fields.ts'
+import { planRules } from '../file-rules.ts'
+import { defineOperation, type Verdict } from '../operation.ts'
+import { planInput } from './inputs.ts'
+import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
+import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
+import { makePlan } from './planning.ts'
+
+export const plan = defineOperation({
+  summary: 'Shows what apply would change, field by field. Sends no request that writes.',
+  effect: 'read',
+  scope: 'service',
+  input: planInput.extend({
+    planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
+  }),
+  output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
+  details: planDetails.extend({ planContent: z.unknown().describe('What `plan-file` holds: digests of all that was looked at.') }),
+  example: { files: ['examples/observability/*.yml'], project: 'shop/observability' },
+  async run(context, input) {
+    const planned = await makePlan(context, input)
+    const { organizationId, serviceId } = context.service
+    const content = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+    const isWhole = input.planFile !== undefined && planned.findings.every(({ severity }) => severity !== 'error')
+    return { ...(await toPlanResult(planned)), planFile: isWhole ? (input.planFile ?? '') : '', planContent: content }
+  },
+  judge: judgeFindings,
+  report: (result) => ({
+    headline: result.findings.some(({ severity }) => severity === 'error')
+      ? say`No plan can be made`
+      : result.changed
+        ? say`Plan for ${result.project}: ${planWords(result)}`
+        : say`No changes: the service is as the files say`,
+    blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
+    annotations: result.findings,
+  }),
+  async files(result, input) {
+    const { planFile, planContent, findings } = result
+    return [
+      ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
+      ...sarifFile(input.sarifFile, findings),
+    ]
+  },
+})
+
+export const sarifFile = (path: string | undefined, findings: PlanResult['findings']) =>
+  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, findings) }]
+
+/** What is wrong in files is the user's to right; a warning is worth a look. */
+export function judgeFindings({ findings }: Pick<PlanResult, 'findings'>): Verdict {
+  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
+}
