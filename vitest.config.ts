@@ -10,6 +10,8 @@ export default defineConfig({
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
     testTimeout: 20_000,
+    // A process that is started may need seconds on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     // Published for bundlers: they import JSON without saying so, which Node refuses.
     server: { deps: { inline: [/@actions\/(?:languageservice|workflow-parser|expressions)/] } },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
