@@ -32,7 +32,10 @@ const layers: Readonly<Record<string, Layer>> = {
   rules: { layers: ['kernel'], packages: {} },
   report: { layers: ['kernel'], packages: { 'node:util': ['terminal.ts'] } },
   provision: { layers: ['kernel', 'api'], packages: { zod: 'any', yaml: 'any' } },
-  operations: { layers: ['kernel', 'api', 'rules', 'provision', 'report'], packages: { zod: 'any', diff: ['provisioning/plan-result.ts'] } },
+  operations: {
+    layers: ['kernel', 'api', 'rules', 'provision', 'report'],
+    packages: { zod: 'any', diff: ['provisioning/plan-result.ts'] },
+  },
   reference: {
     layers: ['kernel', 'api', 'provision', 'operations'],
     packages: {

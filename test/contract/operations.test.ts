@@ -76,7 +76,11 @@ describe('every example works on the emulator', () => {
 
   it.each(all)('$name as an action', async ({ name, operation }) => {
     const inputs = { ...inputsFor(emulator()), ...placeFor(operation), operation: name, ...texts(operation.example) }
-    const ran = await runAction({ inputs, env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root } : {}, secrets })
+    const ran = await runAction({
+      inputs,
+      env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root } : {},
+      secrets,
+    })
     expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
     expect(ran.exitCode).toBe(0)
     expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
