@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { toKebab } from '../../src/kernel/names.ts'
+import { legSchema } from '../../src/operations/fleet/legs.ts'
+import { matrix } from '../../src/operations/fleet/matrix.ts'
 import { fleetDocument, fleetFile, makeFleet } from '../support/fleet.ts'
 import { invokeText } from '../support/invoke.ts'
 
@@ -171,4 +175,15 @@ describe('what cannot be packed is an error with advice', () => {
   it('no service at all', async () => {
     expect((await run(fleetFile(makeFleet([0])))).reason).toBe('fleet.yml: has no service')
   })
+})
+
+it('the example workflow asks for nothing that the matrix does not have', () => {
+  const workflow = readFileSync(new URL('../../examples/workflows/fleet.yml', import.meta.url), 'utf8')
+  const namesAfter = (prefix: string): readonly string[] =>
+    [...workflow.matchAll(new RegExp(`\\b${prefix}\\.([a-z-]+)`, 'g'))].map(([, name = '']) => name)
+  expect(namesAfter('matrix').length).toBeGreaterThan(5)
+  expect(namesAfter('matrix').filter((name) => !Object.hasOwn(legSchema.shape, name))).toEqual([])
+  const outputs = Object.keys(matrix.output.shape).map(toKebab)
+  expect(namesAfter('outputs').length).toBeGreaterThan(3)
+  expect(namesAfter('outputs').filter((name) => !outputs.includes(name))).toEqual([])
 })
