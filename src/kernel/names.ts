@@ -25,8 +25,15 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 
 /** `, did you mean "x"?` or nothing. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const name = nearestName(given, known)
+  const names = [...known]
+  const name = nearestName(given, names) ?? onlyLonger(given, names)
   return name === undefined ? '' : `, did you mean "${name}"?`
+}
+
+/** The one known name of which somebody wrote the beginning alone. */
+function onlyLonger(given: string, known: readonly string[]): string | undefined {
+  const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
+  return longer.length === 1 ? longer[0] : undefined
 }
 
 // Case, dashes and underscores are the usual slips; they cost nothing. A name of 1 MB is nobody's typing error.

@@ -14,6 +14,8 @@ const validate = () => import(/* webpackMode: "eager" */ './validate.ts')
 const plan = () => import(/* webpackMode: "eager" */ './provisioning/plan.ts')
 const apply = () => import(/* webpackMode: "eager" */ './provisioning/apply.ts')
 const drift = () => import(/* webpackMode: "eager" */ './provisioning/drift.ts')
+const matrix = () => import(/* webpackMode: "eager" */ './fleet/matrix.ts')
+const report = () => import(/* webpackMode: "eager" */ './fleet/report.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
 
 /** One line for each operation; everything else about it is in its file. */
@@ -37,6 +39,8 @@ export const operations = {
   plan: async () => (await plan()).plan,
   apply: async () => (await apply()).apply,
   drift: async () => (await drift()).drift,
+  matrix: async () => (await matrix()).matrix,
+  report: async () => (await report()).report,
   doctor: async () => (await doctor()).doctor,
 } as const
 

@@ -63,7 +63,8 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const accepted = acceptedBy(field) || whyNot(issue, field)
   // What is not there is looked for where the thing begins that lacks it.
   if (value === undefined) return [{ place: document.placeOfKey(path.slice(0, -1)), message: `${inside(path)}is missing${accepted}` }]
-  const given = quote(JSON.stringify(value) ?? '', 80)
+  const isSecret = field !== undefined && metaOf(field).secret === true
+  const given = isSecret ? 'what stands here' : quote(JSON.stringify(value) ?? '', 80)
   const complaint =
     issue.code === 'custom' && issue.params?.saysItAll === saysItAll
       ? `${given} ${issue.message}`

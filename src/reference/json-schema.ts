@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { alertBodySchema } from '../api/alert-body.ts'
 import { dashboardBodySchema } from '../api/dashboard-body.ts'
 import { toKebab } from '../kernel/names.ts'
+import { fleetFileSchema } from '../operations/fleet/fleet-file.ts'
 import { operationNames, operations } from '../operations/index.ts'
 import { lintSettingsSchema } from '../operations/lint-settings.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -17,6 +18,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
     'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
+    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }

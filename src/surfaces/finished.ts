@@ -15,6 +15,9 @@ export interface ResultDocument {
   readonly failureReason: string
   /** The API's id of the last answer. */
   readonly requestId?: string
+  /** What the run was about, as far as the operation has something of the kind: a report over many results goes by it. */
+  readonly organizationId?: string
+  readonly serviceId?: string
   /** For `error`: kind and, where there was an answer, its status. */
   readonly error?: { readonly kind: string; readonly httpStatus?: number }
   readonly [field: string]: unknown
@@ -37,6 +40,9 @@ export interface Finished {
 /** The result document's own words; no operation may call an output like one. */
 export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
+/** What a result says besides what came of the operation. */
+export type About = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
+
 interface Done {
   readonly name: string
   readonly operation: Operation
@@ -45,13 +51,13 @@ interface Done {
   readonly verdict: Verdict
   readonly report: Report
   readonly warnOnly: boolean
-  readonly requestId: string | undefined
+  readonly about: About
 }
 
-export async function finish({ name, operation, input, result, verdict, report, warnOnly, requestId }: Done): Promise<Finished> {
+export async function finish({ name, operation, input, result, verdict, report, warnOnly, about }: Done): Promise<Finished> {
   const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, verdict.reasons))
-  const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
+  const document = { operation: name, status, failureReason, ...about, ...result }
   const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, verdict.reasons), ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {
@@ -83,13 +89,13 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-export function finishWithError(name: string, error: WatchkeeperError, requestId: string | undefined): Finished {
+export function finishWithError(name: string, error: WatchkeeperError, about: About = {}): Finished {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
     status: 'error',
     failureReason: error.message,
-    ...(requestId !== undefined && { requestId }),
+    ...about,
     error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
   }
   return {

@@ -8,7 +8,7 @@ import { version } from '../kernel/version.ts'
 import { type Context, type Effect, type Progress, pass, type Scope } from '../operations/operation.ts'
 import { toPlainText } from '../report/line.ts'
 import { credentialsIn } from './credentials.ts'
-import { type Finished, finish, finishWithError, type ResultDocument } from './finished.ts'
+import { type About, type Finished, finish, finishWithError, type ResultDocument } from './finished.ts'
 import { type Prepared, prepare, type Request } from './prepare.ts'
 import { readEnvironment } from './setting-sources.ts'
 
@@ -41,15 +41,18 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
   const redact = createRedact(credentialsIn(request.inputs, request.env))
   let keeping = guessKeeping(request)
   let session: ApiSession | undefined
+  let target: Target = {}
   try {
     const prepared = await prepare(request)
     keeping = prepared.settings
+    target = targetOf(prepared)
     const note = (line: string): void => ports.note(redact(line))
     const { connection } = prepared
     session = connection && openApi({ ...connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
     return { ...(await run(prepared, session, ports, redact)), keeping }
   } catch (thrown) {
-    return { ...finishWithError(request.operation, redactError(toWatchkeeperError(thrown), redact), session?.lastRequestId()), keeping }
+    const error = redactError(toWatchkeeperError(thrown), redact)
+    return { ...finishWithError(request.operation, error, aboutOf(session, target)), keeping }
   } finally {
     await session?.close()
   }
@@ -68,7 +71,29 @@ async function run(prepared: Prepared, session: ApiSession | undefined, ports: P
   const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
   const verdict = operation.judge?.(result, input) ?? pass
   const report = operation.report(result)
-  return finish({ name, operation, input, result, verdict, report, warnOnly: settings.warnOnly, requestId: session?.lastRequestId() })
+  return finish({
+    name,
+    operation,
+    input,
+    result,
+    verdict,
+    report,
+    warnOnly: settings.warnOnly,
+    about: aboutOf(session, targetOf(prepared)),
+  })
+}
+
+type Target = Omit<About, 'requestId'>
+
+/** What a service is not asked about, its result does not name. */
+const targetOf = ({ operation: { scope }, organizationId, serviceId }: Prepared): Target => ({
+  ...(scope !== 'none' && { organizationId }),
+  ...(scope === 'service' && serviceId !== undefined && { serviceId }),
+})
+
+function aboutOf(session: ApiSession | undefined, target: Target): About {
+  const requestId = session?.lastRequestId()
+  return { ...(requestId !== undefined && { requestId }), ...target }
 }
 
 interface Surroundings {
@@ -93,7 +118,7 @@ function contextFor({ prepared, session, ports, redact }: Surroundings): Context
     stop: ports.cancellation.stop,
     async progress({ done, total, line, result }) {
       if (ports.onProgress === undefined) return
-      const document = { ...unfinished(prepared.name), ...redactDeep(result, redact) }
+      const document = { ...unfinished(prepared.name), ...targetOf(prepared), ...redactDeep(result, redact) }
       await ports.onProgress({ done, total, text: redact(toPlainText(line)), document }, prepared.settings)
     },
   }

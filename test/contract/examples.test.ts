@@ -26,6 +26,7 @@ it.each([
 it.each([
   ['examples/alert.yml', 'schemas/alert.schema.json'],
   ['examples/budgets.yml', 'schemas/budgets.schema.json'],
+  ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
   expect(read(example)).toContain(`$schema=../${schema}`)

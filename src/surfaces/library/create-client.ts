@@ -36,7 +36,10 @@ type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
 export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']>
 
 /** The operation's own fields, and the verdict beside them. A failed gate is a result with `status: 'fail'`, not an exception. */
-export type ResultOf<Name extends OperationName> = Pick<ResultDocument, 'operation' | 'failureReason' | 'requestId'> & {
+export type ResultOf<Name extends OperationName> = Pick<
+  ResultDocument,
+  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId'
+> & {
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.output<Operations[Name]['output']> & z.output<Operations[Name]['details']>>
 
