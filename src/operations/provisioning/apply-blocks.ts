@@ -23,7 +23,7 @@ export function applyWords(result: Applied): Line {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${ours(kind)}`]
   })
-  return parts.length === 0 ? say`Nothing to do: the service is as the files say` : say`Applied: ${join(parts, ', ')}`
+  return parts.length === 0 ? say`Nothing to do: the service is as the files say` : say`Applied to ${result.project} (${join(parts, ', ')})`
 }
 
 export function judgeApply(result: Applied): Verdict {

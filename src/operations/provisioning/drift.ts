@@ -44,7 +44,8 @@ function whoActs({ action, origin }: PlannedObject): Line {
   if (action === 'create') return say`Only in the files: apply them. If it was deleted in the service, apply brings it back`
   if (action === 'delete') return say`Only in the service: apply with prune deletes it`
   if (origin === 'service') return say`Changed in the service: apply undoes it, pull keeps it`
-  if (origin === 'files') return say`Changed in the files and not applied yet: apply them`
+  if (origin === 'files')
+    return say`Changed in the files since the last apply, and perhaps in the service too: look at the plan, then apply`
   return say`Never applied: apply the files`
 }
 

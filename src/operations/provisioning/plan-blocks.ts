@@ -58,8 +58,7 @@ export function objectBlocks(result: PlanResult): readonly Block[] {
 function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
   const { section, key, name, action, id, notes, fields, origin } = object
   const label = [nouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
-  const place = placeOf(object)
-  const where = action === 'create' || action === 'delete' ? place || id : [place, id].filter(Boolean).join(', ')
+  const where = placeOf(object) || id
   const why =
     action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
   return [

@@ -34,7 +34,7 @@ export const plan = defineOperation({
     headline: result.findings.some(({ severity }) => severity === 'error')
       ? say`No plan can be made`
       : result.changed
-        ? say`Plan for ${result.project}: ${planWords(result)}`
+        ? say`Plan for ${result.project} (${planWords(result)})`
         : say`No changes: the service is as the files say`,
     blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
     annotations: result.findings,
