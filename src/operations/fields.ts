@@ -8,6 +8,8 @@ declare module 'zod' {
     accepts?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
+    /** What action.yml alone sets when nothing is given: an expression of the runner's. */
+    actionDefault?: string
   }
 }
 

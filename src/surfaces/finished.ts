@@ -28,6 +28,8 @@ export interface Finished {
   /** What the user asked to be written besides. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** A gate failed, or nothing could be judged; also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
   /** As the command line exits. */
   readonly exitCode: number
   /** What was thrown, for the library to throw again. */
@@ -60,6 +62,7 @@ export async function finish({ name, operation, input, result, verdict, report, 
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],
+    hasFailed: verdict.status === 'fail',
     exitCode: status !== 'fail' ? exitCodes.ok : verdict.isInputFault ? exitCodes.input : exitCodes.gateFailed,
   }
 }
@@ -96,6 +99,7 @@ export function finishWithError(name: string, error: WatchkeeperError, requestId
     ],
     files: [],
     annotations: [],
+    hasFailed: true,
     exitCode: error.exitCode,
     error,
   }
