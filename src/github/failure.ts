@@ -43,12 +43,15 @@ export function toGitHubFailure(thrown: unknown, nowMs: number): GitHubFailure {
   }
   if (typeof status === 'number' && response !== undefined) return ofAnswer(status, response, thrown, nowMs)
   const failure = [thrown, cause].find((one) => one instanceof ExchangeFailure)
-  const detail = failure?.message ?? (typeof message === 'string' ? message : String(thrown))
+  const detail = failure === undefined ? String(message ?? thrown) : wordsOfExchange(failure)
   const certainty = failure === undefined ? 'unknown' : certaintyOf({ code: failure.code })
   const isFinal = failure === undefined || isTlsCode(failure.code) || finalCodes.test(failure.code)
   const isUnknown = certainty === 'unknown' && !(failure !== undefined && unsentCodes.test(failure.code))
   return new GitHubFailure({ detail: quote(detail), patience: isFinal ? 'none' : 'attempts', isUnknown }, { cause: thrown })
 }
+
+const wordsOfExchange = ({ code, message }: ExchangeFailure): string =>
+  /TIMEOUT|ETIMEDOUT/.test(code) ? `GitHub did not answer in time (${code})` : message
 
 /** Before anything was sent. */
 const unsentCodes = /^(?:NOT_SENT|DEADLINE)$/
@@ -107,11 +110,16 @@ export interface Attempted {
 
 const permissions = { comment: 'pull-requests: write', issue: 'issues: write' } as const
 
+/** What happened, without a full stop. */
+export function describeAnswer({ status, detail }: FailureFacts): string {
+  const said = detail.replace(/\.$/, '')
+  return status === undefined ? said : `GitHub answered ${status}: ${said}`
+}
+
 /** One sentence or two, for a notice. */
 export function describeFailure({ facts }: GitHubFailure, { what, isFromFork }: Attempted): string {
-  const { status, detail, isRateLimited, toldMs, isUnknown } = facts
-  const said = detail.replace(/\.$/, '')
-  const answer = status === undefined ? said : `GitHub answered ${status}: ${said}`
+  const { isRateLimited, toldMs, isUnknown } = facts
+  const answer = describeAnswer(facts)
   if (isRateLimited) {
     const when = toldMs === undefined ? '' : `, and asks to wait ${Math.ceil(toldMs / 1000)} s`
     return `${answer}. It is a rate limit${when}.`

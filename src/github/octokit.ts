@@ -1,11 +1,13 @@
 // Owns the conversation with GitHub's API: octokit, loaded only here and only when there is something to say, with a deadline for
 // everything, and a second try for reads alone. What writes is sent once: the next run finds what this one may have written.
+
+import { inSeconds } from '../api/deadline.ts'
 import type { Cancellation } from '../api/requester.ts'
 import { decideRetry } from '../api/retry.ts'
 import { createTransport } from '../api/transport.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { version } from '../kernel/version.ts'
-import { GitHubFailure, toGitHubFailure } from './failure.ts'
+import { describeAnswer, GitHubFailure, toGitHubFailure } from './failure.ts'
 import { createFetch } from './fetch.ts'
 import type { Run } from './run.ts'
 
@@ -61,7 +63,7 @@ export async function openConversation({ apiUrl, proxy }: Run, token: string, po
       } catch (thrown) {
         const failure = ofReading(thrown)
         const waitMs = waitAfter(failure, attempts, remainingMs(), ports)
-        ports.note(`GitHub: trying again in ${(waitMs / 1000).toFixed(1)} s (attempt ${attempts} of ${mostAttempts})`)
+        ports.note(`Trying again in ${inSeconds(waitMs)} (attempt ${attempts} of ${mostAttempts}): ${describeAnswer(failure.facts)}`)
         await clock.sleep(waitMs, cancellation.stop)
       }
     }
@@ -70,15 +72,17 @@ export async function openConversation({ apiUrl, proxy }: Run, token: string, po
 }
 
 /** What was only looked at is not changed by it, whatever became of the answer. */
-const ofReading = (thrown: unknown): unknown =>
-  thrown instanceof GitHubFailure ? new GitHubFailure({ ...thrown.facts, isUnknown: false }, { cause: thrown }) : thrown
+function ofReading(thrown: unknown): GitHubFailure {
+  if (thrown instanceof GitHubFailure) return new GitHubFailure({ ...thrown.facts, isUnknown: false }, { cause: thrown })
+  throw thrown
+}
 
-/** Throws what was thrown when there is no point in trying again. */
-function waitAfter(thrown: unknown, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
-  if (!(thrown instanceof GitHubFailure) || cancellation.stop.aborted) throw thrown
-  const { patience, toldMs } = thrown.facts
+/** Throws the failure when there is no point in trying again. */
+function waitAfter(failure: GitHubFailure, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
+  if (cancellation.stop.aborted) throw failure
+  const { patience, toldMs } = failure.facts
   const decision = decideRetry({ patience, attempts, maxAttempts: mostAttempts, toldMs, remainingMs, random: random() })
-  if (!decision.retry) throw thrown
+  if (!decision.retry) throw failure
   return decision.waitMs
 }
 

@@ -39,7 +39,8 @@ export async function tellGitHub(wish: Wish, env: Environment, ports: Ports, lim
   if ('problem' in place) return lost(`${place.problem}.`)
   if (token === undefined) return lost('there is no github-token to write it with.')
   try {
-    return await tellAll(wanted, { ...wish, token }, { run: place.run, ports, limits })
+    const note = (line: string): void => ports.note(redact(line))
+    return await tellAll(wanted, { ...wish, token }, { run: place.run, ports: { ...ports, note }, limits })
   } catch (thrown) {
     return lost(toGitHubFailure(thrown, ports.clock.now()).message)
   }

@@ -133,7 +133,7 @@ describe('reads are tried again', () => {
     const { lost, waitedMs, notes } = await tell(github(), { comment: 'always' })
     expect(lost).toEqual([])
     expect(waitedMs).toBe(7000)
-    expect(notes[0]).toBe('GitHub: trying again in 7.0 s (attempt 1 of 3)')
+    expect(notes[0]).toBe(`Trying again in 7.0 s (attempt 1 of 3): GitHub answered ${status}: You have exceeded a secondary rate limit`)
   })
 
   it('after a spent budget, when the window that GitHub names is over', async () => {

@@ -170,7 +170,7 @@ it('the token is masked before anything is printed', async () => {
 it('what GitHub was asked and told stands in a fold of the log', async () => {
   github().addFault({ on: 'GET', effect: { kind: 'answer', status: 502 } })
   const ran = await gate({ comment: 'always', budget: '100000' })
-  expect(ran.stdout).toMatch(/\n::group::GitHub\nGitHub: trying again in .*\ncomment: written on #12\n::endgroup::\n/)
+  expect(ran.stdout).toMatch(/\n::group::GitHub\nTrying again in .*\ncomment: written on #12\n::endgroup::\n/)
 })
 
 describe('a signal while GitHub hangs', () => {
