@@ -53,8 +53,8 @@ const bodyFor = (telling: Telling, old: string | undefined): string =>
 const wordFor = (telling: Telling, sentence: string): string => writeWord(sentence, telling.news.blocks, sourceOf(telling), telling.redact)
 
 async function open(telling: Telling): Promise<void> {
-  const { github, label, redact, ports } = telling
-  const title = printable(clip(redact(`Watchkeeper: ${label}`), longestLabel))
+  const { github, label, ports } = telling
+  const title = printable(clip(`Watchkeeper: ${label.replace(uuid, '$1')}`, longestLabel))
     .slice(0, longestTitle)
     .toWellFormed()
   const issue = await github.createIssue({ title: `${title} fails`, body: bodyFor(telling, undefined), label: issueLabel })
@@ -64,6 +64,9 @@ async function open(telling: Telling): Promise<void> {
   // Another run may have opened one at the same moment. Both of them see both, and keep the older one.
   await closeSpares(telling, await markedIssues(telling))
 }
+
+/** In a title, its beginning says enough. */
+const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 
 const longestLabel = 120
 const longestTitle = 200

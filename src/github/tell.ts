@@ -60,7 +60,8 @@ async function tellAll(
   const conversation = await openConversation(run, token, ports, limits)
   try {
     const github = createGitHub(run, conversation)
-    const label = wish.label ?? defaultLabel(run, news.operation, wish.target)
+    // Before it is spelled for a mark, where a secret would no longer be recognized.
+    const label = redact(wish.label ?? defaultLabel(run, news.operation, wish.target))
     // Asked once, and only when somebody wants to know.
     let author: Promise<Author> | undefined
     const tell = async (what: What): Promise<void> => {

@@ -29,10 +29,10 @@ export const isOwn = (
 ) => authorId === author.id && body.startsWith(`${markerOf(kind, label)}`)
 
 /** Which run says so; the last line of everything that is written. */
-export function sourceOf({ run, event, news }: Pick<Telling, 'run' | 'event' | 'news'>): string {
+export function sourceOf({ run, event, news, redact }: Telling): string {
   const from = run.url === undefined ? 'this run' : `[this run](${run.url})`
-  const job = run.job === '' ? '' : ` of job ${markdownData(run.job)}`
+  const job = run.job === '' ? '' : ` of job ${markdownData(redact(run.job))}`
   const commit = commitOf(run, event)
   const at = new Date(news.atMs).toISOString().slice(0, 16).replace('T', ' ')
-  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownData(commit.slice(0, 7))}`}, ${at} UTC.`
+  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownData(redact(commit).slice(0, 7))}`}, ${at} UTC.`
 }

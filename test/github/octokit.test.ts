@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createRedact } from '../../src/kernel/secrets.ts'
 import { token, useGitHub } from '../support/github-server.ts'
 import { newsOf, tell } from '../support/tell.ts'
 
@@ -43,6 +44,15 @@ describe('nothing waits for ever', () => {
   })
 })
 
+it('after a first signal, what is being written comes to its end, and nothing new is begun', async () => {
+  await tell(github(), { issue: 'on-failure' })
+  const stop = new AbortController()
+  github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: () => stop.abort() } })
+  await tell(github(), { issue: 'on-failure', news: newsOf('pass'), stop: stop.signal, abort: new AbortController().signal })
+  expect(github().store.issues[0]?.state).toBe('closed')
+  expect(github().store.comments).toEqual([])
+})
+
 describe('requests', () => {
   it('ask for what is there now, not for what a cache remembers', async () => {
     await tell(github(), { comment: 'always' })
@@ -60,6 +70,15 @@ describe('requests', () => {
       expect(JSON.stringify([others, call])).not.toContain(token.slice(4))
     }
   })
+})
+
+it('a secret in a label or a job is told to nobody', async () => {
+  const secret = 'c0ffee00-0000-4000-8000-00000000c0de'
+  const options = { ...both, redact: createRedact([secret]), env: { GITHUB_JOB: secret } }
+  await tell(github(), { ...options, label: `x ${secret}` })
+  await tell(github(), { ...options, label: undefined })
+  expect(JSON.stringify(github().arrived.map(({ body }) => body))).not.toMatch(/c0ffee00|c0de/)
+  expect(github().store.issues).toHaveLength(2)
 })
 
 describe("on a GitHub of one's own", () => {

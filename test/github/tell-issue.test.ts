@@ -88,6 +88,16 @@ describe('the issue', () => {
     ])
   })
 
+  it('has a title of one line, in which ids are short', async () => {
+    await onFailure({ label: undefined, target: 'c0ffee00-0000-4000-8000-0000000000c2' })
+    await onFailure({ label: `a\n::error::x ${'é'.repeat(90)}\ud83d` })
+    expect(issues().map(({ title }) => title)).toEqual([
+      'Watchkeeper: cost gate / cost / usage-cost / c0ffee00 fails',
+      expect.stringMatching(/^Watchkeeper: a\\n::error::x é+.? fails$/),
+    ])
+    for (const { title } of issues()) expect(title.length).toBeLessThanOrEqual(256)
+  })
+
   it('is found among many, on a later page', async () => {
     const others = Array.from({ length: 250 }, (_, i) => stored({ number: 1000 + i, body: 'of another action' }))
     github().store.issues = [stored({}), ...others]
@@ -142,9 +152,12 @@ describe('an issue that is not ours is never touched', () => {
     expect(issue.state).toBe('open')
   })
 
-  it('a pull request by the same author', async () => {
+  it('a pull request by the same author, with our mark and label', async () => {
+    github().store.pulls = [{ number: 12, state: 'open', commits: [], body: markerOf('issue', 'cost') }]
     await onFailure()
-    expect(writes()).not.toContain('PATCH /repos/acme/shop/issues/12')
+    await onFailure({ news: newsOf('pass') })
+    expect(writes().filter((call) => call.includes('/issues/12'))).toEqual([])
+    expect(issues()).toHaveLength(1)
   })
 })
 

@@ -78,7 +78,13 @@ function listIssues({ store, query }: Asked): Answer {
     .filter((issue) => state === 'all' || issue.state === state)
     .filter((issue) => labels?.every((label) => issue.labels.includes(label)) ?? true)
   // GitHub lists pull requests among issues, newest first.
-  const pulls = store.pulls.map(({ number }) => ({ number, body: '', user: store.viewer, labels: [], pull_request: { url: 'x' } }))
+  const pulls = store.pulls.map(({ number, body = '' }) => ({
+    number,
+    body,
+    user: store.viewer,
+    labels: [{ name: 'watchkeeper' }],
+    pull_request: { url: 'x' },
+  }))
   return { status: 200, isList: true, body: [...pulls, ...issues.map(issueView)].sort((a, b) => b.number - a.number) }
 }
 

@@ -31,6 +31,7 @@ export interface StoredPull {
   state: 'open' | 'closed'
   /** The last one is its head. */
   commits: string[]
+  body?: string
 }
 
 export interface Store {

@@ -36,6 +36,8 @@ export interface TellOptions extends Partial<Omit<Wish, 'news'>> {
   readonly event?: unknown
   readonly limits?: Limits
   readonly stop?: AbortSignal
+  /** As the end of the grace after it; the same signal unless said otherwise. */
+  readonly abort?: AbortSignal
   /** Milliseconds since `startMs` that have passed. */
   readonly laterMs?: number
 }
@@ -51,7 +53,15 @@ export const pullRequestEvent = (number: number, fullName = 'acme/shop') => ({
 })
 
 export async function tell(github: GitHubServer, options: TellOptions = {}): Promise<Told> {
-  const { env = {}, event = pullRequestEvent(12), limits, stop = new AbortController().signal, laterMs = 0, ...wish } = options
+  const {
+    env = {},
+    event = pullRequestEvent(12),
+    limits,
+    stop = new AbortController().signal,
+    abort = stop,
+    laterMs = 0,
+    ...wish
+  } = options
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-tell-'))
   const clock = createVirtualClock(startMs + laterMs)
   const notes: string[] = []
@@ -70,7 +80,7 @@ export async function tell(github: GitHubServer, options: TellOptions = {}): Pro
         ...wish,
       },
       { ...runnerEnvironment(github.url), GITHUB_EVENT_PATH: join(directory, 'event.json'), ...env },
-      { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort: stop } },
+      { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
       limits,
     )
     return { lost, notes, waitedMs: clock.elapsedMs() }
