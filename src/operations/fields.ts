@@ -10,6 +10,8 @@ declare module 'zod' {
     secret?: boolean
     /** Of a list: as text, its items may also stand side by side, with commas between them. */
     commas?: boolean
+    /** What action.yml alone sets when nothing is given: an expression of the runner's. */
+    actionDefault?: string
   }
 }
 

@@ -31,6 +31,8 @@ export interface Finished {
   /** What the user asked to be written besides. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** A gate failed, or nothing could be judged; also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
   /** As the command line exits. */
   readonly exitCode: number
   /** What was thrown, for the library to throw again. */
@@ -66,6 +68,7 @@ export async function finish({ name, operation, input, result, verdict, report, 
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],
+    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
   }
 }
@@ -107,6 +110,7 @@ export function finishWithError(name: string, error: WatchkeeperError, about: Ab
     ],
     files: [],
     annotations: [],
+    hasFailed: true,
     exitCode: error.exitCode,
     error,
   }

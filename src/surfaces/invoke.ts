@@ -6,11 +6,11 @@ import { toWatchkeeperError, type WatchkeeperError } from '../kernel/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../kernel/secrets.ts'
 import { version } from '../kernel/version.ts'
 import { type Context, type Effect, type Progress, pass, type Scope } from '../operations/operation.ts'
+import type { Settings } from '../operations/settings.ts'
 import { toPlainText } from '../report/line.ts'
 import { credentialsIn } from './credentials.ts'
 import { type About, type Finished, finish, finishWithError, type ResultDocument } from './finished.ts'
-import { type Prepared, prepare, type Request } from './prepare.ts'
-import { readEnvironment } from './setting-sources.ts'
+import { type Prepared, prepare, type Request, readSettings } from './prepare.ts'
 
 /** The two seams of every test, and what else a surface brings along. */
 export interface Ports {
@@ -33,13 +33,17 @@ export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 }
 
 export interface Invoked extends Finished {
-  /** Where the result goes, as far as that could be told from what was given. */
-  readonly keeping: Pick<Prepared['settings'], 'summary' | 'resultFile'>
+  /** Where the result goes and who is told, as far as what was given says so. */
+  readonly keeping: Keeping
 }
+
+type Kept = 'resultFile' | 'organizationId' | 'serviceId' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
+
+export type Keeping = Pick<Settings, 'summary'> & Partial<Pick<Settings, Kept>>
 
 export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
   const redact = createRedact(credentialsIn(request.inputs, request.env))
-  let keeping = guessKeeping(request)
+  let keeping: Keeping | undefined
   let session: ApiSession | undefined
   let target: Target = {}
   try {
@@ -52,16 +56,17 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
     return { ...(await run(prepared, session, ports, redact)), keeping }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
-    return { ...finishWithError(request.operation, error, aboutOf(session, target)), keeping }
+    const finished = finishWithError(request.operation, error, aboutOf(session, target))
+    return { ...finished, keeping: keeping ?? (await guessKeeping(request)) }
   } finally {
     await session?.close()
   }
 }
 
-/** Before anything is checked: an error is kept where the user wants it as well. */
-function guessKeeping({ inputs, env }: Request): Invoked['keeping'] {
-  const { summary, resultFile } = { ...readEnvironment(env), ...inputs }
-  return { summary: String(summary) !== 'false', resultFile: typeof resultFile === 'string' ? resultFile : undefined }
+/** What is right by itself, when not everything is: an error is kept and told where the user wants it as well. */
+async function guessKeeping(request: Request): Promise<Keeping> {
+  const { values } = await readSettings(request).catch(() => ({ values: {} as Partial<Settings> }))
+  return { ...values, summary: values.summary ?? true }
 }
 
 async function run(prepared: Prepared, session: ApiSession | undefined, ports: Ports, redact: Redact): Promise<Finished> {

@@ -90,7 +90,8 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
     .map((name) => ({ name: quote(toKebab(name), 60), message: `is no input of ${operation}${didYouMean(name, spelled)}` }))
 }
 
-async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
+/** Common settings from all their sources: those that are valid by themselves, and what is wrong with the others. */
+export async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
   const own = pick(inputs, (key) => settingNames.includes(key) && inputs[key] !== undefined)
   const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const fromFile = await readConfigSettings(given.config, readConfigFile)

@@ -27,17 +27,18 @@ describe('action.yml', () => {
     runs: object
   }
 
-  it('sets no default that would hide the environment or the config file', () => {
-    expect(Object.entries(action.inputs).filter(([, { default: value }]) => value !== undefined)).toEqual([])
+  it('sets no default that would hide the environment or the config file, but that of the token', () => {
+    const defaults = Object.entries(action.inputs).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))
+    expect(defaults).toEqual([['github-token', `\${{ github.token }}`]])
   })
 
   it('requires the operation alone', () => {
     expect(Object.entries(action.inputs).flatMap(([name, { required }]) => (required ? [name] : []))).toEqual(['operation'])
   })
 
-  it('runs the bundle on Node 24, and interpolates nothing', () => {
+  it('runs the bundle on Node 24, and interpolates nothing else', () => {
     expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js' })
-    expect(read('action.yml')).not.toContain('${{')
+    expect(read('action.yml').match(/\$\{\{.*?\}\}/g)).toEqual([`\${{ github.token }}`])
   })
 
   it('describes every output of the contract', () => {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { formsOf } from '../../src/kernel/secrets.ts'
-import { commandsIn, readOutputFile } from './runner-oracle.ts'
+import { commandsIn, readOutputFile, withoutOwnFolds } from './runner-oracle.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -109,8 +109,8 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
   }
 }
 
-/** Commands that the runner would obey, without masks. */
+/** Commands that the runner would obey, without masks and the action's own folds. */
 export const commandsOf = ({ stdout, stderr }: Ran): readonly string[] =>
-  commandsIn(`${stdout}\n${stderr}`)
+  withoutOwnFolds(commandsIn(`${stdout}\n${stderr}`))
     .map(({ name }) => name)
     .filter((name) => name !== 'add-mask')

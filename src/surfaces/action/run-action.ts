@@ -1,10 +1,9 @@
-// Owns the action: masks first, then the run, then result file, outputs, summary and annotation, and the failure last of all.
-import * as core from '@actions/core'
+// Owns the action: masks first, then the run, then result file, outputs, summary and annotations, then comment and issue, and the
+// failure last of all.
 import type { Cancellation } from '../../api/requester.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { toCamel } from '../../kernel/names.ts'
-import { logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
 import { credentialsIn, keyIdIn } from '../credentials.ts'
@@ -13,9 +12,11 @@ import { invoke } from '../invoke.ts'
 import { resultFilePath } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
+import { createLog } from './log.ts'
 import { mask } from './masks.ts'
 import { createProgressLog } from './progress-log.ts'
 import { annotate, annotateFiles, publish } from './publish.ts'
+import { noticeLost, tell } from './tell.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
@@ -39,12 +40,12 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 }
 
 async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
-  const log = (line: string): void => core.info(logLine(line))
+  const log = createLog()
+  const atMs = systemClock.now()
   const { operation = '', ...rest } = inputs
   const tempPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
   const pathFor = (wanted: string | undefined) =>
     wanted === undefined ? tempPath : resultFilePath(wanted, workspace, undefined, operation)
-  const progress = createProgressLog(log, pathFor)
   const finished = await invoke(
     {
       operation,
@@ -53,14 +54,24 @@ async function perform(inputs: Inputs, env: Environment, workspace: string, canc
       env,
       readConfigFile: (path, isWanted) => readOptionalFile(workspace, path, isWanted),
     },
-    { clock: systemClock, random: Math.random, note: log, cancellation, files: workspaceFiles(workspace, env), onProgress: progress.tell },
+    {
+      clock: systemClock,
+      random: Math.random,
+      note: (line) => log.fold('Requests', line),
+      cancellation,
+      files: workspaceFiles(workspace, env),
+      onProgress: createProgressLog(log, pathFor),
+    },
   )
-  progress.end()
-  for (const line of renderTerminal(finished.blocks, { color: false })) log(line)
+  for (const line of renderTerminal(finished.blocks, { color: false })) log.show(line)
   const { summary, resultFile } = finished.keeping
-  await publish(finished, { env, workspace, wantsSummary: summary, resultPath: pathFor(resultFile) })
-  annotateFiles(finished.annotations)
+  const warnings = await publish(finished, { env, workspace, wantsSummary: summary, resultPath: pathFor(resultFile) })
+  annotateFiles(finished.annotations, warnings)
   annotate(finished.document)
+  const note = (line: string): void => log.fold('GitHub', line)
+  const lost = await tell(finished, { env, secrets: credentialsIn(inputs, env), atMs, cancellation, note })
+  log.close()
+  noticeLost(lost)
   return finished
 }
 

@@ -71,6 +71,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
     )
     progress.end()
     await keep(finished, { terminal, note, file: pathFor(finished.keeping.resultFile) })
+    noteUntold(finished, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
     if (!json || finished.document.status === 'error')
       show(finished, finished.document.status === 'error' ? stderr : stdout, hasColors(terminal))
@@ -82,6 +83,12 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
 
 function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean): void {
   for (const line of renderTerminal(blocks, { color })) stream.write(`${color ? line : logLine(line)}\n`)
+}
+
+/** A command line has no event and no token of its own; whoever asks it for a comment has to hear that there is none. */
+function noteUntold({ keeping: { comment = 'off', issue = 'off' } }: Invoked, note: (line: string) => void): void {
+  const asked = [comment !== 'off' && 'comment', issue !== 'off' && 'issue'].filter((name) => name !== false)
+  if (asked.length > 0) note(`warning: ${asked.join(' and ')}: only the action writes to GitHub, the command line does not`)
 }
 
 interface Keeping {

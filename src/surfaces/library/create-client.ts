@@ -13,7 +13,7 @@ import type { Environment } from '../setting-sources.ts'
 import { workspaceFiles } from '../workspace.ts'
 
 /** Settings that only mean something to a process of their own. */
-type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config'
+type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
