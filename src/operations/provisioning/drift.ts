@@ -2,21 +2,14 @@
 import type { Block } from '../../report/blocks.ts'
 import { data, type Line, ours, say } from '../../report/line.ts'
 import { defineOperation, type Verdict } from '../operation.ts'
-import { planInput } from './inputs.ts'
-import { judgeFindings, sarifFile } from './plan.ts'
+import { judgeFindings, planFiles, planShape, runPlan } from './plan.ts'
 import { counted, findingBlocks, nouns, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
-import { type PlannedObject, type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
-import { makePlan } from './planning.ts'
+import type { PlannedObject, PlanResult } from './plan-result.ts'
 
 export const drift = defineOperation({
+  ...planShape,
   summary: 'Fails when the service differs from the files, and says who must act. Sends no request that writes.',
-  effect: 'read',
-  scope: 'service',
-  input: planInput,
-  output: planOutput,
-  details: planDetails,
-  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
-  run: async (context, input) => toPlanResult(await makePlan(context, input)),
+  run: runPlan,
   judge: judgeDrift,
   report: (result) => ({
     headline: result.findings.some(({ severity }) => severity === 'error')
@@ -27,7 +20,7 @@ export const drift = defineOperation({
     blocks: [planFacts(result), ...findingBlocks(result), actorTable(result), ...objectBlocks(result)],
     annotations: result.findings,
   }),
-  files: async ({ findings }, input) => sarifFile(input.sarifFile, findings),
+  files: (result, input) => planFiles(result, input),
 })
 
 function judgeDrift(result: PlanResult): Verdict {

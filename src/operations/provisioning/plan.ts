@@ -1,34 +1,52 @@
 // Owns the operation that says what apply would do. It sends nothing that writes.
 import * as z from 'zod'
 import { createKinds } from '../../provision/kinds/kinds.ts'
-import { toPlanFile } from '../../provision/plan-file.ts'
+import { planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
 import { say } from '../../report/line.ts'
 import { renderSarif } from '../../report/sarif.ts'
 import { filePath } from '../fields.ts'
 import { planRules } from '../file-rules.ts'
-import { defineOperation, type Verdict } from '../operation.ts'
+import { type Context, defineOperation, type Verdict } from '../operation.ts'
 import { planInput } from './inputs.ts'
 import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
 import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
 import { makePlan } from './planning.ts'
 
-export const plan = defineOperation({
-  summary: 'Shows what apply would change, field by field. Sends no request that writes.',
-  effect: 'read',
-  scope: 'service',
+/** What plan and drift have in common: they look at the same things, and only judge them differently. */
+export const planShape = {
+  effect: 'read' as const,
+  scope: 'service' as const,
   input: planInput.extend({
     planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
-  details: planDetails.extend({ planContent: z.unknown().describe('What `plan-file` holds: digests of all that was looked at.') }),
+  details: planDetails.extend({ planContent: planFileSchema.describe('What `plan-file` holds: digests of all that was looked at.') }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
-  async run(context, input) {
-    const planned = await makePlan(context, input)
-    const { organizationId, serviceId } = context.service
-    const content = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
-    const isWhole = input.planFile !== undefined && planned.findings.every(({ severity }) => severity !== 'error')
-    return { ...(await toPlanResult(planned)), planFile: isWhole ? (input.planFile ?? '') : '', planContent: content }
-  },
+}
+
+type PlanInput = z.output<(typeof planShape)['input']>
+
+export async function runPlan(context: Context<'read', 'service'>, input: PlanInput) {
+  const planned = await makePlan(context, input)
+  const { organizationId, serviceId } = context.service
+  const content = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+  const isWhole = input.planFile !== undefined && planned.findings.every(({ severity }) => severity !== 'error')
+  return { ...(await toPlanResult(planned)), planFile: isWhole ? (input.planFile ?? '') : '', planContent: content }
+}
+
+type Ran = Awaited<ReturnType<typeof runPlan>>
+
+export async function planFiles({ planFile, planContent, findings }: Ran, { sarifFile: sarif }: PlanInput) {
+  return [
+    ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
+    ...sarifFile(sarif, findings),
+  ]
+}
+
+export const plan = defineOperation({
+  ...planShape,
+  summary: 'Shows what apply would change, field by field. Sends no request that writes.',
+  run: runPlan,
   judge: judgeFindings,
   report: (result) => ({
     headline: result.findings.some(({ severity }) => severity === 'error')
@@ -39,13 +57,7 @@ export const plan = defineOperation({
     blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
     annotations: result.findings,
   }),
-  async files(result, input) {
-    const { planFile, planContent, findings } = result
-    return [
-      ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
-      ...sarifFile(input.sarifFile, findings),
-    ]
-  },
+  files: (result, input) => planFiles(result, input),
 })
 
 export const sarifFile = (path: string | undefined, findings: PlanResult['findings']) =>
