@@ -172,6 +172,6 @@ it('what runs with rights and what runs at users has owners', () => {
     .split('\n')
     .filter((line) => line.startsWith('/'))
     .map((line) => line.split(/\s+/)[0] ?? '')
-  expect(owned).toEqual(expect.arrayContaining(['/.github/', '/scripts/', '/action.yml', '/dist/', '/package-lock.json']))
+  expect(owned).toEqual(expect.arrayContaining(['/.github/', '/scripts/', '/action.yml', '/dist/', '/examples/', '/package-lock.json']))
   expect(owned.filter((path) => !existsSync(root + path.slice(1)))).toEqual([])
 })
