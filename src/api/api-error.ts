@@ -51,7 +51,8 @@ export class ApiError extends WatchkeeperError {
 
   constructor(facts: RequestFacts, miss: Miss, end: RequestEnd) {
     const kind = kindOf(facts.method, miss, end.decision)
-    const advice = adviceFor(kind, facts, miss, end)
+    const mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && facts.method !== 'GET'
+    const advice = adviceFor(kind, facts, miss, { ...end, mayHaveActed })
     super(kind, [describe(facts, miss), advice, locate(facts, miss, end.attempts)].filter(Boolean).join('\n'))
     this.advice = advice
     this.method = facts.method
@@ -59,7 +60,7 @@ export class ApiError extends WatchkeeperError {
     this.status = miss.status
     this.requestId = miss.requestId
     this.attempts = end.attempts
-    this.mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && facts.method !== 'GET'
+    this.mayHaveActed = mayHaveActed
   }
 }
 
@@ -86,7 +87,8 @@ function describe({ proxyHost }: RequestFacts, { cause, status, detail, code }: 
   if (cause === 'proxy') return `No way through the proxy ${proxyHost}: ${detail}`
   if (status !== undefined) return `The API answered ${status}, but ${detail}`
   if (code === 'CANCELLED' || cause === 'too-large') return capitalized(detail)
-  return `No answer${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${detail}`
+  const way = proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`
+  return cause === 'timeout' ? `${capitalized(detail)}${way}` : `No answer${way}: ${detail}`
 }
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
