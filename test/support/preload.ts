@@ -1,0 +1,28 @@
+// Owns what a test may change about the platform under a child process. The child's side of it is preload.mjs.
+
+export interface Preload {
+  /** What the wall clock shows when the child starts; it runs on from there. */
+  readonly startAt?: string
+  /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
+  readonly jump?: { readonly afterMs: number; readonly byMs: number }
+  /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
+  readonly luck?: number
+  /** A builtin such as `JSON.stringify` throws from this call on, counted from 1. */
+  readonly breaks?: { readonly builtin: string; readonly fromCall: number; readonly times?: number }
+}
+
+/** How a child ended, as it says itself. */
+export interface Ending {
+  readonly code: number
+  readonly peakMegabytes: number
+  /** What still kept the event loop alive. */
+  readonly resources: readonly string[]
+  /** As anybody on the machine can read them. */
+  readonly arguments: string
+}
+
+export const preloadArguments: readonly string[] = ['--import', new URL('./preload.mjs', import.meta.url).href]
+
+export const preloadEnvironment = (preload: Preload, reportTo: string): Readonly<Record<string, string>> => ({
+  TEST_PRELOAD: JSON.stringify({ ...preload, reportTo }),
+})
