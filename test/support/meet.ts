@@ -1,4 +1,5 @@
 // Runs one operation against an API that is in trouble, and tells what came of it: the bundle as a runner starts it.
+import { setTimeout as wait } from 'node:timers/promises'
 import { demo, type EmulatorOptions } from '../../src/emulator/index.ts'
 import { ids } from './emulator.ts'
 import { complaintsAbout } from './outcome-oracle.ts'
@@ -39,6 +40,10 @@ export interface MeetOptions extends Meeting, Omit<ActionOptions, 'inputs'> {
   readonly api?: EmulatorOptions
   /** Where the request goes instead of the stage. */
   readonly url?: string
+  /** Changes what the API has before the run. */
+  readonly prepare?: (stage: Stage) => void
+  /** How long the API goes on after the run before it is looked at. */
+  readonly settleMs?: number
 }
 
 export interface Met {
@@ -59,19 +64,21 @@ export async function meet(
   trouble: Trouble | undefined,
   options: MeetOptions = {},
 ): Promise<{ met: Met; ran: RanAction; stage: Stage }> {
-  const { method, path, times, act, api, inputs, url, ...running } = options
+  const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, ...running } = options
   const { method: itsMethod, inputs: itsInputs } = doings[doing]
   const meeting = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
   return onStage(
     trouble,
     meeting,
     async (stage) => {
+      prepare?.(stage)
       const before = countThings(stage)
       const ran = await runAction({
         preload: {},
         ...running,
         inputs: { ...connection, ...itsInputs, 'api-url': url ?? stage.url, ...inputs },
       })
+      await wait(settleMs)
       const methods = stage.arrived().map((line) => line.split(' ')[0])
       const met = {
         exitCode: ran.exitCode,
