@@ -17,25 +17,29 @@ import { annotate, annotateFiles, publish } from './publish.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
-  const inputs = readInputs(env)
-  mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
   const cancelling = cancelOnSignals(signals)
-  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   try {
-    const finished = await perform(inputs, env, workspace, cancelling)
+    const inputs = readInputs(env)
+    mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
+    const finished = await perform(inputs, env, cancelling)
     return exitCodeOf(finished.exitCode, cancelling.wasCancelled())
   } catch (thrown) {
-    // Nothing above is meant to throw; whatever did, the step must not stay green, and its outputs must say so.
-    const failed = finishWithError(inputs.operation ?? '', toWatchkeeperError(thrown), undefined)
-    await publish(failed, { env, workspace, wantsSummary: true, wantedFile: undefined })
-    annotate(failed.document)
-    return exitCodes.error
+    return await reportCrash(thrown, env)
   } finally {
     cancelling.dispose()
   }
 }
 
-async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
+/** Nothing is meant to get here; whatever did, the step must not stay green, and its outputs must say so. */
+export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
+  const failed = finishWithError(env.INPUT_OPERATION?.trim() ?? '', toWatchkeeperError(thrown), undefined)
+  await publish(failed, { env, workspace: env.GITHUB_WORKSPACE || '.', wantsSummary: true, wantedFile: undefined })
+  annotate(failed.document)
+  return exitCodes.error
+}
+
+async function perform(inputs: Inputs, env: Environment, cancellation: Cancellation): Promise<Finished> {
+  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   const log = (line: string): void => core.info(logLine(line))
   const { operation = '', ...rest } = inputs
   const finished = await invoke(
