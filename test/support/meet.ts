@@ -35,13 +35,15 @@ const doings = {
 
 export type Doing = keyof typeof doings
 
-export interface MeetOptions extends Meeting, Omit<ActionOptions, 'inputs'> {
+export interface MeetOptions extends Meeting, Omit<ActionOptions, 'inputs' | 'onStart'> {
   readonly inputs?: Inputs
   readonly api?: EmulatorOptions
   /** Where the request goes instead of the stage. */
   readonly url?: string
   /** Changes what the API has before the run. */
   readonly prepare?: (stage: Stage) => void
+  /** Called with the process, for signals. */
+  readonly onStart?: (child: Parameters<NonNullable<ActionOptions['onStart']>>[0], stage: Stage) => void
   /** How long the API goes on after the run before it is looked at. */
   readonly settleMs?: number
 }
@@ -64,7 +66,7 @@ export async function meet(
   trouble: Trouble | undefined,
   options: MeetOptions = {},
 ): Promise<{ met: Met; ran: RanAction; stage: Stage }> {
-  const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, ...running } = options
+  const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, onStart, ...running } = options
   const { method: itsMethod, inputs: itsInputs } = doings[doing]
   const meeting = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
   return onStage(
@@ -76,6 +78,7 @@ export async function meet(
       const ran = await runAction({
         preload: {},
         ...running,
+        onStart: (child) => onStart?.(child, stage),
         inputs: { ...connection, ...itsInputs, 'api-url': url ?? stage.url, ...inputs },
       })
       await wait(settleMs)

@@ -2,7 +2,7 @@
 // The program is untouched; what it asks the platform for is not. See `Preload` in preload.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const { startAt, jump, luck = 0, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
+const { startAt, jump, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
 
 // Full jitter times zero: a retry waits for nothing unless the server says so.
 Math.random = () => luck
@@ -17,6 +17,19 @@ globalThis.Date = class extends PlatformDate {
   static now = () => PlatformDate.now() + shiftMs
 }
 
+if (crash?.as === 'exception')
+  setTimeout(() => {
+    throw new Error('broken on purpose')
+  }, crash.afterMs)
+if (crash?.as === 'rejection') setTimeout(() => void Promise.reject(new Error('broken on purpose')), crash.afterMs)
+
+let firstWordAt
+const write = process.stdout.write
+process.stdout.write = function (...given) {
+  firstWordAt ??= performance.now()
+  return Reflect.apply(write, this, given)
+}
+
 if (breaks !== undefined) {
   const names = breaks.builtin.split('.')
   const last = names.pop()
@@ -24,9 +37,9 @@ if (breaks !== undefined) {
   const whole = holder[last]
   let calls = 0
   holder[last] = function (...given) {
-    calls += 1
-    if (calls >= breaks.fromCall && calls < breaks.fromCall + (breaks.times ?? Number.POSITIVE_INFINITY))
-      throw new Error('broken on purpose')
+    const counts = breaks.afterFirstWord !== true || firstWordAt !== undefined
+    if (counts) calls += 1
+    if (counts && calls === breaks.atCall) throw new Error('broken on purpose')
     return new.target ? Reflect.construct(whole, given) : Reflect.apply(whole, this, given)
   }
   holder[last].prototype = whole.prototype
@@ -35,6 +48,7 @@ if (breaks !== undefined) {
 if (reportTo !== undefined) {
   const report = (code) => ({
     code,
+    activeMs: performance.now() - (firstWordAt ?? 0),
     peakMegabytes: process.resourceUsage().maxRSS / 1024,
     resources: process.getActiveResourcesInfo(),
     arguments: readFileSync('/proc/self/cmdline', 'utf8'),

@@ -16,7 +16,6 @@ export interface Ran {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
-  readonly wallMs: number
   /** With `preload` alone. */
   readonly ending?: Ending | undefined
 }
@@ -146,8 +145,7 @@ interface NodeOptions extends ProcessOptions {
 
 async function runNode(args: readonly string[], { env, cwd, onStart, preload, nodeArguments = [], reportTo }: NodeOptions): Promise<Ran> {
   const whole = [...nodeArguments, ...(preload === undefined ? [] : preloadArguments), ...args]
-  const startedAt = performance.now()
-  const ended = await new Promise<Omit<Ran, 'wallMs'>>((resolve, reject) => {
+  const ended = await new Promise<Ran>((resolve, reject) => {
     const environment = { ...env, ...(preload !== undefined && preloadEnvironment(preload, reportTo)) }
     const child = spawn(process.execPath, whole, { env: environment as NodeJS.ProcessEnv, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     const texts = { stdout: '', stderr: '' }
@@ -157,7 +155,7 @@ async function runNode(args: readonly string[], { env, cwd, onStart, preload, no
     onStart?.(child)
   })
   const ending = preload === undefined ? undefined : await readEnding(reportTo)
-  return { ...ended, wallMs: performance.now() - startedAt, ending }
+  return { ...ended, ending }
 }
 
 async function readEnding(file: string): Promise<Ending | undefined> {
