@@ -19,19 +19,22 @@ export async function publish(
   { document, outputs, blocks, files }: Finished,
   { env, workspace, wantsSummary, wantedFile }: Places,
 ): Promise<void> {
-  const file = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation) ?? ''
+  const path = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation)
   const texts = toResultTexts(document)
-  if (file !== '') await attempt('the result file', () => writeResultFile(file, texts))
+  const isKept = path !== undefined && (await attempt('the result file', () => writeResultFile(workspace, path, texts)))
+  const file = isKept ? path : ''
   await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))
   for (const line of await writeOutputFiles(files, workspace)) core.warning(logLine(line))
   if (wantsSummary) await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY))
 }
 
-async function attempt(what: string, write: () => Promise<void>): Promise<void> {
+async function attempt(what: string, write: () => Promise<void>): Promise<boolean> {
   try {
     await write()
+    return true
   } catch (thrown) {
     core.warning(logLine(`${what} could not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`))
+    return false
   }
 }
 

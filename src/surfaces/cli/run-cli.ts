@@ -80,7 +80,7 @@ async function keep(
   for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
   const file = resultFilePath(keeping.resultFile, directory, env.RUNNER_TEMP, document.operation)
   try {
-    if (file !== undefined) await writeResultFile(file, toResultTexts(document))
+    if (file !== undefined) await writeResultFile(directory, file, toResultTexts(document))
     if (env.GITHUB_STEP_SUMMARY && keeping.summary)
       await (await import('../action/summary.ts')).writeSummary(blocks, env.GITHUB_STEP_SUMMARY)
   } catch (thrown) {
