@@ -2,7 +2,7 @@
 // The program is untouched; what it asks the platform for is not. See `Preload` in preload.ts.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const { startAt, jump, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
+const { startAt, standsStill = false, jump, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
 
 // Full jitter times zero: a retry waits for nothing unless the server says so.
 Math.random = () => luck
@@ -10,11 +10,12 @@ Math.random = () => luck
 let shiftMs = startAt === undefined ? 0 : Date.parse(startAt) - Date.now()
 if (jump !== undefined) setTimeout(() => (shiftMs += jump.byMs), jump.afterMs).unref()
 const PlatformDate = Date
+const now = standsStill ? () => Date.parse(startAt) : () => PlatformDate.now() + shiftMs
 globalThis.Date = class extends PlatformDate {
   constructor(...given) {
-    super(...(given.length === 0 ? [PlatformDate.now() + shiftMs] : given))
+    super(...(given.length === 0 ? [now()] : given))
   }
-  static now = () => PlatformDate.now() + shiftMs
+  static now = now
 }
 
 if (crash?.as === 'exception')

@@ -3,6 +3,8 @@
 export interface Preload {
   /** What the wall clock shows when the child starts; it runs on from there. */
   readonly startAt?: string
+  /** The wall clock stands still, so that no start of a process is too slow for a test of midnight. */
+  readonly standsStill?: boolean
   /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
   readonly jump?: { readonly afterMs: number; readonly byMs: number }
   /** Something throws, or rejects, where nobody catches it. */
