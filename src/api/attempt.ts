@@ -54,7 +54,7 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   const { status, headers } = answer
   if (status >= 300 && status < 400) return { miss: missOfRedirect(answer, exchange.url) }
   const parsed = parse(answer.text, redact)
-  const requestId = 'json' in parsed ? requestIdOf(parsed.json, headers['x-request-id']) : requestIdOf(undefined, headers['x-request-id'])
+  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
     const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
@@ -68,6 +68,12 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   if ('misfit' in result)
     return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, redact(errorMessageOf(parsed.json) ?? '')) } }
   return { hit: { value: result.value, status, headers, requestId } }
+}
+
+// It goes into outputs and messages as it is, so that one that holds a secret is none.
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+  const requestId = requestIdOf(json, headers['x-request-id'])
+  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
 const withWords = (misfit: string, words: string): string => (words === '' ? misfit : `${misfit}; the API said: ${quote(words)}`)

@@ -6,7 +6,7 @@ import { toWatchkeeperError, type WatchkeeperError } from '../kernel/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../kernel/secrets.ts'
 import { version } from '../kernel/version.ts'
 import { type Context, type Effect, pass, type Scope } from '../operations/operation.ts'
-import { credentialsIn } from './credentials.ts'
+import { credentialsIn, spacedCredentials } from './credentials.ts'
 import { type Finished, finish, finishWithError } from './finished.ts'
 import { type Prepared, prepare, type Request } from './prepare.ts'
 import { readEnvironment } from './setting-sources.ts'
@@ -27,14 +27,16 @@ export interface Invoked extends Finished {
   readonly keeping: Pick<Prepared['settings'], 'summary' | 'resultFile'>
 }
 
-export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
-  const redact = createRedact(credentialsIn(request.inputs, request.env))
+export async function invoke(given: Request, ports: Ports): Promise<Invoked> {
+  const redact = createRedact(credentialsIn(given.inputs, given.env))
+  const request = withoutSecretNames(given, redact)
   let keeping = guessKeeping(request)
   let session: ApiSession | undefined
   try {
     const prepared = await prepare(request)
     keeping = prepared.settings
     const note = (line: string): void => ports.note(redact(line))
+    for (const name of spacedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
     const { connection } = prepared
     session = connection && openApi({ ...connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
     return { ...(await run(prepared, session, ports, redact)), keeping }
@@ -44,6 +46,13 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
     await session?.close()
   }
 }
+
+/** What was meant for a value may stand where a name is expected, and would be complained about by that name. */
+const withoutSecretNames = (request: Request, redact: Redact): Request => ({
+  ...request,
+  operation: redact(request.operation),
+  inputs: Object.fromEntries(Object.entries(request.inputs).map(([name, value]) => [redact(name), value])),
+})
 
 /** Before anything is checked: an error is kept where the user wants it as well. */
 function guessKeeping({ inputs, env }: Request): Invoked['keeping'] {

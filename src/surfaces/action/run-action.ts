@@ -4,6 +4,7 @@ import type { Cancellation } from '../../api/requester.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { toCamel } from '../../kernel/names.ts'
+import { isOperationName } from '../../operations/index.ts'
 import { logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
@@ -32,7 +33,8 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 
 /** Nothing is meant to get here; whatever did, the step must not stay green, and its outputs must say so. */
 export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
-  const failed = finishWithError(env.INPUT_OPERATION?.trim() ?? '', toWatchkeeperError(thrown), undefined)
+  const operation = env.INPUT_OPERATION?.trim() ?? ''
+  const failed = finishWithError(isOperationName(operation) ? operation : '', toWatchkeeperError(thrown), undefined)
   await publish(failed, { env, workspace: env.GITHUB_WORKSPACE || '.', wantsSummary: true, wantedFile: undefined })
   annotate(failed.document)
   return exitCodes.error
