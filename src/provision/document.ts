@@ -1,5 +1,16 @@
 // Owns reading one YAML or JSON document that a person wrote: strict, bounded, every complaint with its place.
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLError, type YAMLMap } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
 import { fromText } from '../kernel/decimal.ts'
 import { clip, printable } from '../kernel/text.ts'
 import type { Complaint } from './complaints.ts'
@@ -26,7 +37,13 @@ export type Reading = ReadDocument | { readonly complaints: readonly Complaint[]
 export function readDocument(text: string, name: string): Reading {
   if (Buffer.byteLength(text) > largestBytes) return refuse(name, 'is larger than 1 MiB')
   const lines = new LineCounter()
-  const [document, second] = parseAllDocuments(text.replace(/^\ufeff/, ''), { lineCounter: lines, prettyErrors: false, logLevel: 'silent' })
+  const [document, second] = parseAllDocuments(text.replace(/^\ufeff/, ''), {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'silent',
+    // Compares every key with every other one: ten minutes for a megabyte of keys. extent.ts looks for them in one pass.
+    uniqueKeys: false,
+  })
   if (document === undefined || !('contents' in document) || document.contents === null) return refuse(name, 'is empty')
   if (second !== undefined) return refuse(name, 'holds more than one document')
   const at = (offset: number): Place => {
@@ -70,14 +87,23 @@ function isInexact(node: Node): boolean {
   return !Number.isFinite(node.value) || !fromText(node.source).eq(fromText(String(node.value)))
 }
 
-/** Keys are compared as the text that they become: a file may say `404:`. */
 function childOf(node: unknown, key: PropertyKey): unknown {
   if (isSeq(node) && typeof key === 'number') return node.items[key]
   return isMap(node) ? pairOf(node, key)?.value : undefined
 }
 
-const pairOf = (map: YAMLMap, key: PropertyKey | undefined) =>
-  map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
+type Pairs = ReadonlyMap<string, Pair>
+
+/** Each map is gone through once, however many places in it are asked for. */
+const pairsOfMaps = new WeakMap<YAMLMap, Pairs>()
+
+/** Keys are compared as the text that they become: a file may say `404:`. */
+function pairOf(map: YAMLMap, key: PropertyKey | undefined): Pair | undefined {
+  const known = pairsOfMaps.get(map)
+  const pairs = known ?? new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
+  if (known === undefined) pairsOfMaps.set(map, pairs)
+  return pairs.get(String(key))
+}
 
 const startOf = (node: unknown): number => (node as Partial<Node> | undefined)?.range?.[0] ?? 0
 
