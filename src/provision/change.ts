@@ -68,6 +68,3 @@ export interface Plan {
 
 /** Whether the service differs from the files. */
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean => action !== 'unchanged' && action !== 'adopt'
-
-/** Whether applying it sends anything. */
-export const isWritten = ({ action }: Pick<Change, 'action'>): boolean => action !== 'unchanged'

@@ -8,7 +8,7 @@ export interface LedgerOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   readonly onError: OnError
-  /** Called after each object, with all outcomes so far; awaited. */
+  /** Called after each object that something was sent for, with all outcomes so far; awaited. */
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
@@ -37,7 +37,9 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
 
   async function record(outcome: Outcome): Promise<void> {
     amend(outcome)
-    if (outcome.kind !== 'skipped' && outcome.kind !== 'unchanged') happened.push(outcome)
+    // Where nothing happened there is no progress: thousands of objects may be skipped in the moment before the end.
+    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
+    happened.push(outcome)
     await onProgress([...outcomes.values()])
   }
 

@@ -1,9 +1,8 @@
 // Owns deleting what no file declares any more. What the service has now counts, not what it had when the plan was made.
-import type { List } from '../api/collection.ts'
 import { quote } from '../kernel/text.ts'
+import type { MarkedList } from './after-list.ts'
 import type { Change } from './change.ts'
 import type { Finding } from './finding.ts'
-import type { Actual } from './kinds/kind.ts'
 import type { Ledger } from './ledger.ts'
 import { readLists } from './lists.ts'
 import { failed } from './outcome.ts'
@@ -18,13 +17,13 @@ interface Pruning extends Writing {
 }
 
 /** Alerts come first in `deletes`; what still hangs on a dashboard after them is not ours. */
-export async function deleteAll({ deletes, findings, ledger, write, api, service }: Pruning): Promise<void> {
-  let alerts: List<Actual> | undefined
+export async function deleteAll({ deletes, findings, ledger, write, api, service, kinds }: Pruning): Promise<void> {
+  let alerts: MarkedList | undefined
   for (const change of deletes) {
     const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()
     try {
       if (reason === undefined && change.section !== 'alerts')
-        alerts ??= (await readLists(api, service, new Set(['alerts'] as const))).alerts
+        alerts ??= (await readLists(new Set(['alerts'] as const), { api, service, kinds })).alerts
     } catch (thrown) {
       await ledger.record(failed(change, thrown))
       continue
@@ -35,7 +34,7 @@ export async function deleteAll({ deletes, findings, ledger, write, api, service
   }
 }
 
-function guestOn({ section, id }: Change, alerts: List<Actual> | undefined): string | undefined {
+function guestOn({ section, id }: Change, alerts: MarkedList | undefined): string | undefined {
   if (section === 'alerts') return undefined
   const guest = alerts?.items.find((alert) => alert.dashboardId === id || alert.savedSearchId === id)
   return guest && `the alert "${quote(guest.name ?? '', 60)}" (${guest.id}) hangs on it and would go with it`

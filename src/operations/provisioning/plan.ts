@@ -10,7 +10,7 @@ import { defineOperation, type Verdict } from '../operation.ts'
 import { planInput } from './inputs.ts'
 import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
 import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
-import { makePlan } from './planning.ts'
+import { isWrong, makePlan } from './planning.ts'
 
 export const plan = defineOperation({
   summary: 'Shows what apply would change, field by field. Sends no request that writes.',
@@ -20,14 +20,17 @@ export const plan = defineOperation({
     planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
-  details: planDetails.extend({ planContent: z.unknown().describe('What `plan-file` holds: digests of all that was looked at.') }),
+  details: planDetails.extend({
+    planContent: z.unknown().optional().describe('What `plan-file` holds: digests of all that was looked at.'),
+  }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
     const planned = await makePlan(context, input)
     const { organizationId, serviceId } = context.service
-    const content = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
-    const isWhole = input.planFile !== undefined && planned.findings.every(({ severity }) => severity !== 'error')
-    return { ...(await toPlanResult(planned)), planFile: isWhole ? (input.planFile ?? '') : '', planContent: content }
+    const result = await toPlanResult(planned)
+    if (input.planFile === undefined || isWrong(planned)) return { ...result, planFile: '' }
+    const planContent = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+    return { ...result, planFile: input.planFile, planContent }
   },
   judge: judgeFindings,
   report: (result) => ({

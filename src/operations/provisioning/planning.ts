@@ -1,7 +1,7 @@
 // Owns the way from files and service to a plan: read, check, compare. It writes nothing.
 import type { ReadApi } from '../../api/client.ts'
 import { InputError } from '../../kernel/errors.ts'
-import type { Change, Plan } from '../../provision/change.ts'
+import type { Plan } from '../../provision/change.ts'
 import type { Declared } from '../../provision/declarations.ts'
 import { type Finding, failing } from '../../provision/finding.ts'
 import { listOf } from '../../provision/kinds/dashboard-kind.ts'
@@ -84,5 +84,3 @@ const withoutIds = (body: Body): Body => ({
 const withoutId = ({ id: _, ...rest }: Body): Body => rest
 
 export const isWrong = ({ findings }: Planned): boolean => failing(findings).length > 0
-
-export const written = ({ changes }: Plan): readonly Change[] => changes.filter(({ action }) => action !== 'unchanged')
