@@ -52,6 +52,8 @@ export interface Change {
   /** What is sent, before it is laid over what exists; undefined for a delete. */
   readonly desired?: Body | undefined
   readonly actual?: Actual | undefined
+  /** The tiles that an update of a dashboard takes away, and the alerts that were seen on them. */
+  readonly takes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
 }
 
 export interface Plan {
