@@ -27,7 +27,7 @@ export async function deleteAll({ deletes, findings, ledger, write, api, service
       await ledger.record(failed(change, thrown))
       continue
     }
-    const obstacle = reason ?? (alerts && guestOn(change, alerts.items))
+    const obstacle = reason ?? (alerts && guestOn(change, alerts))
     if (obstacle === undefined) await write(change)
     else await ledger.skip(change, obstacle)
   }

@@ -70,7 +70,7 @@ const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conf
 
 async function demandNoGuest(change: Change, { api, service }: Writing): Promise<void> {
   if (change.takes === undefined) return
-  const guest = guestOnTiles(change, (await api.alerts.list(service)).items)
+  const guest = guestOnTiles(change, await api.alerts.list(service))
   if (guest !== undefined) throw meanwhile(`The dashboard ${change.id} is left alone: ${guest}`)
 }
 

@@ -4,11 +4,9 @@ import { editDuring } from '../support/edit-during.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { marksIn, stateOf } from '../support/service-state.ts'
 import { emptyPlan, type Site, storeOf, withSite } from '../support/site.ts'
+import { outcomes, tile } from '../support/small-shop.ts'
 
 const emulator = useEmulator()
-
-const line = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
-const tile = (name: string, y = 0) => ({ name, x: 0, y, w: 6, h: 4, config: line })
 
 const dashboard = (changes: object = {}) => ({ name: 'Shop', tiles: [tile('A'), tile('B', 4)], ...changes })
 
@@ -42,9 +40,6 @@ const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
     await site.apply(first())
     await use(site)
   })
-
-const outcomes = ({ objects }: Awaited<ReturnType<Site['apply']>>) =>
-  Object.fromEntries(objects.map(({ key, name, outcome }) => [key || name, outcome]))
 
 describe('an object that somebody changes after it was listed', () => {
   it('is not updated, and the next run says what both want', () =>
