@@ -2,7 +2,7 @@
 import type { Change } from './change.ts'
 import { isDone, type Outcome, skipped } from './outcome.ts'
 import { createKnownIds, type KnownIds } from './pending-ids.ts'
-import { type OnError, reasonToStop } from './stopping.ts'
+import { mostInARow, type OnError, reasonToStop } from './stopping.ts'
 
 export interface LedgerOptions {
   /** Aborted when nothing new may be sent. */
@@ -26,8 +26,8 @@ export interface Ledger extends Pick<KnownIds, 'resolve'> {
 
 export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledger {
   const outcomes = new Map<Change, Outcome>()
-  /** In the order in which things happened. */
-  const happened: Outcome[] = []
+  /** In the order in which things happened. What became of each may turn out later. */
+  const happened: Change[] = []
   const ids = createKnownIds()
 
   function amend(outcome: Outcome): void {
@@ -39,7 +39,7 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     amend(outcome)
     // Where nothing happened there is no progress: thousands of objects may be skipped in the moment before the end.
     if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
-    happened.push(outcome)
+    happened.push(outcome.change)
     await onProgress([...outcomes.values()])
   }
 
@@ -53,7 +53,12 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     outcomeOf: (change) => outcomes.get(change),
     all: () => [...outcomes.values()],
     stopped() {
-      reason ??= stop.aborted ? 'the run was cancelled' : reasonToStop(happened, onError)
+      reason ??= stop.aborted
+        ? 'the run was cancelled'
+        : reasonToStop(
+            happened.slice(-mostInARow).flatMap((change) => outcomes.get(change) ?? []),
+            onError,
+          )
       return reason
     },
   }

@@ -20,8 +20,8 @@ export const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean 
   kind === 'unknown' && (action === 'create' || action === 'replace')
 
 /** Found by its mark, an object is there; absent, it is sent once more; a list that may not be whole settles nothing. */
-export async function settleUnknown(ledger: Ledger, options: SettleOptions): Promise<void> {
-  const unknown = ledger.all().filter(isUnknownCreate)
+export async function settleUnknown(changes: readonly Change[], ledger: Ledger, options: SettleOptions): Promise<void> {
+  const unknown = changes.flatMap((change) => ledger.outcomeOf(change) ?? []).filter(isUnknownCreate)
   if (unknown.length === 0 || options.stop.aborted) return
   const lists = await readLater(unknown, options)
   if (lists === undefined) return

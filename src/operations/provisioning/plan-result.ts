@@ -51,7 +51,7 @@ export const planDetails = z.object({
   leftovers: z
     .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's mark that no file declares, and that stay."),
-  uncheckedCount: count('Dashboards that the server was not asked about, because so many change.'),
+  uncheckedCount: count('Changed dashboards that the server was not asked about.'),
   findings: z.array(finding).describe('What is wrong, and what is worth knowing.'),
 })
 
