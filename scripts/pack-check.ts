@@ -54,7 +54,7 @@ function install(project: string): Installed {
 
 function wrongContents({ directory }: Installed): readonly string[] {
   const packed = filesUnder(directory, directory)
-  const sources = ['src', 'schemas'].flatMap((name) => filesUnder(join(root, name), root))
+  const sources = ['src', 'schemas', 'examples'].flatMap((name) => filesUnder(join(root, name), root))
   const mapped = packed.filter((path) => /\.[jt]s$/.test(path) && pointsToMap(readFileSync(join(directory, path), 'utf8')))
   return [...misplacedIn(packed, sources), ...mapped.map((path) => `${path} points to a source map that is not there`)]
 }
@@ -97,10 +97,12 @@ function wrongUse({ project, directory, manifest }: Installed): readonly string[
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   writeFileSync(join(project, 'consumer.ts'), consumer)
   symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'))
-  const bin = join(directory, manifest.bin.watchkeeper ?? '')
+  const [bin, fleet] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/fleet.yml')]
   const commands: Readonly<Record<string, { readonly command: readonly string[]; readonly says: string }>> = {
     'the library': { command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
     'the command line': { command: [process.execPath, bin, '--version'], says: manifest.version },
+    // Its files have to come with the package.
+    init: { command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
     'the types': { command: [join(root, 'node_modules/.bin/tsc')], says: '' },
   }
   return Object.entries(commands).flatMap(([what, { command, says }]) => {

@@ -2,12 +2,15 @@
 
 const alwaysThere = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
-/** `sources` are the repository's files under src and schemas, `packed` the package's, both from their roots. */
+/** Shipped as they are: schemas for editors, examples for `watchkeeper init`. */
+const shippedFolders = /^(?:schemas|examples)\//
+
+/** `sources` are the repository's files under src, schemas and examples, `packed` the package's, both from their roots. */
 export function misplacedIn(packed: readonly string[], sources: readonly string[]): readonly string[] {
   const modules = sources.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => path.slice('src/'.length, -'.ts'.length))
   const expected = new Set([
     ...alwaysThere,
-    ...sources.filter((path) => path.startsWith('schemas/')),
+    ...sources.filter((path) => shippedFolders.test(path)),
     ...modules.flatMap((name) => [`lib/${name}.js`, `lib/${name}.d.ts`]),
   ])
   const there = new Set(packed)

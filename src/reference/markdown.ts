@@ -2,13 +2,7 @@
 import { stringify } from 'yaml'
 import { toKebab } from '../kernel/names.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
-
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
-
-const code = (text: string): string => `\`${text}\``
+import { code, lowerFirst, table } from './tables.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string =>
   table(
@@ -87,7 +81,7 @@ function renderOperation(operation: OperationFacts): string {
     ...(details.length === 0
       ? []
       : [
-          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${lowerFirst(field.description)})`).join('; ')}.`,
+          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${asClause(field.description)})`).join('; ')}.`,
         ]),
     renderExample(operation),
   ].join('\n\n')
@@ -95,7 +89,7 @@ function renderOperation(operation: OperationFacts): string {
 
 const toCamelField = (kebab: string): string => kebab.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
+const asClause = (sentence: string): string => lowerFirst(sentence).replace(/\.$/, '')
 
 function renderExample({ name, method, example }: OperationFacts): string {
   const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))

@@ -29,7 +29,7 @@ it.each([
   ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
-  expect(read(example)).toContain(`$schema=../${schema}`)
+  expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/${schema}`)
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
 })

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { isOperationName, operations } from '../../src/operations/index.ts'
-import { allWorkflows, exampleWorkflows, ownWorkflows, shownWorkflows } from '../support/workflow-documents.ts'
+import { allWorkflows, copiedWorkflows, ownWorkflows, reusableWorkflows, type WorkflowDocument } from '../support/workflow-documents.ts'
 import { parseWorkflow, rightsToWrite, rules, stepsOf } from '../support/workflow-rules.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -87,15 +87,16 @@ it('every action is taken at one commit, wherever it is used', () => {
   expect([...commits].filter(([, { size }]) => size > 1)).toEqual([])
 })
 
+const rightsOf = (workflows: readonly WorkflowDocument[]) =>
+  Object.fromEntries(
+    workflows.flatMap(({ name, text }) => {
+      const rights = rightsToWrite(parseWorkflow(text))
+      return rights.length === 0 ? [] : [[name.split('/').at(-1), rights]]
+    }),
+  )
+
 it('these are all the rights to write that our own workflows have', () => {
-  expect(
-    Object.fromEntries(
-      ownWorkflows.flatMap(({ name, text }) => {
-        const rights = rightsToWrite(parseWorkflow(text))
-        return rights.length === 0 ? [] : [[name.split('/').at(-1), rights]]
-      }),
-    ),
-  ).toEqual({
+  expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
     'commit-rebuilt.yml': ['commit: contents', 'check: actions'],
     'release.yml': ['attest: id-token', 'attest: attestations', 'npm: id-token', 'release: contents', 'major-tag: contents'],
@@ -103,8 +104,17 @@ it('these are all the rights to write that our own workflows have', () => {
   })
 })
 
+it('these are all the rights to write that callers have to grant', () => {
+  expect(rightsOf(reusableWorkflows)).toEqual({
+    'reusable-backups.yml': ['backups: issues'],
+    'reusable-cost-gate.yml': ['cost: issues'],
+    'reusable-drift.yml': ['drift: issues'],
+    'reusable-plan-and-apply.yml': ['plan: pull-requests'],
+  })
+})
+
 it('no job that runs packages may write, and none that publishes runs any but npm', () => {
-  for (const { name, text } of ownWorkflows) {
+  for (const { name, text } of [...ownWorkflows, ...reusableWorkflows]) {
     const workflow = parseWorkflow(text)
     for (const right of rightsToWrite(workflow)) {
       const { steps = [] } = workflow.jobs[right.split(':')[0] ?? ''] ?? {}
@@ -117,13 +127,13 @@ it('no job that runs packages may write, and none that publishes runs any but np
 })
 
 it('what is given to others may write at most issues, comments and code scanning results', () => {
-  const rights = [...exampleWorkflows, ...shownWorkflows].flatMap(({ text }) => rightsToWrite(parseWorkflow(text)))
+  const rights = [...reusableWorkflows, ...copiedWorkflows].flatMap(({ text }) => rightsToWrite(parseWorkflow(text)))
   expect(rights.filter((right) => !/: (?:issues|pull-requests|security-events)$/.test(right))).toEqual([])
 })
 
-it('an example that changes the service does not run twice at once', async () => {
+it('what is given to others and changes the service does not run twice at once', async () => {
   const writing = await Promise.all(
-    [...exampleWorkflows, ...shownWorkflows].map(async ({ name, text }) => {
+    [...reusableWorkflows, ...copiedWorkflows].map(async ({ name, text }) => {
       const workflow = parseWorkflow(text)
       const names = stepsOf(workflow)
         .map((step) => String(step.with?.operation ?? ''))

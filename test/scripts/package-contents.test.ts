@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { misplacedIn, pointsToMap } from '../../scripts/package-contents.ts'
 
-const sources = ['src/index.ts', 'src/api/page.ts', 'src/report/page/page.css', 'schemas/alert.schema.json']
+const sources = ['src/index.ts', 'src/api/page.ts', 'src/report/page/page.css', 'schemas/alert.schema.json', 'examples/workflows/drift.yml']
 const packed = [
   'package.json',
   'README.md',
@@ -9,6 +9,7 @@ const packed = [
   'CHANGELOG.md',
   'dist/licenses.txt',
   'schemas/alert.schema.json',
+  'examples/workflows/drift.yml',
   'lib/index.js',
   'lib/index.d.ts',
   'lib/api/page.js',

@@ -1,4 +1,4 @@
-// Owns which workflows there are: the repository's own, the examples, and those that documents show.
+// Owns which workflows there are: the repository's own, those that others call, the examples, and those that documents show.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -24,8 +24,18 @@ export const shownWorkflows: readonly WorkflowDocument[] = documents.flatMap((do
 
 const asDocument = (name: string): WorkflowDocument => ({ name, text: read(name) })
 
-export const ownWorkflows: readonly WorkflowDocument[] = filesIn('.github/workflows', '.yml').map(asDocument)
+const isReusable = ({ name }: WorkflowDocument): boolean => name.startsWith('.github/workflows/reusable-')
+
+const workflows = filesIn('.github/workflows', '.yml').map(asDocument)
+
+export const ownWorkflows: readonly WorkflowDocument[] = workflows.filter((workflow) => !isReusable(workflow))
+
+/** They lie here, and run in the repositories of those who call them, with their secrets. */
+export const reusableWorkflows: readonly WorkflowDocument[] = workflows.filter(isReusable)
 
 export const exampleWorkflows: readonly WorkflowDocument[] = filesIn('examples/workflows', '.yml').map(asDocument)
 
-export const allWorkflows: readonly WorkflowDocument[] = [...ownWorkflows, ...exampleWorkflows, ...shownWorkflows]
+/** What people copy. */
+export const copiedWorkflows: readonly WorkflowDocument[] = [...exampleWorkflows, ...shownWorkflows]
+
+export const allWorkflows: readonly WorkflowDocument[] = [...ownWorkflows, ...reusableWorkflows, ...copiedWorkflows]

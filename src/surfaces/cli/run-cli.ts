@@ -16,7 +16,7 @@ import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
 import { createProgressBar } from './progress-bar.ts'
 import { hasColors, type Terminal } from './terminal.ts'
-import { addTools } from './tools.ts'
+import { addTools, toolNames } from './tools.ts'
 
 /** Resolves to the exit code; see `exitCodes`. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -32,7 +32,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
   // Only the command that is meant is loaded; an unknown one, or none, needs them all for its answer.
   const [first = ''] = args
-  for (const name of isOperationName(first) ? [first] : operationNames) addOperation(program, name, await operations[name](), start)
+  const meant = isOperationName(first) ? [first] : toolNames.includes(first) ? [] : operationNames
+  for (const name of meant) addOperation(program, name, await operations[name](), start)
   addTools(program, terminal, (code) => {
     exitCode = code
   })

@@ -6,6 +6,7 @@ export interface Terminal {
   readonly env: Environment
   readonly directory: string
   readonly signals: Signals
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
