@@ -23,7 +23,7 @@ const example = ({ example: given }: Operation): Readonly<Record<string, string>
 /** Every nth of the corpus, another part of it each time: together all of it, without saying everything everywhere. */
 const share = (parts: number, turn: number) => hostile.filter((_, i) => i % parts === turn % parts)
 
-describe.each(all)('S6: what users give stays text; $name', ({ name, operation }) => {
+describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 }, ({ name, operation }) => {
   const inputs = Object.keys(operation.input.shape).map(toKebab)
 
   it('in all inputs at once', async () => {
