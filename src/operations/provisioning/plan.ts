@@ -1,7 +1,7 @@
 // Owns the operation that says what apply would do. It sends nothing that writes.
 import * as z from 'zod'
 import { createKinds } from '../../provision/kinds/kinds.ts'
-import { planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
+import { type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
 import { say } from '../../report/line.ts'
 import { renderSarif } from '../../report/sarif.ts'
 import { filePath } from '../fields.ts'
@@ -37,7 +37,7 @@ export async function runPlan(context: Context<'read', 'service'>, input: PlanIn
   return { ...result, planFile: input.planFile, planContent }
 }
 
-type Ran = Awaited<ReturnType<typeof runPlan>>
+type Ran = Pick<PlanResult, 'findings'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
 
 export async function planFiles({ planFile, planContent, findings }: Ran, { sarifFile: sarif }: PlanInput) {
   return [
