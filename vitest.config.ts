@@ -1,8 +1,8 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, mergeConfig } from 'vitest/config'
 
-export default defineConfig({
+/** What all tests have in common, wherever they run. */
+export const common = defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Every test starts its own servers and child processes; nothing is shared between files.
     pool: 'threads',
     // By default one core is left idle, although most tests wait for processes of their own.
@@ -17,3 +17,14 @@ export default defineConfig({
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
   },
 })
+
+export default mergeConfig(
+  common,
+  defineConfig({
+    test: {
+      include: ['test/**/*.test.ts'],
+      // They have a run of their own: see vitest.faults.config.ts.
+      exclude: [...configDefaults.exclude, 'test/{faults,promises,provisioning}/**'],
+    },
+  }),
+)

@@ -1,9 +1,14 @@
 #!/usr/bin/env node
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
+import { toWatchkeeperError } from './kernel/errors.ts'
 import { runCli } from './surfaces/cli/run-cli.ts'
 
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+process.on('uncaughtException', (thrown) => {
+  process.stderr.write(`${toWatchkeeperError(thrown).message}\n`, () => process.exit(1))
+})
 
 // A flag may hold a secret, and everybody on the machine can read the list of processes.
 process.title = 'watchkeeper'

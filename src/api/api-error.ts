@@ -54,7 +54,8 @@ export class ApiError extends WatchkeeperError {
   constructor(facts: RequestFacts, miss: Miss, end: RequestEnd) {
     const mayAct = facts.method !== 'GET' && !facts.isSafe
     const kind = kindOf(mayAct ? facts.method : 'GET', miss, end.decision)
-    const advice = adviceFor(kind, facts, miss, end)
+    const mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && mayAct
+    const advice = adviceFor(kind, facts, miss, { ...end, mayHaveActed })
     super(kind, [describe(facts, miss), advice, locate(facts, miss, end.attempts)].filter(Boolean).join('\n'))
     this.advice = advice
     this.method = facts.method
@@ -62,7 +63,7 @@ export class ApiError extends WatchkeeperError {
     this.status = miss.status
     this.requestId = miss.requestId
     this.attempts = end.attempts
-    this.mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && mayAct
+    this.mayHaveActed = mayHaveActed
   }
 }
 
@@ -89,7 +90,8 @@ function describe({ proxyHost }: RequestFacts, { cause, status, detail, code }: 
   if (cause === 'proxy') return `No way through the proxy ${proxyHost}: ${detail}`
   if (status !== undefined) return `The API answered ${status}, but ${detail}`
   if (code === 'CANCELLED' || cause === 'too-large') return capitalized(detail)
-  return `No answer${proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`}: ${detail}`
+  const way = proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`
+  return cause === 'timeout' ? `${capitalized(detail)}${way}` : `No answer${way}: ${detail}`
 }
 
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

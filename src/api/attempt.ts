@@ -3,6 +3,7 @@ import { parseJson } from '../kernel/json.ts'
 import type { Redact } from '../kernel/secrets.ts'
 import { quote } from '../kernel/text.ts'
 import { certaintyOf, isTlsCode } from './ambiguity.ts'
+import { connectTimeoutMs } from './dispatcher.ts'
 import { errorMessageOf, requestIdOf } from './envelope.ts'
 import { ExchangeFailure } from './exchange-failure.ts'
 import type { Headers } from './rate-limit.ts'
@@ -44,7 +45,7 @@ export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>
   try {
     return judge(await options.transport.exchange(options.exchange), options)
   } catch (thrown) {
-    if (thrown instanceof ExchangeFailure) return { miss: missOfFailure(thrown) }
+    if (thrown instanceof ExchangeFailure) return { miss: missOfFailure(thrown, options.exchange.timeoutMs) }
     throw thrown
   }
 }
@@ -53,7 +54,7 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   const { status, headers } = answer
   if (status >= 300 && status < 400) return { miss: missOfRedirect(answer, exchange.url) }
   const parsed = parse(answer.text, redact)
-  const requestId = 'json' in parsed ? requestIdOf(parsed.json, headers['x-request-id']) : requestIdOf(undefined, headers['x-request-id'])
+  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
     const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
@@ -67,6 +68,12 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   if ('misfit' in result)
     return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, redact(errorMessageOf(parsed.json) ?? '')) } }
   return { hit: { value: result.value, status, headers, requestId } }
+}
+
+// It goes into outputs and messages as it is, so that one that holds a secret is none.
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+  const requestId = requestIdOf(json, headers['x-request-id'])
+  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
 const withWords = (misfit: string, words: string): string => (words === '' ? misfit : `${misfit}; the API said: ${quote(words)}`)
@@ -97,10 +104,10 @@ function missOfRedirect({ status, headers }: Answer, from: URL): Miss {
   return { cause: 'redirect', status, headers, certainty: certaintyOf({ status, readable: false }), detail }
 }
 
-function missOfFailure(failure: ExchangeFailure): Miss {
-  const { code, bytes, proxyStatus } = failure
+function missOfFailure(failure: ExchangeFailure, timeoutMs: number): Miss {
+  const { code, proxyStatus } = failure
   const base = { headers: {}, code, certainty: certaintyOf({ code }), ...(proxyStatus !== undefined && { status: proxyStatus }) }
-  return { ...base, cause: causeOf(code), detail: detailOf(code, bytes, failure.message) }
+  return { ...base, cause: causeOf(code), detail: detailOf(failure, timeoutMs) }
 }
 
 function causeOf(code: string): FailureCause {
@@ -112,10 +119,15 @@ function causeOf(code: string): FailureCause {
   return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
 }
 
-function detailOf(code: string, bytes: number, message: string): string {
+function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
   if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
     return bytes === 0 ? `connection closed before an answer (${code})` : `connection closed after ${bytes} bytes of the answer (${code})`
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1000} s (${code})`
+  if (causeOf(code) === 'timeout') {
+    const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
+    return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
   }
   return `${quote(message)} (${code})`
 }

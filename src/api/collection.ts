@@ -1,7 +1,9 @@
 // Owns the five requests that every observability resource has in common.
 import type * as z from 'zod'
+import { WatchkeeperError } from '../kernel/errors.ts'
+import { quote } from '../kernel/text.ts'
 import { ApiError } from './api-error.ts'
-import { type ApiPath, path, under } from './path.ts'
+import { type ApiPath, isResourceId, path, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Requester } from './requester.ts'
 import { type Service, servicePath } from './service.ts'
@@ -46,7 +48,14 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
   const { requester, profile, observabilityPath, name, noun, schema } = options
   const facts = { noun, permission: profile.permissions.observability }
   const all = (service: Service): ApiPath => under(under(servicePath(service), observabilityPath), name)
-  const one = (service: Service, id: string): ApiPath => `${all(service)}${path`/${id}`}` as ApiPath
+  const one = (service: Service, id: string): ApiPath => {
+    // What users give was checked when it was read: this one came from the API.
+    if (!isResourceId(id)) {
+      const message = `The API calls this ${noun} "${quote(id, 80)}", which is no id that can stand in a path: nothing was sent.`
+      throw new WatchkeeperError('bad-answer', message)
+    }
+    return `${all(service)}${path`/${id}`}` as ApiPath
+  }
 
   return {
     async list(service) {

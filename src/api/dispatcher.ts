@@ -5,29 +5,54 @@ import type { ProxySettings } from './proxy.ts'
 
 export const connectTimeoutMs = 10_000
 
+export interface Connections {
+  readonly dispatcher: Dispatcher
+  /** Ends every connection at once, also one that is only being made. */
+  end(): Promise<void>
+}
+
 export interface Dispatchers {
-  /** Keeps connections open between requests. */
-  readonly shared: Dispatcher
-  /** A dispatcher for a single request, which its caller destroys. */
-  fresh(): Dispatcher
+  /** Kept open between requests. */
+  readonly shared: Connections
+  /** For a single request, whose caller ends them. */
+  fresh(): Connections
 }
 
 export async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dispatchers> {
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
-  const limits = {
-    maxResponseSize: largestAnswerBytes,
-    // Certainty about what the server did is reasoned for HTTP/1.1: one request, one connection, one answer.
-    allowH2: false,
-    connect: { timeout: connectTimeoutMs },
-  }
   const forHttps = origin.protocol === 'https:'
   const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
-  const create = (): Dispatcher => {
+  const create = (): Connections => {
+    const life = new AbortController()
+    // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
+    const connect = { timeout: connectTimeoutMs, signal: life.signal }
+    const limits = {
+      maxResponseSize: largestAnswerBytes,
+      // Certainty about what the server did is reasoned for HTTP/1.1: one request, one connection, one answer.
+      allowH2: false,
+      connect,
+    }
     // undici would send https through HTTP_PROXY when that alone is set; curl, Go and Git do not.
-    if (proxyUrl === undefined) return new Agent(limits)
-    // `noProxy` is always given: left out, undici would read the environment by itself.
-    return new EnvHttpProxyAgent({ ...limits, httpProxy: proxyUrl, httpsProxy: proxyUrl, noProxy: proxy.noProxy ?? '' })
+    const dispatcher =
+      proxyUrl === undefined
+        ? new Agent(limits)
+        : // `noProxy` is always given: left out, undici would read the environment by itself.
+          new EnvHttpProxyAgent({
+            ...limits,
+            proxyTls: connect,
+            requestTls: connect,
+            httpProxy: proxyUrl,
+            httpsProxy: proxyUrl,
+            noProxy: proxy.noProxy ?? '',
+          })
+    return {
+      dispatcher,
+      async end() {
+        await dispatcher.destroy()
+        life.abort()
+      },
+    }
   }
   return { shared: create(), fresh: create }
 }

@@ -4,7 +4,18 @@ import type { RequestEnd, RequestFacts } from './api-error.ts'
 import type { Miss } from './attempt.ts'
 import { readWindow } from './rate-limit.ts'
 
-export function adviceFor(kind: ErrorKind, facts: RequestFacts, miss: Miss, end: RequestEnd): string {
+export interface Ended extends RequestEnd {
+  readonly mayHaveActed: boolean
+}
+
+export function adviceFor(kind: ErrorKind, facts: RequestFacts, miss: Miss, end: Ended): string {
+  // A create and a cancelled request have a sentence of their own for that.
+  const isOpen = end.mayHaveActed && facts.method !== 'POST' && kind !== 'cancelled'
+  const open = isOpen ? `It may be done all the same: look at the ${facts.noun}, or run this again.` : ''
+  return [adviceOn(kind, facts, miss, end), open].filter(Boolean).join(' ')
+}
+
+function adviceOn(kind: ErrorKind, facts: RequestFacts, miss: Miss, end: RequestEnd): string {
   const { host, keyId, permission, noun, missing = noun } = facts
   switch (kind) {
     case 'authentication':
@@ -26,7 +37,9 @@ export function adviceFor(kind: ErrorKind, facts: RequestFacts, miss: Miss, end:
     case 'network':
       return networkAdvice(host, miss)
     case 'timeout':
-      return `Nothing usable came within the limit of ${facts.timeoutMs / 1000} s per request: is the service slow, or ${host} unreachable from here?`
+      return miss.certainty === 'not-done'
+        ? `Check api-url (${host}), and that it can be reached from here.`
+        : `Nothing usable came within the limit of ${facts.timeoutMs / 1000} s per request: is the service slow, or ${host} unreachable from here?`
     case 'deadline':
       return 'The time given for the whole operation (timeout-seconds) does not allow another attempt.'
     case 'bad-answer':

@@ -21,8 +21,8 @@ export class ExchangeFailure extends Error {
   }
 }
 
-// undici reports a proxy's refusal as if the user had cancelled; only the text tells.
-const proxyRefusal = /^Proxy response \((\d{3})\)/
+// undici reports a proxy's refusal as if the user had cancelled, or had called it wrongly; only the text tells.
+const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 
 /** Reads the code out of whatever undici or Node threw; `timeoutCode` names our own total limit when that is what ended it. */
 export function toExchangeFailure(thrown: unknown, bytes: number, timeoutCode?: string): ExchangeFailure {

@@ -30,7 +30,7 @@ const resetMarginMs = 1000
  * window only where the window is why it refused.
  */
 export function toldWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
-  const retryAfter = retryAfterMs(headers['retry-after'], nowMs)
+  const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
   const reset = status === 429 ? seconds(headers['x-ratelimit-reset']) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
   return waits.length === 0 ? undefined : Math.max(...waits)
@@ -38,12 +38,17 @@ export function toldWaitMs(status: number, headers: Headers, nowMs: number): num
 
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+/** `answeredAt` is by the clock that the date was read from, where the answer tells: ours may be a day off. */
+function retryAfterMs(value: string | undefined, answeredAt: number): number | undefined {
   const told = seconds(value)
   if (told !== undefined) return told * 1000
-  if (value === undefined || !httpDate.test(value)) return undefined
-  const wait = Date.parse(value) - nowMs
-  return wait > 0 ? wait : undefined
+  const until = instantOf(value)
+  return until !== undefined && until > answeredAt ? until - answeredAt : undefined
+}
+
+function instantOf(value: string | undefined): number | undefined {
+  const instant = value !== undefined && httpDate.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(instant) ? undefined : instant
 }
 
 function seconds(value: string | undefined): number | undefined {

@@ -10,6 +10,7 @@ import type { ApiPath } from './path.ts'
 import { readWindow, toldWaitMs, type WindowNews } from './rate-limit.ts'
 import { decideRetry, type Method, patienceFor, type RetryAnswer } from './retry.ts'
 import type { Exchange, Transport } from './transport.ts'
+import { createTries } from './tries.ts'
 
 /** Longest that one request may take, from connecting to the last byte. */
 export const requestTimeoutMs = 30_000
@@ -109,17 +110,19 @@ export function createRequester(options: RequesterOptions): Requester {
     const facts = factsOf(options, call, path)
     // Nothing may take its time between a request's admission and its sending.
     await options.transport.ready()
-    let isAfterUnknown = false
-    for (let attempts = 1; ; attempts++) {
+    const tries = createTries(options.maxAttempts)
+    for (;;) {
       await unlessStopped(cancellation.stop, () => deadline.admit(facts))
       const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('hit' in outcome) return outcome.hit
-      const decision = ask(call, outcome.miss, attempts)
-      if (!decision.retry)
-        throw new ApiError({ ...facts, timeoutMs }, outcome.miss, { attempts, isAfterUnknown, decision, nowMs: clock.now() })
-      isAfterUnknown ||= outcome.miss.certainty === 'unknown'
-      note(`Trying again in ${inSeconds(decision.waitMs)} (attempt ${attempts} of ${options.maxAttempts}): ${reasonOf(outcome.miss)}`)
+      tries.add(outcome.miss)
+      const decision = ask(call, outcome.miss, tries.counted())
+      if (!decision.retry) {
+        const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
+        throw new ApiError({ ...facts, timeoutMs }, outcome.miss, end)
+      }
+      note(`Trying again in ${inSeconds(decision.waitMs)} (${tries.describe()}): ${reasonOf(outcome.miss)}`)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
     }
   }

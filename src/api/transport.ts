@@ -49,17 +49,17 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
     async exchange(exchange) {
       const { shared, fresh } = await open()
       // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
-      const dispatcher = exchange.method === 'POST' ? fresh() : shared
+      const connections = exchange.method === 'POST' ? fresh() : shared
       try {
-        return await send(exchange, dispatcher, clock)
+        return await send(exchange, connections.dispatcher, clock)
       } finally {
-        if (dispatcher !== shared) await dispatcher.destroy()
+        if (connections !== shared) await connections.end()
       }
     },
     async close() {
       // What could not be opened has been told by whoever tried.
       const opened = await dispatchers?.catch(() => undefined)
-      await opened?.shared.destroy()
+      await opened?.shared.end()
     },
   }
 }
@@ -67,17 +67,20 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
 async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher, clock: Clock): Promise<Answer> {
   const { request } = await import('undici')
   const timeout = clock.timeout(exchange.timeoutMs)
+  const signal = AbortSignal.any([timeout, exchange.signal])
   let bytes = 0
   try {
-    const response = await request(exchange.url, {
+    signal.throwIfAborted()
+    const answering = request(exchange.url, {
       method: exchange.method,
       headers: headersOf(exchange),
       body: exchange.body ?? null,
       dispatcher,
-      signal: AbortSignal.any([timeout, exchange.signal]),
+      signal,
       headersTimeout: exchange.timeoutMs,
       bodyTimeout: exchange.timeoutMs,
     })
+    const response = await unlessAborted(signal, answering)
     const headers = flatten(response.headers)
     const chunks: Buffer[] = []
     const read = async (): Promise<string> => {
@@ -94,6 +97,15 @@ async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher,
     const failure = toExchangeFailure(thrown, bytes, timeout.aborted ? 'REQUEST_TIMEOUT' : undefined)
     throw failure.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? tooLarge(bytes, thrown) : failure
   }
+}
+
+// undici heeds its signal only once there is a connection: not during a handshake, nor while a proxy is asked for a tunnel.
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }
 
 // An error status says enough by itself: its body is a courtesy, and one that is cut or huge must not hide it.

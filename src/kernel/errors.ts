@@ -60,9 +60,14 @@ export class InputError extends WatchkeeperError {
   }
 }
 
+/** More than anybody reads; a file can be wrong in every one of its lines. */
+const mostDescribed = 50
+
 function describeProblems(problems: readonly Problem[]): string {
-  const lines = problems.map(({ name, message }) => `${name}: ${message}`)
-  return lines.length === 1 ? lines.join('') : [`${lines.length} inputs are wrong:`, ...lines.map((line) => `- ${line}`)].join('\n')
+  const lines = problems.slice(0, mostDescribed).map(({ name, message }) => `${name}: ${message}`)
+  if (problems.length === 1) return lines.join('')
+  const rest = problems.length > lines.length ? [`and ${problems.length - lines.length} more`] : []
+  return [`${problems.length} inputs are wrong:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
 }
 
 /** Turns whatever was thrown into an error of ours; what we did not foresee is named a bug. */

@@ -24,6 +24,33 @@ export function formsOf(secret: string): readonly string[] {
   return [...new Set(forms)].filter((form) => form.length >= shortestSecret).sort((a, b) => b.length - a.length)
 }
 
+/** What others may make of it on their way to us: encoded twice, mark by mark, byte by byte, or inside of something longer. */
+function rareFormsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret)
+  const json = JSON.stringify(secret).slice(1, -1)
+  const url = encodeURIComponent(secret.toWellFormed())
+  const base64 = [0, 1, 2].map((before) => base64Inside(bytes, before))
+  const forms = [
+    json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    JSON.stringify(json).slice(1, -1),
+    url.toLowerCase(),
+    encodeURIComponent(url),
+    secret.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`),
+    bytes.toString('hex').replace(/../g, '%$&'),
+    bytes.toString('hex').toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
+  return forms.filter((form) => form.length >= shortestSecret)
+}
+
+/** The characters that are about these bytes alone, when so many others stand before them. */
+const base64Inside = (bytes: Buffer, before: number): string =>
+  Buffer.concat([Buffer.alloc(before), bytes])
+    .toString('base64')
+    .replace(/=+$/, '')
+    .slice(Math.ceil((before * 8) / 6), -1)
+
 /** What HTTP Basic sends for the key: a secret of its own. */
 export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
 
@@ -31,7 +58,9 @@ export type Redact = (text: string) => string
 
 /** Replaces every form of every secret by `***`, and what `clip` left of one. */
 export function createRedact(secrets: Iterable<string>): Redact {
-  const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  const forms = [...new Set([...secrets].flatMap((secret) => [...formsOf(secret), ...rareFormsOf(secret)]))].sort(
+    (a, b) => b.length - a.length,
+  )
   if (forms.length === 0) return (text) => text
   // One pass for all forms, the longest first: a result can hold a million strings.
   const any = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')

@@ -8,7 +8,7 @@ import { matchRules } from '../provision/match.ts'
 import { referenceRules } from '../provision/references.ts'
 import { reviewRules } from '../provision/review.ts'
 import type { SarifRule } from '../report/sarif.ts'
-import { serverRules } from './provisioning/planning.ts'
+import { serverRules } from './provisioning/server-check.ts'
 
 const errors = { ...readingRules, ...referenceRules }
 

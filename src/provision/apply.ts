@@ -26,8 +26,9 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
   for (const change of writes) if (change.actual !== undefined) ledger.learn({ change, actual: change.actual })
   const waiting = await writeAll(writes, ledger, write)
-  await settleUnknown(ledger, { ...options, write })
+  await settleUnknown(writes, ledger, { ...options, write })
   for (const change of await writeAll(waiting, ledger, write)) await ledger.skip(change, 'what it watches may not exist')
+  await settleUnknown(waiting, ledger, { ...options, write })
   const findings = await reviewAll(plan, ledger, options)
   await deleteAll({ ...options, deletes, findings, ledger, write: (change) => write(change, {}) })
   return { outcomes: plan.changes.flatMap((change) => ledger.outcomeOf(change) ?? []), findings, stopped: ledger.stopped() }

@@ -52,6 +52,8 @@ export interface Change {
   /** What is sent, before it is laid over what exists; undefined for a delete. */
   readonly desired?: Body | undefined
   readonly actual?: Actual | undefined
+  /** The tiles that an update of a dashboard takes away, and the alerts that were seen on them. */
+  readonly takes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
 }
 
 export interface Plan {
@@ -68,6 +70,3 @@ export interface Plan {
 
 /** Whether the service differs from the files. */
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean => action !== 'unchanged' && action !== 'adopt'
-
-/** Whether applying it sends anything. */
-export const isWritten = ({ action }: Pick<Change, 'action'>): boolean => action !== 'unchanged'

@@ -20,7 +20,7 @@ export function guardFindings(
   { maxDeletes }: GuardSettings,
 ): readonly Finding[] {
   const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Finding[] => {
-    const first = changes.find((change) => change.section === section && (change.action === 'create' || change.action === 'delete'))
+    const first = changes.find((change) => listsBehind(change).includes(section as Section))
     if (first === undefined) return []
     const message = `the list of ${words[section as Section]} ${doubt}: nothing is created or deleted by such a list`
     return [{ rule: 'incomplete-list', severity: 'error', place: first.place ?? { file: 'prune' }, message }]
@@ -29,4 +29,11 @@ export function guardFindings(
   if (deletes <= maxDeletes) return doubtful
   const message = `${deletes} objects would be deleted, and max-deletes allows ${maxDeletes}`
   return [...doubtful, { rule: 'too-many-deletes', severity: 'error', place: { file: 'prune' }, message }]
+}
+
+/** The lists that must be whole for this. What takes something away must see every alert that may hang on it. */
+function listsBehind({ section, action, takes }: Change): readonly Section[] {
+  if (action === 'create') return [section]
+  if (action === 'delete') return [section, 'alerts']
+  return takes === undefined ? [] : ['alerts']
 }

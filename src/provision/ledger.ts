@@ -2,13 +2,13 @@
 import type { Change } from './change.ts'
 import { isDone, type Outcome, skipped } from './outcome.ts'
 import { createKnownIds, type KnownIds } from './pending-ids.ts'
-import { type OnError, reasonToStop } from './stopping.ts'
+import { mostInARow, type OnError, reasonToStop } from './stopping.ts'
 
 export interface LedgerOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   readonly onError: OnError
-  /** Called after each object, with all outcomes so far; awaited. */
+  /** Called after each object that something was sent for, with all outcomes so far; awaited. */
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
@@ -26,8 +26,8 @@ export interface Ledger extends Pick<KnownIds, 'resolve'> {
 
 export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledger {
   const outcomes = new Map<Change, Outcome>()
-  /** In the order in which things happened. */
-  const happened: Outcome[] = []
+  /** In the order in which things happened. What became of each may turn out later. */
+  const happened: Change[] = []
   const ids = createKnownIds()
 
   function amend(outcome: Outcome): void {
@@ -37,7 +37,9 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
 
   async function record(outcome: Outcome): Promise<void> {
     amend(outcome)
-    if (outcome.kind !== 'skipped' && outcome.kind !== 'unchanged') happened.push(outcome)
+    // Where nothing happened there is no progress: thousands of objects may be skipped in the moment before the end.
+    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
+    happened.push(outcome.change)
     await onProgress([...outcomes.values()])
   }
 
@@ -51,7 +53,12 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     outcomeOf: (change) => outcomes.get(change),
     all: () => [...outcomes.values()],
     stopped() {
-      reason ??= stop.aborted ? 'the run was cancelled' : reasonToStop(happened, onError)
+      reason ??= stop.aborted
+        ? 'the run was cancelled'
+        : reasonToStop(
+            happened.slice(-mostInARow).flatMap((change) => outcomes.get(change) ?? []),
+            onError,
+          )
       return reason
     },
   }

@@ -1,13 +1,19 @@
-// Owns reading the lists of some kinds again.
+// Owns reading the lists of some kinds again, by the marks in them.
 import type { ReadApi } from '../api/client.ts'
-import type { List } from '../api/collection.ts'
 import type { Service } from '../api/service.ts'
+import { byMark, type MarkedList } from './after-list.ts'
 import type { Section } from './declarations-schema.ts'
-import type { Actual } from './kinds/kind.ts'
+import type { Kinds } from './kinds/kinds.ts'
 
-export type Lists = Readonly<Partial<Record<Section, List<Actual>>>>
+export type Lists = Readonly<Partial<Record<Section, MarkedList>>>
 
-export async function readLists(api: ReadApi, service: Service, sections: ReadonlySet<Section>): Promise<Lists> {
-  const read = [...sections].map(async (section) => [section, await api[section].list(service)] as const)
+interface Reading {
+  readonly api: ReadApi
+  readonly service: Service
+  readonly kinds: Kinds
+}
+
+export async function readLists(sections: ReadonlySet<Section>, { api, service, kinds }: Reading): Promise<Lists> {
+  const read = [...sections].map(async (section) => [section, byMark(await api[section].list(service), kinds[section])] as const)
   return Object.fromEntries(await Promise.all(read))
 }

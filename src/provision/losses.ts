@@ -23,7 +23,12 @@ interface Gone {
   /** `tile "Error rate" of dashboard "Checkout"`. */
   readonly words: string
   readonly place: Place
+  /** What takes it away. */
+  readonly by: Change
 }
+
+/** Deletes come last: until then, an alert can have moved elsewhere. */
+const goesBeforeAlerts = ({ by }: Gone): boolean => by.action !== 'delete'
 
 export function accountForLosses(changes: readonly Change[], alerts: readonly Alert[], kinds: readonly Kind[]): Losses {
   const gone = new Map(changes.flatMap((change) => goneWith(change, kinds)))
@@ -40,14 +45,23 @@ export function accountForLosses(changes: readonly Change[], alerts: readonly Al
     if (change !== undefined && (change.action === 'delete' || !staysOn(change, gone))) return []
     return [findingFor(alert, cause, change)]
   })
-  return { changes: changes.map((change) => replaced(change, lost.get(change.id ?? '')?.cause)), findings }
+  const known = Map.groupBy(lost.values(), ({ cause }) => cause.by)
+  const counted = changes.map((change) => withGone(replaced(change, lost.get(change.id ?? '')?.cause), gone, known.get(change)))
+  return { changes: counted, findings }
+}
+
+/** The tiles that an update takes away, and which alerts were seen on them: one that comes later must not go with them. */
+function withGone(change: Change, gone: ReadonlyMap<string, Gone>, known: readonly { readonly alert: Alert }[] = []): Change {
+  if (change.section !== 'dashboards' || change.action !== 'update') return change
+  const tiles = listOf(change.actual?.tiles).flatMap(({ id }) => (typeof id === 'string' && gone.has(id) ? [id] : []))
+  return tiles.length === 0 ? change : { ...change, takes: { tiles, alerts: known.map(({ alert }) => alert.id) } }
 }
 
 const staysOn = ({ desired }: Change, gone: ReadonlyMap<string, Gone>): boolean =>
   gone.has(desired?.tileId as string) || gone.has(desired?.savedSearchId as string)
 
 function replaced(change: Change, cause: Gone | undefined): Change {
-  if (cause === undefined || change.section !== 'alerts' || change.action === 'delete') return change
+  if (cause === undefined || change.section !== 'alerts' || change.action === 'delete' || !goesBeforeAlerts(cause)) return change
   return {
     ...change,
     action: 'replace',
@@ -71,14 +85,20 @@ const nowhere: Place = { file: 'prune' }
 function goneWith(change: Change, kinds: readonly Kind[]): readonly (readonly [string, Gone])[] {
   const { section, action, actual, desired, name, id, place = nowhere } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined)
-    return [[id, { words: `saved search "${quote(name, 60)}"`, place }]]
+    return [[id, { words: `saved search "${quote(name, 60)}"`, place, by: change }]]
   if (section !== 'dashboards' || actual === undefined || action === 'unchanged' || action === 'adopt') return []
   const kind = kinds.find((one) => one.section === section)
   const after = desired === undefined || kind === undefined ? [] : listOf(composeUpdate(kind, desired, actual).tiles)
   const carriers = new Set(after.filter(mayCarryAlerts).map((tile) => tile.id))
   return listOf(actual.tiles)
     .filter((tile) => !carriers.has(tile.id))
-    .map((tile) => [String(tile.id), { words: `tile "${quote(String(tile.name), 60)}" of dashboard "${quote(name, 60)}"`, place }] as const)
+    .map(
+      (tile) =>
+        [
+          String(tile.id),
+          { words: `tile "${quote(String(tile.name), 60)}" of dashboard "${quote(name, 60)}"`, place, by: change },
+        ] as const,
+    )
 }
 
 /** What we cannot read is believed to carry alerts, as it does now. */

@@ -29,11 +29,12 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const planner = createPlanner({ declarations, world, directory, project: options.project })
   const savedSearches = planner(kinds.savedSearches, (declared) => desireSavedSearch(declared, directory))
   const dashboards = planner(kinds.dashboards, (declared) => desireDashboard(declared, directory))
+  const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const around: AlertSurroundings = {
     directory,
     savedSearches: targetsOf(savedSearches.changes),
     dashboards: targetsOf(dashboards.changes),
-    tilesOf: (id) => listOf(world.dashboards.find((one) => one.id === id)?.tiles),
+    tilesOf: (id) => tiles.get(id) ?? [],
   }
   const alerts = planner(kinds.alerts, (declared) => desireAlert(declared, around))
   const parts = [savedSearches, dashboards, alerts]

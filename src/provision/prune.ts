@@ -1,11 +1,10 @@
 // Owns deleting what no file declares any more. What the service has now counts, not what it had when the plan was made.
+import type { Alert } from '../api/alerts.ts'
 import type { List } from '../api/collection.ts'
-import { quote } from '../kernel/text.ts'
 import type { Change } from './change.ts'
 import type { Finding } from './finding.ts'
-import type { Actual } from './kinds/kind.ts'
+import { guestOn } from './guests.ts'
 import type { Ledger } from './ledger.ts'
-import { readLists } from './lists.ts'
 import { failed } from './outcome.ts'
 import type { Writing } from './write-change.ts'
 
@@ -19,24 +18,17 @@ interface Pruning extends Writing {
 
 /** Alerts come first in `deletes`; what still hangs on a dashboard after them is not ours. */
 export async function deleteAll({ deletes, findings, ledger, write, api, service }: Pruning): Promise<void> {
-  let alerts: List<Actual> | undefined
+  let alerts: List<Alert> | undefined
   for (const change of deletes) {
     const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()
     try {
-      if (reason === undefined && change.section !== 'alerts')
-        alerts ??= (await readLists(api, service, new Set(['alerts'] as const))).alerts
+      if (reason === undefined && change.section !== 'alerts') alerts ??= await api.alerts.list(service)
     } catch (thrown) {
       await ledger.record(failed(change, thrown))
       continue
     }
-    const obstacle = reason ?? guestOn(change, alerts)
+    const obstacle = reason ?? (alerts && guestOn(change, alerts))
     if (obstacle === undefined) await write(change)
     else await ledger.skip(change, obstacle)
   }
-}
-
-function guestOn({ section, id }: Change, alerts: List<Actual> | undefined): string | undefined {
-  if (section === 'alerts') return undefined
-  const guest = alerts?.items.find((alert) => alert.dashboardId === id || alert.savedSearchId === id)
-  return guest && `the alert "${quote(guest.name ?? '', 60)}" (${guest.id}) hangs on it and would go with it`
 }

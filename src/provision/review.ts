@@ -1,10 +1,8 @@
 // Owns the look at the service after the writes: what was sent is compared with what is there, and marks are counted.
-import type { List } from '../api/collection.ts'
 import { WatchkeeperError } from '../kernel/errors.ts'
-import { findByMark, findDoubles, reviewOutcome } from './after-list.ts'
+import { findByMark, findDoubles, type MarkedList, reviewOutcome } from './after-list.ts'
 import type { Plan } from './change.ts'
 import type { Finding } from './finding.ts'
-import type { Actual } from './kinds/kind.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lists, readLists } from './lists.ts'
 import { isDone, type Outcome } from './outcome.ts'
@@ -22,7 +20,7 @@ export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kind
   const sections = new Set(touched.map(({ change }) => change.section))
   let lists: Lists
   try {
-    lists = await readLists(api, service, sections)
+    lists = await readLists(sections, { api, service, kinds })
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
     const [reason] = thrown.message.split('\n', 1)
@@ -40,7 +38,7 @@ export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kind
 
 const wasSent = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isDone(outcome) && outcome.kind !== 'unchanged')
 
-function reviewOne(outcome: Outcome, list: List<Actual> | undefined, ledger: Ledger, { kinds }: Writing): readonly Finding[] {
+function reviewOne(outcome: Outcome, list: MarkedList | undefined, ledger: Ledger, { kinds }: Writing): readonly Finding[] {
   const { change, id } = outcome
   const kind = kinds[change.section]
   const resolved = ledger.resolve(change.desired ?? {})

@@ -6,7 +6,7 @@ import { findByMark, reviewOutcome } from './after-list.ts'
 import type { Change } from './change.ts'
 import type { Body } from './kinds/kind.ts'
 import type { Ledger } from './ledger.ts'
-import { readLists } from './lists.ts'
+import { type Lists, readLists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
 import type { Writing } from './write-change.ts'
 
@@ -20,8 +20,8 @@ export const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean 
   kind === 'unknown' && (action === 'create' || action === 'replace')
 
 /** Found by its mark, an object is there; absent, it is sent once more; a list that may not be whole settles nothing. */
-export async function settleUnknown(ledger: Ledger, options: SettleOptions): Promise<void> {
-  const unknown = ledger.all().filter(isUnknownCreate)
+export async function settleUnknown(changes: readonly Change[], ledger: Ledger, options: SettleOptions): Promise<void> {
+  const unknown = changes.flatMap((change) => ledger.outcomeOf(change) ?? []).filter(isUnknownCreate)
   if (unknown.length === 0 || options.stop.aborted) return
   const lists = await readLater(unknown, options)
   if (lists === undefined) return
@@ -36,10 +36,11 @@ export async function settleUnknown(ledger: Ledger, options: SettleOptions): Pro
 }
 
 /** A server may still be at work on what it gave no answer to, for as long as a request may take. */
-async function readLater(unknown: readonly Outcome[], { api, service, clock, stop }: SettleOptions) {
+async function readLater(unknown: readonly Outcome[], options: SettleOptions): Promise<Lists | undefined> {
+  const { clock, stop } = options
   try {
     await clock.sleep(requestTimeoutMs, stop)
-    return await readLists(api, service, new Set(unknown.map(({ change }) => change.section)))
+    return await readLists(new Set(unknown.map(({ change }) => change.section)), options)
   } catch (thrown) {
     // Nobody knows then, and that is what the outcomes say.
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined

@@ -5,7 +5,7 @@ import type { Outcome } from './outcome.ts'
 export type OnError = 'continue' | 'stop'
 
 /** Failures in a row after which the API itself is what fails. */
-const mostInARow = 5
+export const mostInARow = 5
 
 /** After these, every other request would end the same way. */
 const hopeless: Readonly<Partial<Record<ErrorKind, string>>> = {
@@ -22,7 +22,7 @@ const hopeless: Readonly<Partial<Record<ErrorKind, string>>> = {
 /** Failures that say something of the API rather than of the object. */
 const unwell: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
 
-/** Why nothing more is sent; undefined to go on. */
+/** Why nothing more is sent; undefined to go on. Looks at no more than the last few. */
 export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): string | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined

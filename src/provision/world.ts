@@ -46,9 +46,9 @@ export async function readWorld({ api, service, profile, wanted }: Reading): Pro
     return doubt === undefined ? [] : [[section, doubt] as const]
   })
   return {
-    dashboards: dashboards.items,
-    alerts: alerts.items,
-    savedSearches: savedSearches.items,
+    dashboards: onceEach(dashboards),
+    alerts: onceEach(alerts),
+    savedSearches: onceEach(savedSearches),
     sources: sources.items,
     webhooks: webhooks.items,
     doubts: Object.fromEntries(doubts),
@@ -66,3 +66,5 @@ function doubtAbout({ items, mayBeCut }: List<Actual>): string | undefined {
   if (ids.size < items.length) return 'holds an id twice, so it was read while it changed'
   return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more that nobody sees` : undefined
 }
+
+const onceEach = <T extends Actual>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

@@ -7,6 +7,7 @@ import { isSame } from '../kernel/same.ts'
 import type { Change } from './change.ts'
 import { compareBodies, composeUpdate } from './compose.ts'
 import type { Section } from './declarations-schema.ts'
+import { guestOnTiles } from './guests.ts'
 import type { Actual, Body, Kind } from './kinds/kind.ts'
 import type { Kinds } from './kinds/kinds.ts'
 import { doneKinds, type Outcome } from './outcome.ts'
@@ -26,7 +27,8 @@ export async function writeChange(change: Change, desired: Body, writing: Writin
   return { change, kind: doneKinds[change.action], id: actual?.id ?? change.id, actual }
 }
 
-async function write(change: Change, desired: Body, { api, service, kinds }: Writing): Promise<Actual | undefined> {
+async function write(change: Change, desired: Body, writing: Writing): Promise<Actual | undefined> {
+  const { api, service, kinds } = writing
   const collection = collectionOf(api, change.section)
   const id = change.id ?? ''
   switch (change.action) {
@@ -34,49 +36,50 @@ async function write(change: Change, desired: Body, { api, service, kinds }: Wri
       return collection.create(service, desired)
     case 'replace':
       // First away, then anew: an end in between leaves nothing twice, and the next run creates what is missing.
-      await collection.remove(service, id)
+      await remove(change, collection, writing)
       return collection.create(service, desired)
     case 'update':
     case 'adopt': {
-      const fresh = await readUnchanged(change, collection.get(service, id), kinds[change.section])
+      const fresh = await readUnchanged(change, collection, writing)
+      await demandNoGuest(change, writing)
       return collection.update(service, id, composeUpdate(kinds[change.section], desired, fresh))
     }
     case 'delete':
-      return remove(change, collection, { api, service, kinds })
+      return remove(change, collection, writing)
     case 'unchanged':
       return change.actual
   }
 }
 
-/** What somebody else changed after it was looked at is not overwritten. */
-async function readUnchanged(change: Change, reading: Promise<Actual>, kind: Kind): Promise<Actual> {
-  const fresh = await reading
-  const { desired = {}, actual } = change
+/** What somebody else changed after it was looked at is not overwritten, and not deleted. */
+async function readUnchanged(change: Change, collection: WriteCollection<Actual, Body>, { service, kinds }: Writing): Promise<Actual> {
+  const kind = kinds[change.section]
+  const fresh = await collection.get(service, change.id ?? '')
+  const { actual } = change
   if (actual === undefined) return fresh
-  const isAsPlanned = isSame(compareBodies(kind, desired, fresh).before, compareBodies(kind, desired, actual).before)
   const [then, now] = [actual, fresh].map((one) => kind.markIn(kind.bodyOf(one))?.token)
-  if (isAsPlanned && then === now) return fresh
-  throw new WatchkeeperError(
-    'conflict',
-    `The ${kind.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone: plan again.`,
-  )
+  if (then === now && isSame(partInQuestion(change, fresh, kind), partInQuestion(change, actual, kind))) return fresh
+  throw meanwhile(`The ${kind.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone`)
 }
 
-async function remove(change: Change, collection: WriteCollection<Actual, Body>, { service, kinds }: Writing): Promise<undefined> {
-  const kind = kinds[change.section]
-  const { actual, id = '' } = change
+/** Of an update what files have a say in; of a delete all of it. */
+const partInQuestion = ({ action, desired }: Change, actual: Actual, kind: Kind): Body =>
+  desired === undefined || action === 'delete' ? kind.comparable(kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
+
+const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
+
+async function demandNoGuest(change: Change, { api, service }: Writing): Promise<void> {
+  if (change.takes === undefined) return
+  const guest = guestOnTiles(change, await api.alerts.list(service))
+  if (guest !== undefined) throw meanwhile(`The dashboard ${change.id} is left alone: ${guest}`)
+}
+
+async function remove(change: Change, collection: WriteCollection<Actual, Body>, writing: Writing): Promise<undefined> {
   try {
-    const fresh = await collection.get(service, id)
-    const isAsPlanned = actual !== undefined && isSame(kind.comparable(kind.bodyOf(fresh)), kind.comparable(kind.bodyOf(actual)))
-    const [then, now] = [actual, fresh].map((one) => one && kind.markIn(kind.bodyOf(one))?.token)
-    if (!isAsPlanned || then !== now)
-      throw new WatchkeeperError(
-        'conflict',
-        `The ${kind.noun} ${id} was changed by somebody else meanwhile and is not deleted: plan again.`,
-      )
+    await readUnchanged(change, collection, writing)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return
     throw thrown
   }
-  await collection.remove(service, id)
+  await collection.remove(writing.service, change.id ?? '')
 }

@@ -1,5 +1,6 @@
 // Owns finding every credential in what was given, before anything of it was checked: none may be shown, not even in a complaint.
 import { proxySecrets, readProxySettings } from '../api/proxy.ts'
+import { toEnvironmentName } from '../kernel/names.ts'
 import { basicPair, shortestSecret } from '../kernel/secrets.ts'
 import type { Environment, Values } from './setting-sources.ts'
 
@@ -23,6 +24,12 @@ export function keyIdIn(inputs: Values, env: Environment): readonly string[] {
   const keyId = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
   return keyId !== undefined && keyId.length >= shortestSecret ? [keyId] : []
 }
+
+/** A newline at the end of a secret makes another credential of it: whoever stored it should know. */
+export const spacedCredentials = (env: Environment): readonly string[] =>
+  ['api-key-id', 'api-key-secret'].filter((name) =>
+    [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
+  )
 
 const given = (input: unknown, variable: string | undefined): string | undefined =>
   (typeof input === 'string' ? input : variable)?.trim() || undefined

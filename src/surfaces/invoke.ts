@@ -8,7 +8,7 @@ import { version } from '../kernel/version.ts'
 import { type Context, type Effect, type Progress, pass, type Scope } from '../operations/operation.ts'
 import type { Settings } from '../operations/settings.ts'
 import { toPlainText } from '../report/line.ts'
-import { credentialsIn } from './credentials.ts'
+import { credentialsIn, spacedCredentials } from './credentials.ts'
 import { type About, type Finished, finish, finishWithError, type ResultDocument } from './finished.ts'
 import { type Prepared, prepare, type Request, readSettings } from './prepare.ts'
 
@@ -41,8 +41,9 @@ type Kept = 'resultFile' | 'organizationId' | 'serviceId' | 'comment' | 'comment
 
 export type Keeping = Pick<Settings, 'summary'> & Partial<Pick<Settings, Kept>>
 
-export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
-  const redact = createRedact(credentialsIn(request.inputs, request.env))
+export async function invoke(given: Request, ports: Ports): Promise<Invoked> {
+  const redact = createRedact(credentialsIn(given.inputs, given.env))
+  const request = withoutSecretNames(given, redact)
   let keeping: Keeping | undefined
   let session: ApiSession | undefined
   let target: Target = {}
@@ -51,6 +52,7 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
     keeping = prepared.settings
     target = targetOf(prepared)
     const note = (line: string): void => ports.note(redact(line))
+    for (const name of spacedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
     const { connection } = prepared
     session = connection && openApi({ ...connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
     return { ...(await run(prepared, session, ports, redact)), keeping }
@@ -62,6 +64,13 @@ export async function invoke(request: Request, ports: Ports): Promise<Invoked> {
     await session?.close()
   }
 }
+
+/** What was meant for a value may stand where a name is expected, and would be complained about by that name. */
+const withoutSecretNames = (request: Request, redact: Redact): Request => ({
+  ...request,
+  operation: redact(request.operation),
+  inputs: Object.fromEntries(Object.entries(request.inputs).map(([name, value]) => [redact(name), value])),
+})
 
 /** What is right by itself, when not everything is: an error is kept and told where the user wants it as well. */
 async function guessKeeping(request: Request): Promise<Keeping> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { ResultDocument } from './finished.ts'
-import { writeWholeFile } from './workspace.ts'
+import { writeFileFrom } from './workspace.ts'
 
 /** GitHub allows 1 MiB for all outputs of a job together. */
 const largestOutputBytes = 512 * 1024
@@ -33,7 +33,7 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
   return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
 }
 
-export const writeResultFile = (path: string, { forFile }: ResultTexts): Promise<void> => writeWholeFile(path, forFile)
+export const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
 
 /** The result as an output, or a pointer to the file. */
 export const toResultOutput = ({ forOutput }: ResultTexts, file: string): string => forOutput ?? JSON.stringify({ truncated: true, file })

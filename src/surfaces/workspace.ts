@@ -66,14 +66,33 @@ function isInside(root: string, path: string): boolean {
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
 
-/** The same for a path that may be relative to a directory. */
-export const writeFileFrom = (directory: string, path: string, content: string): Promise<void> =>
-  writeWholeFile(resolve(directory, path), content)
+/**
+ * Writes where a path leads that may be relative to the workspace `root`. One that looks as if it stayed inside must stay there:
+ * a directory that is a link is not what was asked for.
+ */
+export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
+  const target = resolve(root, path)
+  const directory = dirname(target)
+  const looksInside = isInside(resolve(root), target)
+  if (looksInside) await demandInside(root, await nearestDirectory(directory))
+  await mkdir(directory, { recursive: true })
+  if (looksInside) await demandInside(root, directory)
+  await writeWholeFile(target, content)
+}
+
+async function demandInside(root: string, directory: string): Promise<void> {
+  if (!isInside(await realpath(root), await realpath(directory))) throw new Error('it leads out of the workspace through a link')
+}
+
+/** The directory itself, or the nearest one above it that is there. */
+async function nearestDirectory(directory: string): Promise<string> {
+  const parent = dirname(directory)
+  return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
+}
 
 /** Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not followed. */
-export async function writeWholeFile(path: string, content: string): Promise<void> {
+async function writeWholeFile(path: string, content: string): Promise<void> {
   const directory = dirname(path)
-  await mkdir(directory, { recursive: true })
   const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })

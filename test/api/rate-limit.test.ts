@@ -9,6 +9,12 @@ describe('toldWaitMs', () => {
     ['seconds', { 'retry-after': '3' }, 3000],
     ['no wait', { 'retry-after': '0' }, 0],
     ['a date', { 'retry-after': 'Tue, 31 Mar 2026 12:00:30 GMT' }, 30_000],
+    ['a date, from that of the answer', { 'retry-after': 'Wed, 01 Apr 2026 12:00:30 GMT', date: 'Wed, 01 Apr 2026 12:00:00 GMT' }, 30_000],
+    [
+      'a date, when that of the answer is none',
+      { 'retry-after': 'Tue, 31 Mar 2026 12:00:30 GMT', date: 'Tue, 99 Xyz 2026 12:00:00 GMT' },
+      30_000,
+    ],
     ['a past date', { 'retry-after': 'Tue, 31 Mar 2026 11:59:00 GMT' }, undefined],
     ['a date of another form', { 'retry-after': '2026-03-31T12:00:30Z' }, undefined],
     ['a negative number', { 'retry-after': '-1' }, undefined],
@@ -31,8 +37,8 @@ describe('toldWaitMs', () => {
 
   it('never throws and never waits a negative time', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), (retryAfter, reset) => {
-        expect(toldWaitMs(429, { 'retry-after': retryAfter, 'x-ratelimit-reset': reset }, now) ?? 0).toBeGreaterThanOrEqual(0)
+      fc.property(fc.string(), fc.string(), fc.string(), (retryAfter, reset, date) => {
+        expect(toldWaitMs(429, { 'retry-after': retryAfter, 'x-ratelimit-reset': reset, date }, now) ?? 0).toBeGreaterThanOrEqual(0)
       }),
     )
   })

@@ -45,6 +45,27 @@ describe('a read', () => {
     )
   })
 
+  it('loses no attempt to the rate limit', async () => {
+    await withSession(
+      emulator(),
+      async (session) => {
+        await list(session)
+        expect(methodsOf(emulator())).toHaveLength(8)
+        expect(session.notes.filter((note) => !note.startsWith('Waiting'))).toEqual([
+          ...[1, 2, 3, 4, 5, 6].map((attempt) => `Trying again in 2.0 s (attempt ${attempt}): status 429, TOO_MANY_REQUESTS`),
+          'Trying again in 0.3 s (attempt 1 of 2): status 503, INJECTED_FAULT: status 503 on request',
+        ])
+      },
+      {
+        faults: [
+          { times: 6, effect: { kind: 'rate-limited' } },
+          { nth: 7, effect: { kind: 'status', status: 503 } },
+        ],
+        connection: { maxAttempts: 2 },
+      },
+    )
+  })
+
   it("gives up after the last attempt, with the API's own words", async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 5, effect: { kind: 'status', status: 500 } }] }))
     expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, mayHaveActed: false })

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTransport, type Exchange } from '../../src/api/transport.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { openBlackHole } from '../support/black-hole.ts'
+import { startRawServer } from '../support/raw-server.ts'
 
 const open: Server[] = []
 
@@ -87,5 +89,38 @@ describe('createTransport', () => {
     const transport = createTransport(new URL('https://127.0.0.1:1/'), { httpProxy: 'http://127.0.0.1:2' }, systemClock)
     await expect(transport.exchange(exchange(new URL('https://127.0.0.1:1/x')))).rejects.toThrow('127.0.0.1:1')
     await transport.close()
+  })
+})
+
+describe('an exchange ends at its limit, and leaves nothing behind,', () => {
+  const timeOut = async (url: URL, proxy: Parameters<typeof createTransport>[1], method: Exchange['method']) => {
+    const transport = createTransport(url, proxy, systemClock)
+    const startedAt = performance.now()
+    const thrown: unknown = await transport.exchange(exchange(url, { method, timeoutMs: 200 })).catch((error: unknown) => error)
+    await transport.close()
+    return { thrown, isInTime: performance.now() - startedAt < 3000 }
+  }
+  const ended = { thrown: { code: 'REQUEST_TIMEOUT' }, isInTime: true }
+
+  it.each<Exchange['method']>(['GET', 'POST'])('while it connects, for a %s', async (method) => {
+    const hole = await openBlackHole()
+    expect(await timeOut(new URL(`http://127.0.0.1:${hole.port}/x`), {}, method)).toMatchObject(ended)
+    await hole.close()
+  })
+
+  it.each<Exchange['method']>(['GET', 'POST'])('while it waits for a TLS handshake, for a %s', async (method) => {
+    const server = await startRawServer(() => undefined)
+    expect(await timeOut(new URL(`https://127.0.0.1:${server.port}/x`), {}, method)).toMatchObject(ended)
+    // The socket that was only being made is gone too: it would have kept the process alive.
+    while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await server.close()
+  })
+
+  it.each<Exchange['method']>(['GET', 'POST'])('while a proxy does not answer, for a %s', async (method) => {
+    const proxy = await startRawServer(() => undefined)
+    const httpsProxy = `http://127.0.0.1:${proxy.port}`
+    expect(await timeOut(new URL('https://api.example.com/x'), { httpsProxy }, method)).toMatchObject(ended)
+    while (proxy.open() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await proxy.close()
   })
 })

@@ -103,7 +103,7 @@ describe('watchkeeper emulator', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text
     })
-    await expect.poll(() => printed).toContain('watchkeeper doctor')
+    await expect.poll(() => printed, { timeout: 10_000 }).toContain('watchkeeper doctor')
     const variables = Object.fromEntries(
       [...printed.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name ?? '', value ?? '']),
     )

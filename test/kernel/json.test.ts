@@ -50,6 +50,31 @@ describe('parseJson', () => {
     expect(() => parseJson(text)).toThrow(`not JSON at character ${character}`)
   })
 
+  it('reads what the language reads, and throws nothing but what it says', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => void expect(JSON.stringify(parseJson(JSON.stringify(value)))).toBe(JSON.stringify(value))),
+    )
+    const parts = fc.array(fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '\\', '1', 'e', '-', '.', 'true', 'null', ' ', '\n', 'x'), {
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          parts.map((pieces) => pieces.join('')),
+        ),
+        (text) => {
+          try {
+            parseJson(text)
+          } catch (thrown) {
+            expect(thrown instanceof SyntaxError || thrown instanceof RangeError).toBe(true)
+            expect(() => JSON.parse(text)).toThrow()
+          }
+        },
+      ),
+    )
+  })
+
   it('does not touch the prototype', () => {
     expect(Object.getPrototypeOf(parseJson('{"__proto__":{"polluted":true}}'))).toBe(Object.prototype)
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/kernel/json.ts'
-import { createRedact, formsOf, redactDeep } from '../../src/kernel/secrets.ts'
+import { createRedact, formsOf, redactDeep, shortestSecret } from '../../src/kernel/secrets.ts'
 import { clip } from '../../src/kernel/text.ts'
+import { findSecret, formsOfSecret } from '../support/secret-scanner.ts'
 
 const secret = `p%a"s\\s<&>é-0123456789`
 
@@ -29,6 +30,22 @@ describe('createRedact', () => {
 
   it('takes it out in lower case, as hosts are spelled', () => {
     expect(createRedact(['Canary-SECRET-1'])('a redirect to https://canary-secret-1.example')).toBe('a redirect to https://***.example')
+  })
+
+  it('takes out every secret, in every form that others make of it, whatever stands around it', () => {
+    const secrets = fc
+      .string({ unit: 'binary', minLength: 12, maxLength: 60 })
+      .filter((text) => text.isWellFormed() && text.trim().length >= 12)
+    fc.assert(
+      fc.property(secrets, fc.string(), fc.string(), (given, before, after) => {
+        const hide = createRedact([given])
+        for (const form of formsOfSecret(given)) {
+          if (form.length < shortestSecret) continue
+          const safe = hide(`${before}${form}${after}`)
+          expect(findSecret(safe.replaceAll('***', '\n'), [given])).toBe(findSecret(`${before}\n${after}`, [given]))
+        }
+      }),
+    )
   })
 
   it('leaves everything else alone', () => {

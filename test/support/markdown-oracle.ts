@@ -9,8 +9,14 @@ interface Node {
   readonly children?: readonly Node[]
 }
 
-export const parseMarkdown = (markdown: string): Node =>
-  fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node
+let last: { readonly markdown: string; readonly root: Node } | undefined
+
+/** One text is asked about several times in a row, and parsing it takes the longest. */
+export function parseMarkdown(markdown: string): Node {
+  if (last?.markdown !== markdown)
+    last = { markdown, root: fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node }
+  return last.root
+}
 
 export function* nodesOf(node: Node): Generator<Node> {
   yield node

@@ -1,10 +1,14 @@
-// Runs what users run, as they run it: the bundle as a runner starts it, and the command line in a process of its own.
+// Runs what users run, as they run it: the bundle as a runner starts it, and the command line in a process of its own. Whatever
+// leaves a process is searched for the secrets that it was given.
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { formsOf } from '../../src/kernel/secrets.ts'
+import { type Ending, type Preload, preloadArguments, preloadEnvironment } from './preload.ts'
 import { commandsIn, readOutputFile, withoutOwnFolds } from './runner-oracle.ts'
+import { expectNoSecret } from './secret-scanner.ts'
+
+export { expectNoSecret } from './secret-scanner.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -12,6 +16,8 @@ export interface Ran {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
+  /** With `preload` alone. */
+  readonly ending?: Ending | undefined
 }
 
 export interface RanAction extends Ran {
@@ -19,98 +25,147 @@ export interface RanAction extends Ran {
   readonly summary: string
   /** The parsed result file; undefined when none was written. */
   readonly result: Record<string, unknown> | undefined
-  /** Everything that left the process, for the search after secrets. */
-  readonly everything: string
+  /** What was written into the workspace, by name. */
+  readonly written: Readonly<Record<string, string>>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export interface ActionOptions {
+type Child = ReturnType<typeof spawn>
+
+interface ProcessOptions {
+  /** Called with the process, for signals. */
+  readonly onStart?: (child: Child) => void
+  readonly preload?: Preload
+  /** Arguments of Node itself. */
+  readonly nodeArguments?: readonly string[]
+}
+
+export interface ActionOptions extends ProcessOptions {
   readonly inputs: Readonly<Record<string, string>>
   readonly env?: Environment
   /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
-  /** Must not appear anywhere but in the masks. */
+  /** Must appear nowhere, beside the credentials that inputs and environment hold. */
   readonly secrets?: readonly string[]
-  /** Called with the process, for signals. */
-  readonly onStart?: (child: ReturnType<typeof spawn>) => void
 }
 
 /** Nothing of this machine's environment but what Node needs; the cache saves compiling the same bundle a hundred times. */
 const bareEnvironment: Environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(tmpdir(), 'watchkeeper-test-cache') }
 
-export async function runAction({ inputs, env = {}, files = {}, secrets = [], onStart }: ActionOptions): Promise<RanAction> {
+export async function runAction({ inputs, env = {}, files = {}, secrets = [], ...options }: ActionOptions): Promise<RanAction> {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
+  const workspace = join(directory, 'work')
   try {
     const [output, summary] = ['output', 'summary'].map((name) => join(directory, name)) as [string, string]
+    await mkdir(workspace)
     await Promise.all([output, summary].map((file) => writeFile(file, '')))
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(dirname(join(directory, name)), { recursive: true })
-      await writeFile(join(directory, name), text)
-    }
-    const inputVariables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
+    for (const [name, text] of Object.entries(files)) await writeInto(join(workspace, name), text)
     const runner = {
       GITHUB_ACTIONS: 'true',
       GITHUB_OUTPUT: output,
       GITHUB_STEP_SUMMARY: summary,
-      GITHUB_WORKSPACE: directory,
+      GITHUB_WORKSPACE: workspace,
       RUNNER_TEMP: directory,
     }
-    const ran = await runNode(
-      [join(root, 'dist/index.js')],
-      { ...bareEnvironment, ...runner, ...inputVariables, ...env },
-      directory,
-      onStart,
-    )
-    const outputs = readOutputFile(await readFile(output, 'utf8'))
+    const whole = { ...bareEnvironment, ...runner, ...inputVariables(inputs), ...env }
+    const ran = await runNode([join(root, 'dist/index.js')], {
+      ...options,
+      env: whole,
+      cwd: workspace,
+      reportTo: join(directory, 'ending'),
+    })
+    const outputText = await readFile(output, 'utf8')
+    const outputs = readOutputFile(outputText)
     const resultText = await readFile(outputs.get('result-file') || join(directory, 'none'), 'utf8').catch(() => '')
-    const written = {
-      outputs,
-      summary: await readFile(summary, 'utf8'),
-      result: resultText === '' ? undefined : (JSON.parse(resultText) as Record<string, unknown>),
-    }
-    const everything = [ran.stdout, ran.stderr, ...outputs.values(), written.summary, resultText].join('\n')
-    expectNoSecret(everything, secrets)
-    return { ...ran, ...written, everything }
+    const summaryText = await readFile(summary, 'utf8')
+    const written = await readAll(workspace, Object.keys(files))
+    const everything = [ran.stdout, ran.stderr, ran.ending?.arguments, outputText, summaryText, resultText, ...Object.values(written)]
+    expectNoSecret(everything.join('\n'), [...secrets, ...credentialsOf(inputs, env)])
+    const result = resultText === '' ? undefined : (JSON.parse(resultText) as Record<string, unknown>)
+    return { ...ran, outputs, summary: summaryText, result, written }
   } finally {
     await rm(directory, { recursive: true })
   }
 }
 
-export interface CliOptions {
-  readonly directory?: string
-  readonly onStart?: (child: ReturnType<typeof spawn>) => void
+const inputVariables = (inputs: Readonly<Record<string, string>>): Environment =>
+  Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
+
+async function writeInto(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
 }
 
-export const runCli = (args: readonly string[], env: Environment = {}, { directory = tmpdir(), onStart }: CliOptions = {}): Promise<Ran> =>
-  runNode([join(root, 'lib/cli.js'), ...args], { ...bareEnvironment, ...env }, directory, onStart)
+async function readAll(directory: string, except: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+  const texts = names.filter((name) => !except.includes(name)).map(async (name) => [name, await readFile(join(directory, name), 'utf8')])
+  return Object.fromEntries(await Promise.all(texts)) as Record<string, string>
+}
 
-function runNode(args: readonly string[], env: Environment, cwd: string, onStart?: ActionOptions['onStart']): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { env: env as NodeJS.ProcessEnv, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+/** The key's secret, what HTTP Basic makes of it, and a proxy's password. Too short ones are refused, and may be quoted. */
+function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
+  const id = inputs['api-key-id'] ?? env.WATCHKEEPER_API_KEY_ID ?? ''
+  const secret = (inputs['api-key-secret'] ?? env.WATCHKEEPER_API_KEY_SECRET ?? '').trim()
+  const passwords = Object.entries(env).flatMap(([name, value]) =>
+    /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decodeURIComponent(new URL(value).password)] : [],
+  )
+  return [secret, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(({ length }) => length >= 8)
+}
+
+export interface CliOptions extends ProcessOptions {
+  readonly directory?: string
+}
+
+export async function runCli(
+  args: readonly string[],
+  env: Environment = {},
+  { directory = tmpdir(), ...options }: CliOptions = {},
+): Promise<Ran> {
+  const reportTo = join(tmpdir(), `watchkeeper-ending-${Math.random()}`)
+  const ran = await runNode([join(root, 'lib/cli.js'), ...args], {
+    ...options,
+    env: { ...bareEnvironment, ...env },
+    cwd: directory,
+    reportTo,
+  })
+  expectNoSecret(`${ran.stdout}\n${ran.stderr}`, credentialsOf({ 'api-key-secret': flagIn(args, '--api-key-secret') }, env))
+  return ran
+}
+
+const flagIn = (args: readonly string[], flag: string): string | undefined =>
+  args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined
+
+interface NodeOptions extends ProcessOptions {
+  readonly env: Environment
+  readonly cwd: string
+  readonly reportTo: string
+}
+
+async function runNode(args: readonly string[], { env, cwd, onStart, preload, nodeArguments = [], reportTo }: NodeOptions): Promise<Ran> {
+  const whole = [...nodeArguments, ...(preload === undefined ? [] : preloadArguments), ...args]
+  const ended = await new Promise<Ran>((resolve, reject) => {
+    const environment = { ...env, ...(preload !== undefined && preloadEnvironment(preload, reportTo)) }
+    const child = spawn(process.execPath, whole, { env: environment as NodeJS.ProcessEnv, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     const texts = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text))
     child.on('error', reject)
     child.on('close', (exitCode) => resolve({ exitCode, ...texts }))
     onStart?.(child)
   })
+  const ending = preload === undefined ? undefined : await readEnding(reportTo)
+  return { ...ended, ending }
 }
 
-/** Throws when a secret is there in any of its forms, or a piece of 12 characters of one; the masks themselves are what hides it. */
-export function expectNoSecret(text: string, secrets: readonly string[]): void {
-  const withoutMasks = text
-    .split('\n')
-    .filter((line) => !line.startsWith('::add-mask::'))
-    .join('\n')
-  for (const form of secrets.flatMap(formsOf)) {
-    for (let i = 0; i + 12 <= form.length; i++) {
-      if (withoutMasks.includes(form.slice(i, i + 12))) throw new Error(`a secret got out, as ${form.slice(i, i + 12)}`)
-    }
-  }
+async function readEnding(file: string): Promise<Ending | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  await rm(file, { force: true })
+  return text === undefined ? undefined : (JSON.parse(text) as Ending)
 }
 
 /** Commands that the runner would obey, without masks and the action's own folds. */
-export const commandsOf = ({ stdout, stderr }: Ran): readonly string[] =>
+export const commandsOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): readonly string[] =>
   withoutOwnFolds(commandsIn(`${stdout}\n${stderr}`))
     .map(({ name }) => name)
     .filter((name) => name !== 'add-mask')

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readOptionalFile, readWorkspaceFile } from '../../src/surfaces/workspace.ts'
+import { readOptionalFile, readWorkspaceFile, writeFileFrom } from '../../src/surfaces/workspace.ts'
 
 let root: string
 
@@ -61,4 +61,32 @@ describe('readWorkspaceFile', () => {
 it('takes a file that nobody asked for by name as optional', async () => {
   expect(await readOptionalFile(root, 'missing', false)).toBeUndefined()
   await expect(readOptionalFile(root, 'missing', true)).rejects.toThrow('does not exist')
+})
+
+describe('writeFileFrom', () => {
+  it('makes the directories that are missing', async () => {
+    await writeFileFrom(root, 'new/deep/file.json', 'x')
+    expect(await readFile(join(root, 'new', 'deep', 'file.json'), 'utf8')).toBe('x')
+  })
+
+  it('replaces a link instead of writing through it', async () => {
+    await symlink(join(root, '..', 'outside'), join(root, 'report.csv'))
+    await writeFileFrom(root, 'report.csv', 'x')
+    expect(await readFile(join(root, '..', 'outside'), 'utf8')).toBe('secret')
+    expect(await readFile(join(root, 'report.csv'), 'utf8')).toBe('x')
+  })
+
+  it.each(['up/report.csv', 'up/new/report.csv', 'sub/../up/report.csv'])(
+    'refuses %s: a link of the workspace leads out of it',
+    async (path) => {
+      await expect(writeFileFrom(root, path, 'x')).rejects.toThrow('leads out of the workspace')
+      expect(await readdir(join(root, '..'))).toEqual(['outside', 'work'])
+    },
+  )
+
+  it('writes outside when that is what was asked for', async () => {
+    await writeFileFrom(root, '../elsewhere/report.csv', 'x')
+    expect(await readFile(join(root, '..', 'elsewhere', 'report.csv'), 'utf8')).toBe('x')
+    await rm(join(root, '..', 'elsewhere'), { recursive: true })
+  })
 })

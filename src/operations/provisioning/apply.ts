@@ -14,7 +14,7 @@ import { applyBlocks, applyWords, judgeApply, outcomeLine } from './apply-blocks
 import { planInput } from './inputs.ts'
 import { judgeFindings, sarifFile } from './plan.ts'
 import { findingBlocks, planFacts } from './plan-blocks.ts'
-import { planDetails, planOutput, toPlanResult } from './plan-result.ts'
+import { describeChanges, planDetails, planOutput, toPlanResult } from './plan-result.ts'
 import { isWrong, makePlan, type Planned } from './planning.ts'
 
 export const apply = defineOperation({
@@ -55,15 +55,16 @@ type ApplyContext = Context<'write', 'service'> & { readonly api: WriteApi }
 
 async function carryOut(planned: Planned, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context
+  const described = await describeChanges(planned.plan)
   const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
   const onProgress = async (outcomes: readonly Outcome[]): Promise<void> => {
     const last = outcomes.at(-1)
     if (last === undefined || last.kind === 'unchanged') return
     const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
-    await context.progress({ done, total, line: outcomeLine(last), result: await toPlanResult(planned, outcomes) })
+    await context.progress({ done, total, line: outcomeLine(last), result: await toPlanResult(planned, outcomes, described) })
   }
   const applied = await applyPlan(planned.plan, { api, service, kinds: createKinds(profile), clock, stop, onError, onProgress })
-  const result = await toPlanResult({ ...planned, findings: [...planned.findings, ...applied.findings] }, applied.outcomes)
+  const result = await toPlanResult({ ...planned, findings: [...planned.findings, ...applied.findings] }, applied.outcomes, described)
   return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: applied.stopped }) }
 }
 

@@ -105,6 +105,6 @@ const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
     : [
         {
           kind: 'paragraph',
-          line: say`${uncheckedCount} more changed dashboards were not checked by the server: a plan asks about twenty.`,
+          line: say`${counted(uncheckedCount, 'changed dashboard')} not checked by the server: it is asked about twenty at most, and older ones cannot be asked.`,
         },
       ]

@@ -1,6 +1,6 @@
 // Owns the result of plan, apply and drift: what is to be done, or was done, about each object.
 import * as z from 'zod'
-import { actions, type Change, type FieldChange, isDifference } from '../../provision/change.ts'
+import { actions, type Change, type FieldChange, isDifference, type Plan } from '../../provision/change.ts'
 import { type Outcome, outcomeKinds } from '../../provision/outcome.ts'
 import { finding, findingToResult } from '../findings.ts'
 import type { Planned } from './planning.ts'
@@ -51,18 +51,26 @@ export const planDetails = z.object({
   leftovers: z
     .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's mark that no file declares, and that stay."),
-  uncheckedCount: count('Dashboards that the server was not asked about, because so many change.'),
+  uncheckedCount: count('Changed dashboards that the server was not asked about.'),
   findings: z.array(finding).describe('What is wrong, and what is worth knowing.'),
 })
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
-export async function toPlanResult(
-  { found, plan, findings, uncheckedCount }: Planned,
-  outcomes: readonly Outcome[] = [],
-): Promise<PlanResult> {
+/** Every change as it is shown, without what became of it. */
+export type Described = ReadonlyMap<Change, PlannedObject>
+
+export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
+  new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
+
+export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+  const { found, plan, findings, uncheckedCount } = planned
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
-  const byChange = new Map(outcomes.map((outcome) => [outcome.change, outcome]))
+  const objects = new Map(described ?? (await describeChanges(plan)))
+  for (const outcome of outcomes) {
+    const object = objects.get(outcome.change)
+    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcome))
+  }
   return {
     toCreate: numberOf('create'),
     toUpdate: numberOf('update'),
@@ -72,7 +80,7 @@ export async function toPlanResult(
     changed: plan.changes.some(isDifference),
     project: plan.project,
     files: [...found.paths],
-    objects: await Promise.all(plan.changes.map((change) => toObject(change, byChange.get(change)))),
+    objects: [...objects.values()],
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
     leftovers: plan.leftovers.map((one) => ({ ...one })),
     uncheckedCount,
@@ -80,7 +88,7 @@ export async function toPlanResult(
   }
 }
 
-async function toObject(change: Change, outcome: Outcome | undefined): Promise<PlannedObject> {
+async function describe(change: Change): Promise<PlannedObject> {
   const { section, key, name, action, id, place, origin, notes, fields } = change
   const adoption = change.isAdopted && action !== 'adopt' ? ['takes over an object that bears no mark'] : []
   return {
@@ -88,16 +96,21 @@ async function toObject(change: Change, outcome: Outcome | undefined): Promise<P
     key,
     name,
     action,
-    ...((outcome?.id ?? id) !== undefined && { id: outcome?.id ?? id }),
+    ...(id !== undefined && { id }),
     ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
     ...(origin !== undefined && { origin }),
     notes: [...adoption, ...notes],
     fields: await Promise.all(fields.map(withLines)),
-    ...(outcome !== undefined && { outcome: outcome.kind }),
-    ...(outcome?.message !== undefined && { message: outcome.message }),
-    ...(outcome?.serverChanged !== undefined && { serverChanged: await Promise.all(outcome.serverChanged.map(withLines)) }),
   }
 }
+
+const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
+  ...object,
+  ...(id !== undefined && { id }),
+  outcome: kind,
+  ...(message !== undefined && { message }),
+  ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
+})
 
 /** Texts from here on are compared line by line. */
 const longText = 120

@@ -1,7 +1,7 @@
 // Owns the operation that says what apply would do. It sends nothing that writes.
 import * as z from 'zod'
 import { createKinds } from '../../provision/kinds/kinds.ts'
-import { planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
+import { type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
 import { say } from '../../report/line.ts'
 import { renderSarif } from '../../report/sarif.ts'
 import { filePath } from '../fields.ts'
@@ -10,7 +10,7 @@ import { type Context, defineOperation, type Verdict } from '../operation.ts'
 import { planInput } from './inputs.ts'
 import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
 import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
-import { makePlan } from './planning.ts'
+import { isWrong, makePlan } from './planning.ts'
 
 /** What plan and drift have in common: they look at the same things, and only judge them differently. */
 export const planShape = {
@@ -20,7 +20,9 @@ export const planShape = {
     planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
-  details: planDetails.extend({ planContent: planFileSchema.describe('What `plan-file` holds: digests of all that was looked at.') }),
+  details: planDetails.extend({
+    planContent: planFileSchema.optional().describe('What `plan-file` holds: digests of all that was looked at.'),
+  }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
 }
 
@@ -29,12 +31,13 @@ type PlanInput = z.output<(typeof planShape)['input']>
 export async function runPlan(context: Context<'read', 'service'>, input: PlanInput) {
   const planned = await makePlan(context, input)
   const { organizationId, serviceId } = context.service
-  const content = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
-  const isWhole = input.planFile !== undefined && planned.findings.every(({ severity }) => severity !== 'error')
-  return { ...(await toPlanResult(planned)), planFile: isWhole ? (input.planFile ?? '') : '', planContent: content }
+  const result = await toPlanResult(planned)
+  if (input.planFile === undefined || isWrong(planned)) return { ...result, planFile: '' }
+  const planContent = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+  return { ...result, planFile: input.planFile, planContent }
 }
 
-type Ran = Awaited<ReturnType<typeof runPlan>>
+type Ran = Pick<PlanResult, 'findings'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
 
 export async function planFiles({ planFile, planContent, findings }: Ran, { sarifFile: sarif }: PlanInput) {
   return [

@@ -1,19 +1,19 @@
 // Owns what plan and apply must know of alerts.
-import type * as z from 'zod'
+import * as z from 'zod'
 import { alertBodySchema } from '../../api/alert-body.ts'
 import { type Alert, toAlertBody } from '../../api/alerts.ts'
 import { markInText, markText, textStyle, withoutMarkLine } from '../marker.ts'
 import { normalForm } from '../normal-form.ts'
 import type { Actual, Body, Kind } from './kind.ts'
 
-/** `knows` says which fields the product behind the API has. */
+/** `knows` says which fields the product behind the API has. The others belong to whoever put them there. */
 export function createAlertKind(knows: (field: string) => boolean): Kind & { readonly section: 'alerts' } {
   const marked = knows('note') ? 'note' : 'message'
   const clearWith = Object.fromEntries(Object.entries(clearing).filter(([field]) => knows(field)))
   return {
     section: 'alerts',
     noun: 'alert',
-    schema: alertBodySchema as z.ZodType,
+    schema: z.object(Object.fromEntries(Object.entries(alertBodySchema.shape).filter(([field]) => knows(field)))),
     clearWith,
     bodyOf: (actual: Actual) => toAlertBody(actual as Alert),
     markStyle: textStyle,
@@ -82,9 +82,12 @@ function withBothChannels(desired: Body, actual: Body): Body {
   const list = channelsOf(desired)
   if (list.length === 0) return desired
   const known = channelsOf(actual)
-  const full = list.map((channel) => ({ ...known.find((other) => isSameTarget(other, channel)), ...channel }))
+  const full = list.map((channel) => ({ ...unsaid(known.find((other) => isSameTarget(other, channel))), ...channel }))
   const { channel: _, channels: __, ...rest } = desired
   return Array.isArray(actual.channels) || full.length > 1 ? { ...rest, channel: full[0], channels: full } : { ...rest, channel: full[0] }
 }
+
+/** What no file can say of a channel; what one can and does not is to go. */
+const unsaid = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
 const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId

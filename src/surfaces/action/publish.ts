@@ -19,11 +19,13 @@ interface Places {
 /** Resolves to the number of warnings that it took to say what could not be written. */
 export async function publish(
   { document, outputs, blocks, files }: Finished,
-  { env, workspace, wantsSummary, resultPath: file = '' }: Places,
+  { env, workspace, wantsSummary, resultPath }: Places,
 ): Promise<number> {
   const texts = toResultTexts(document)
+  const unkept = resultPath === undefined ? [] : await attempt('the result file', () => writeResultFile(workspace, resultPath, texts))
+  const file = resultPath === undefined || unkept.length > 0 ? '' : resultPath
   const lost = [
-    ...(file === '' ? [] : await attempt('the result file', () => writeResultFile(file, texts))),
+    ...unkept,
     ...(await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))),
     ...(await writeOutputFiles(files, workspace)),
     ...(wantsSummary ? await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY)) : []),

@@ -4,6 +4,7 @@ import type { Cancellation } from '../../api/requester.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { toCamel } from '../../kernel/names.ts'
+import { isOperationName } from '../../operations/index.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
 import { credentialsIn, keyIdIn } from '../credentials.ts'
@@ -20,26 +21,32 @@ import { noticeLost, tell } from './tell.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
-  const inputs = readInputs(env)
-  mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
   const cancelling = cancelOnSignals(signals)
-  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   try {
-    const finished = await perform(inputs, env, workspace, cancelling)
+    const inputs = readInputs(env)
+    mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
+    const finished = await perform(inputs, env, cancelling)
     return exitCodeOf(finished.exitCode, cancelling.wasCancelled())
   } catch (thrown) {
-    // Nothing above is meant to throw; whatever did, the step must not stay green, and its outputs must say so.
-    const failed = finishWithError(inputs.operation ?? '', toWatchkeeperError(thrown), undefined)
-    const resultPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, failed.document.operation)
-    await publish(failed, { env, workspace, wantsSummary: true, resultPath })
-    annotate(failed.document)
-    return exitCodes.error
+    return await reportCrash(thrown, env)
   } finally {
     cancelling.dispose()
   }
 }
 
-async function perform(inputs: Inputs, env: Environment, workspace: string, cancellation: Cancellation): Promise<Finished> {
+/** Nothing is meant to get here; whatever did, the step must not stay green, and its outputs must say so. */
+export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
+  const operation = env.INPUT_OPERATION?.trim() ?? ''
+  const failed = finishWithError(isOperationName(operation) ? operation : '', toWatchkeeperError(thrown), undefined)
+  const workspace = env.GITHUB_WORKSPACE || '.'
+  const resultPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
+  await publish(failed, { env, workspace, wantsSummary: true, resultPath })
+  annotate(failed.document)
+  return exitCodes.error
+}
+
+async function perform(inputs: Inputs, env: Environment, cancellation: Cancellation): Promise<Finished> {
+  const workspace = env.GITHUB_WORKSPACE || process.cwd()
   const log = createLog()
   const atMs = systemClock.now()
   const { operation = '', ...rest } = inputs
@@ -60,7 +67,7 @@ async function perform(inputs: Inputs, env: Environment, workspace: string, canc
       note: (line) => log.fold('Requests', line),
       cancellation,
       files: workspaceFiles(workspace, env),
-      onProgress: createProgressLog(log, pathFor),
+      onProgress: createProgressLog(log, pathFor, workspace),
     },
   )
   for (const line of renderTerminal(finished.blocks, { color: false })) log.show(line)

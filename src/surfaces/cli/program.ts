@@ -1,6 +1,6 @@
 // Owns the command line's grammar, made from the list of operations: commands, flags, help. It decides nothing about values:
 // flags that nobody knows are handed on like the others, so that they are reported together with everything else.
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../kernel/names.ts'
 import { version } from '../../kernel/version.ts'
@@ -53,7 +53,8 @@ function addFlags(command: Command, shape: Shape, group: string): void {
     option.argParser((next: string, before: string | undefined) => {
       if (before === undefined) return next
       if (core instanceof z.ZodArray) return `${before}\n${next}`
-      throw new InvalidArgumentError('It was given twice.')
+      // The library's own words for it would quote the value, which may be a secret.
+      return command.error(`error: option '--${toKebab(name)}' was given twice`)
     })
     command.addOption(group === '' ? option : option.helpGroup(group))
   }

@@ -16,7 +16,7 @@ interface Options {
   readonly isQuiet: boolean
 }
 
-export function createProgressBar({ stderr }: Terminal, { pathFor, isQuiet }: Options): ProgressBar {
+export function createProgressBar({ stderr, directory }: Terminal, { pathFor, isQuiet }: Options): ProgressBar {
   let bar: SingleBar | undefined
   const draw = async (done: number, total: number, text: string): Promise<void> => {
     if (bar === undefined) {
@@ -36,7 +36,7 @@ export function createProgressBar({ stderr }: Terminal, { pathFor, isQuiet }: Op
       if (!isQuiet) await show(done, total, text)
       const path = pathFor(resultFile)
       // Whatever is wrong with the file is told at the end, where the whole result goes into it.
-      if (path !== undefined) await writeResultFile(path, toResultTexts(document)).catch(() => undefined)
+      if (path !== undefined) await writeResultFile(directory, path, toResultTexts(document)).catch(() => undefined)
     },
     end: () => bar?.stop(),
   }

@@ -2,10 +2,12 @@
 import { CommanderError } from 'commander'
 import { systemClock } from '../../kernel/clock.ts'
 import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
+import { createRedact } from '../../kernel/secrets.ts'
 import { isOperationName, operationNames, operations } from '../../operations/index.ts'
 import { jsonLine, logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals } from '../cancellation.ts'
+import { credentialsIn } from '../credentials.ts'
 import type { Finished } from '../finished.ts'
 import { type Invoked, invoke } from '../invoke.ts'
 import { writeOutputFiles } from '../output-files.ts'
@@ -19,9 +21,11 @@ import { addTools, toolNames } from './tools.ts'
 /** Resolves to the exit code; see `exitCodes`. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.ok
+  const redact = createRedact(credentialsIn({ apiKeySecret: valueAfter(args, '--api-key-secret') }, terminal.env))
   const program = createProgram().configureOutput({
     writeOut: (text) => void terminal.stdout.write(text),
-    writeErr: (text) => void terminal.stderr.write(text),
+    // What is no command may be a secret in the wrong place.
+    writeErr: (text) => void terminal.stderr.write(redact(text)),
   })
   const start = async (operation: string, flags: Flags, options: { readonly json: boolean }): Promise<void> => {
     exitCode = await runOperation(operation, flags, options.json, terminal)
@@ -43,6 +47,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return error.exitCode
   }
 }
+
+const valueAfter = (args: readonly string[], flag: string): string | undefined =>
+  args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined
 
 async function runOperation(operation: string, flags: Flags, json: boolean, terminal: Terminal): Promise<number> {
   const { env, directory, stdout, stderr } = terminal
@@ -104,7 +111,7 @@ async function keep({ keeping, document, blocks, files }: Invoked, { terminal, n
   const { env, directory } = terminal
   for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
   try {
-    if (file !== undefined) await writeResultFile(file, toResultTexts(document))
+    if (file !== undefined) await writeResultFile(directory, file, toResultTexts(document))
     if (env.GITHUB_STEP_SUMMARY && keeping.summary)
       await (await import('../action/summary.ts')).writeSummary(blocks, env.GITHUB_STEP_SUMMARY)
   } catch (thrown) {

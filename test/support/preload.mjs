@@ -1,0 +1,58 @@
+// Runs inside a child before the program does: moves its clock, loads its dice, breaks a builtin, and says at its end how it ended.
+// The program is untouched; what it asks the platform for is not. See `Preload` in preload.ts.
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const { startAt, standsStill = false, jump, luck = 0, crash, breaks, reportTo } = JSON.parse(process.env.TEST_PRELOAD ?? '{}')
+
+// Full jitter times zero: a retry waits for nothing unless the server says so.
+Math.random = () => luck
+
+let shiftMs = startAt === undefined ? 0 : Date.parse(startAt) - Date.now()
+if (jump !== undefined) setTimeout(() => (shiftMs += jump.byMs), jump.afterMs).unref()
+const PlatformDate = Date
+const now = standsStill ? () => Date.parse(startAt) : () => PlatformDate.now() + shiftMs
+globalThis.Date = class extends PlatformDate {
+  constructor(...given) {
+    super(...(given.length === 0 ? [now()] : given))
+  }
+  static now = now
+}
+
+if (crash?.as === 'exception')
+  setTimeout(() => {
+    throw new Error('broken on purpose')
+  }, crash.afterMs)
+if (crash?.as === 'rejection') setTimeout(() => void Promise.reject(new Error('broken on purpose')), crash.afterMs)
+
+let firstWordAt
+const write = process.stdout.write
+process.stdout.write = function (...given) {
+  firstWordAt ??= performance.now()
+  return Reflect.apply(write, this, given)
+}
+
+if (breaks !== undefined) {
+  const names = breaks.builtin.split('.')
+  const last = names.pop()
+  const holder = names.reduce((value, name) => value[name], globalThis)
+  const whole = holder[last]
+  let calls = 0
+  holder[last] = function (...given) {
+    const counts = breaks.afterFirstWord !== true || firstWordAt !== undefined
+    if (counts) calls += 1
+    if (counts && calls === breaks.atCall) throw new Error('broken on purpose')
+    return new.target ? Reflect.construct(whole, given) : Reflect.apply(whole, this, given)
+  }
+  holder[last].prototype = whole.prototype
+}
+
+if (reportTo !== undefined) {
+  const report = (code) => ({
+    code,
+    activeMs: performance.now() - (firstWordAt ?? 0),
+    peakMegabytes: process.resourceUsage().maxRSS / 1024,
+    resources: process.getActiveResourcesInfo(),
+    arguments: readFileSync('/proc/self/cmdline', 'utf8'),
+  })
+  process.on('exit', (code) => writeFileSync(reportTo, JSON.stringify(report(code))))
+}
