@@ -31,6 +31,8 @@ export interface ReadApi {
   readonly usage: UsageApi
   /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
   rateLimit(): WindowNews | undefined
+  /** What is left of the time for the whole operation: to wait longer than that is in vain. */
+  remainingMs(): number
 }
 
 export interface WriteApi extends ReadApi {
@@ -50,6 +52,7 @@ export const readOnly = (api: WriteApi): ReadApi => ({
   backupConfiguration: { get: api.backupConfiguration.get },
   usage: { read: api.usage.read },
   rateLimit: api.rateLimit,
+  remainingMs: api.remainingMs,
 })
 
 export interface Connection {
@@ -121,6 +124,7 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
       backupConfiguration: createBackupConfigurationApi(requester, profile),
       usage: createLazyUsageApi(requester, profile),
       rateLimit: requester.lastWindow,
+      remainingMs: requester.remainingMs,
     },
     lastRequestId: requester.lastRequestId,
     async close() {

@@ -69,6 +69,8 @@ export interface Requester {
   lastRequestId(): string | undefined
   /** What the last answer that told it said of the key's rate limit. */
   lastWindow(): WindowNews | undefined
+  /** Until the deadline of everything that this requester does. */
+  remainingMs(): number
 }
 
 export function createRequester(options: RequesterOptions): Requester {
@@ -127,7 +129,7 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow }
+  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
 }
 
 function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {

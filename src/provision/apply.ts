@@ -7,6 +7,7 @@ import { failed, type Outcome } from './outcome.ts'
 import { deleteAll } from './prune.ts'
 import { reviewAll } from './review.ts'
 import { type SettleOptions, settleUnknown } from './settle.ts'
+import type { Stop } from './stopping.ts'
 import { writeChange } from './write-change.ts'
 
 export interface ApplyOptions extends LedgerOptions, Omit<SettleOptions, 'write'> {}
@@ -17,7 +18,7 @@ export interface Applied {
   /** What is wrong although every request was answered well. */
   readonly findings: readonly Finding[]
   /** Why the run ended before its end. */
-  readonly stopped: string | undefined
+  readonly stopped: Stop | undefined
 }
 
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
@@ -52,13 +53,13 @@ async function writeAll(
     const { section, key } = resolved.waitsFor
     const target = ledger.all().find((one) => one.change.section === section && one.change.key === key)
     if (target?.kind === 'unknown') waiting.push(change)
-    else await ledger.skip(change, ledger.stopped() ?? `${section}.${key} was not written`)
+    else await ledger.skip(change, ledger.stopped()?.words ?? `${section}.${key} was not written`)
   }
   return waiting
 }
 
 async function writeOne(change: Change, desired: Body, ledger: Ledger, options: ApplyOptions): Promise<void> {
-  const reason = ledger.stopped()
+  const reason = ledger.stopped()?.words
   if (reason !== undefined && change.action !== 'unchanged') return ledger.skip(change, reason)
   try {
     await ledger.record(await writeChange(change, desired, options))

@@ -2,7 +2,7 @@
 import type { Change } from './change.ts'
 import { isDone, type Outcome, skipped } from './outcome.ts'
 import { createKnownIds, type KnownIds } from './pending-ids.ts'
-import { mostInARow, type OnError, reasonToStop } from './stopping.ts'
+import { cancelled, mostInARow, type OnError, reasonToStop, type Stop } from './stopping.ts'
 
 export interface LedgerOptions {
   /** Aborted when nothing new may be sent. */
@@ -21,7 +21,7 @@ export interface Ledger extends Pick<KnownIds, 'resolve'> {
   outcomeOf(change: Change): Outcome | undefined
   all(): readonly Outcome[]
   /** Why nothing more is sent; undefined to go on. */
-  stopped(): string | undefined
+  stopped(): Stop | undefined
 }
 
 export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledger {
@@ -43,7 +43,7 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     await onProgress([...outcomes.values()])
   }
 
-  let reason: string | undefined
+  let reason: Stop | undefined
   return {
     record,
     amend,
@@ -54,7 +54,7 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     all: () => [...outcomes.values()],
     stopped() {
       reason ??= stop.aborted
-        ? 'the run was cancelled'
+        ? cancelled
         : reasonToStop(
             happened.slice(-mostInARow).flatMap((change) => outcomes.get(change) ?? []),
             onError,

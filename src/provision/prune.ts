@@ -20,7 +20,7 @@ interface Pruning extends Writing {
 export async function deleteAll({ deletes, findings, ledger, write, api, service }: Pruning): Promise<void> {
   let alerts: List<Alert> | undefined
   for (const change of deletes) {
-    const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()
+    const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()?.words
     try {
       if (reason === undefined && change.section !== 'alerts') alerts ??= await api.alerts.list(service)
     } catch (thrown) {

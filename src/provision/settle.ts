@@ -8,6 +8,7 @@ import type { Body } from './kinds/kind.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lists, readLists } from './lists.ts'
 import type { Outcome } from './outcome.ts'
+import { isHopeless } from './stopping.ts'
 import type { Writing } from './write-change.ts'
 
 export interface SettleOptions extends Writing {
@@ -22,7 +23,7 @@ export const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean 
 /** Found by its mark, an object is there; absent, it is sent once more; a list that may not be whole settles nothing. */
 export async function settleUnknown(changes: readonly Change[], ledger: Ledger, options: SettleOptions): Promise<void> {
   const unknown = changes.flatMap((change) => ledger.outcomeOf(change) ?? []).filter(isUnknownCreate)
-  if (unknown.length === 0 || options.stop.aborted) return
+  if (unknown.length === 0 || isHopeless(ledger.stopped())) return
   const lists = await readLater(unknown, options)
   if (lists === undefined) return
   for (const outcome of unknown) {
@@ -37,7 +38,8 @@ export async function settleUnknown(changes: readonly Change[], ledger: Ledger, 
 
 /** A server may still be at work on what it gave no answer to, for as long as a request may take. */
 async function readLater(unknown: readonly Outcome[], options: SettleOptions): Promise<Lists | undefined> {
-  const { clock, stop } = options
+  const { api, clock, stop } = options
+  if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {
     await clock.sleep(requestTimeoutMs, stop)
     return await readLists(new Set(unknown.map(({ change }) => change.section)), options)

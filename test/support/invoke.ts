@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { toCamel } from '../../src/kernel/names.ts'
 import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/surfaces/invoke.ts'
 import type { Environment } from '../../src/surfaces/setting-sources.ts'
@@ -14,15 +15,22 @@ export interface InvokeOptions {
   readonly env?: Environment
   /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
+  /** By default one that starts now. */
+  readonly clock?: Clock
 }
 
 export type Invoked = AnyInvoked & { readonly reason: string }
 
-export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions): Promise<Invoked> {
+export async function invokeText({
+  inputs,
+  env = {},
+  files = {},
+  clock = createVirtualClock(Date.now()),
+}: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const never = new AbortController().signal
   const ports: Ports = {
-    clock: createVirtualClock(Date.now()),
+    clock,
     random: () => 0.5,
     note: () => undefined,
     cancellation: { stop: never, abort: never },

@@ -1,6 +1,7 @@
 // Owns how the outcome of apply is judged and shown.
 import type { OutcomeKind } from '../../provision/outcome.ts'
 import { isDone, type Outcome } from '../../provision/outcome.ts'
+import type { Stop } from '../../provision/stopping.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff.ts'
 import { data, join, type Line, ours, say, sentence } from '../../report/line.ts'
@@ -9,7 +10,7 @@ import { judgeFindings } from './plan.ts'
 import { counted, nouns } from './plan-blocks.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
-type Applied = PlanResult & { readonly stopped?: string | undefined }
+type Applied = PlanResult & { readonly stopped?: Stop | undefined }
 
 /** In the order in which people want to know. */
 const order: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped', 'created', 'updated', 'replaced', 'deleted', 'adopted']
@@ -37,16 +38,16 @@ export function judgeApply(result: Applied): Verdict {
       ? [say`${counted(unknown, 'object')} may exist, because the server gave no answer: look for the mark, or run apply again`]
       : []),
     ...(failed ? [say`${counted(failed, 'object')} failed`] : []),
-    ...(result.stopped === undefined ? [] : [say`stopped because ${ours(result.stopped)}`]),
+    ...(result.stopped === undefined ? [] : [say`stopped because ${ours(result.stopped.words)}`]),
   ]
   return { status: 'error', reasons: reasons.length > 0 ? reasons : [say`${counted(skipped ?? 0, 'object')} skipped`], ...exitFor(result) }
 }
 
 function exitFor(result: Applied): Pick<Verdict, 'exit'> {
-  if (result.stopped === 'the run was cancelled') return { exit: 'cancelled' }
+  if (result.stopped?.kind === 'cancelled') return { exit: 'cancelled' }
   if (withOutcome(result, 'unknown').length > 0) return {}
   if (result.changed) return { exit: 'partlyApplied' }
-  return /key/.test(result.stopped ?? '') ? { exit: 'denied' } : {}
+  return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
 }
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {

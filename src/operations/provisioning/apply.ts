@@ -7,6 +7,7 @@ import { applyPlan } from '../../provision/apply.ts'
 import { createKinds } from '../../provision/kinds/kinds.ts'
 import { isWritten, type Outcome } from '../../provision/outcome.ts'
 import { movedSince, type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
+import { stopKinds } from '../../provision/stopping.ts'
 import { say } from '../../report/line.ts'
 import { choice, filePath } from '../fields.ts'
 import { type Context, defineOperation, type Files } from '../operation.ts'
@@ -30,7 +31,10 @@ export const apply = defineOperation({
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan that was applied; empty without one.') }),
   details: planDetails.extend({
-    stopped: z.string().optional().describe('Why the run ended before its end.'),
+    stopped: z
+      .object({ kind: z.enum(stopKinds), words: z.string() })
+      .optional()
+      .describe('Why the run ended before its end.'),
     isPlanWrong: z.boolean().describe('Whether nothing was written because files or plan are wrong.'),
   }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
@@ -65,7 +69,7 @@ async function carryOut(planned: Planned, context: ApplyContext, onError: 'conti
   }
   const applied = await applyPlan(planned.plan, { api, service, kinds: createKinds(profile), clock, stop, onError, onProgress })
   const result = await toPlanResult({ ...planned, findings: [...planned.findings, ...applied.findings] }, applied.outcomes, described)
-  return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: applied.stopped }) }
+  return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }) }
 }
 
 async function readPlanFile(path: string, files: Files): Promise<PlanFile> {

@@ -3,24 +3,10 @@ import { type Dashboard, toDashboardBody } from '../../api/dashboards.ts'
 import { digestOfText } from '../../kernel/digest.ts'
 import { isMarkTag, markInTags, tagStyle, toMarkTag } from '../marker.ts'
 import { normalForm } from '../normal-form.ts'
+import { assumed } from './assumed.ts'
 import { declaredDashboard } from './declared-dashboard.ts'
 import type { Actual, Body, Kind } from './kind.ts'
 import { withTileIds } from './tile-ids.ts'
-
-/** What the server adds by itself: its code, and its specification of 2026-09. */
-const assumed = {
-  isBroadcastEnabled: true,
-  isVariableEnabled: false,
-  collapsible: true,
-  bordered: true,
-  collapsed: false,
-  asRatio: false,
-  showOperandSeries: false,
-  groupByColumnsOnLeft: false,
-  fitYAxisToData: false,
-  compareToPreviousPeriod: false,
-  type: 'QUERY_EXPRESSION',
-} as const
 
 export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
   section: 'dashboards',

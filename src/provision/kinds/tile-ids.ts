@@ -1,7 +1,11 @@
 // Owns which tile of a changed dashboard is which tile of the one that exists. A tile that loses its id loses its alerts.
+import * as z from 'zod'
 import { canonicalText } from '../marker.ts'
 import { normalForm } from '../normal-form.ts'
+import { managedPart } from '../overlay.ts'
+import { assumed } from './assumed.ts'
 import type { Body } from './kind.ts'
+import { builtConfig, writtenConfig } from './tile-config.ts'
 
 /** By name; what is left over by what it shows, because a tile that was merely renamed is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
@@ -29,7 +33,10 @@ export function withTileIds(desired: readonly Body[], before: readonly Body[]): 
   })
 }
 
-const contentOf = ({ config }: Body): string => canonicalText(normalForm(config, {}))
+const chart = z.union([builtConfig, writtenConfig])
+
+/** What it shows as far as files have a say in it: what the server adds makes no other tile of it. */
+const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), assumed))
 
 function groupBy(tiles: readonly Body[], keyOf: (tile: Body) => string): Map<string, Body[]> {
   const groups = new Map<string, Body[]>()
