@@ -16,8 +16,7 @@ export interface TestSession extends ApiSession {
 
 export const service = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
 
-export function openSession(url: string, more: Partial<Connection> = {}): TestSession {
-  const clock = createVirtualClock(Date.now())
+export function openSession(url: string, more: Partial<Connection> = {}, clock = createVirtualClock(Date.now())): TestSession {
   const notes: string[] = []
   const [stop, abort] = [new AbortController(), new AbortController()]
   const connection: Connection = {
