@@ -10,7 +10,7 @@ import type { ApiPath } from './path.ts'
 import { readWindow, toldWaitMs, type WindowNews } from './rate-limit.ts'
 import { decideRetry, type Method, patienceFor, type RetryAnswer } from './retry.ts'
 import type { Exchange, Transport } from './transport.ts'
-import { createTries } from './tries.ts'
+import { createTries, type Tries } from './tries.ts'
 
 /** Longest that one request may take, from connecting to the last byte. */
 export const requestTimeoutMs = 30_000
@@ -93,12 +93,13 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  function ask(call: Call<unknown>, miss: Miss, attempts: number): RetryAnswer {
+  function ask(call: Call<unknown>, miss: Miss, tries: Tries): RetryAnswer {
     const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.isSafe ? 'GET' : call.method, miss)
     const toldMs = miss.status === undefined ? undefined : toldWaitMs(miss.status, miss.headers, clock.now())
     return decideRetry({
       patience,
-      attempts,
+      attempts: tries.counted(),
+      alike: tries.alike(),
       maxAttempts: options.maxAttempts,
       toldMs,
       remainingMs: deadline.remainingMs(),
@@ -119,7 +120,7 @@ export function createRequester(options: RequesterOptions): Requester {
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('hit' in outcome) return outcome.hit
       tries.add(outcome.miss)
-      const decision = ask(call, outcome.miss, tries.counted())
+      const decision = ask(call, outcome.miss, tries)
       if (!decision.retry) {
         const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
         throw new ApiError({ ...facts, timeoutMs }, outcome.miss, end)

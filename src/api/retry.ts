@@ -41,6 +41,8 @@ export interface RetryQuestion {
   readonly patience: Patience
   /** Attempts made so far. */
   readonly attempts: number
+  /** How many of them failed in this way. */
+  readonly alike: number
   readonly maxAttempts: number
   /** What the server asked for, if it did. */
   readonly toldMs: number | undefined
@@ -56,10 +58,10 @@ export type RetryAnswer =
   | { readonly retry: false; readonly because: 'deadline'; readonly waitMs: number }
 
 export function decideRetry(question: RetryQuestion): RetryAnswer {
-  const { patience, attempts, maxAttempts, toldMs, remainingMs, random } = question
+  const { patience, attempts, alike, maxAttempts, toldMs, remainingMs, random } = question
   if (patience === 'none') return { retry: false, because: 'final' }
-  const allowed = patience === 'until-deadline' ? Number.POSITIVE_INFINITY : patience === 'once' ? Math.min(2, maxAttempts) : maxAttempts
-  if (attempts >= allowed) return { retry: false, because: 'attempts' }
+  const isUsedUp = attempts >= maxAttempts || (patience === 'once' && alike > 1)
+  if (patience !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
   const waitMs = toldMs ?? backoffMs(attempts, random)
   return waitMs >= remainingMs ? { retry: false, because: 'deadline', waitMs } : { retry: true, waitMs }
 }

@@ -9,6 +9,8 @@ export interface Tries {
   counted(): number
   /** The same for people. */
   describe(): string
+  /** How many failed as the last one did. */
+  alike(): number
   /** A try before the last one may have been carried out, although its answer never came. */
   isAfterUnknown(): boolean
 }
@@ -21,6 +23,7 @@ export function createTries(maxAttempts: number): Tries {
     add: (failure) => void failures.push(failure),
     sent: () => failures.length,
     counted,
+    alike: () => failures.filter(({ cause }) => cause === failures.at(-1)?.cause).length,
     describe: () => (isLimited(failures.at(-1)) ? `attempt ${counted()}` : `attempt ${counted()} of ${maxAttempts}`),
     isAfterUnknown: () => failures.slice(0, -1).some(({ certainty }) => certainty === 'unknown'),
   }

@@ -62,7 +62,15 @@ describe('patienceFor', () => {
 })
 
 describe('decideRetry', () => {
-  const question = { patience: 'attempts', attempts: 1, maxAttempts: 5, toldMs: undefined, remainingMs: 600_000, random: 0.5 } as const
+  const question = {
+    patience: 'attempts',
+    attempts: 1,
+    alike: 1,
+    maxAttempts: 5,
+    toldMs: undefined,
+    remainingMs: 600_000,
+    random: 0.5,
+  } as const
 
   it('waits a random part of a doubling time, up to 20 s', () => {
     const waits = [1, 2, 3, 4, 10].map((attempts) => decideRetry({ ...question, maxAttempts: 20, attempts, random: 1 }))
@@ -76,8 +84,13 @@ describe('decideRetry', () => {
 
   it('stops after the last attempt', () => {
     expect(decideRetry({ ...question, attempts: 5 })).toEqual({ retry: false, because: 'attempts' })
-    expect(decideRetry({ ...question, patience: 'once', attempts: 2 })).toEqual({ retry: false, because: 'attempts' })
+    expect(decideRetry({ ...question, patience: 'once', attempts: 2, alike: 2 })).toEqual({ retry: false, because: 'attempts' })
     expect(decideRetry({ ...question, patience: 'none' })).toEqual({ retry: false, because: 'final' })
+  })
+
+  it('tries once more what may be over by then, whatever failed before it', () => {
+    expect(decideRetry({ ...question, patience: 'once', attempts: 4, alike: 1 })).toMatchObject({ retry: true })
+    expect(decideRetry({ ...question, patience: 'once', attempts: 5, alike: 1 })).toEqual({ retry: false, because: 'attempts' })
   })
 
   it('does not count attempts against the rate limit, only time', () => {
@@ -101,7 +114,7 @@ describe('decideRetry', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.integer({ min: 1, max: 30 }),
         (toldMs, remainingMs, random, attempts) => {
-          const answer = decideRetry({ patience: 'until-deadline', attempts, maxAttempts: 5, toldMs, remainingMs, random })
+          const answer = decideRetry({ patience: 'until-deadline', attempts, alike: attempts, maxAttempts: 5, toldMs, remainingMs, random })
           if (answer.retry) expect(answer.waitMs).toBeLessThan(remainingMs)
         },
       ),

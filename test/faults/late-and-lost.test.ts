@@ -44,7 +44,7 @@ describe.concurrent('row 25: a list that may mislead', () => {
   })
 })
 
-describe.concurrent('row 26: the clock of the runner is wrong', () => {
+describe.concurrent('R2 (row 26): the clock of the runner is wrong', () => {
   const aDay = 86_400_000
   const at = (offsetMs: number): string => new Date(Date.now() + offsetMs).toISOString()
 

@@ -34,7 +34,7 @@ const struck = (doing: Doing, nth: number, signal: NodeJS.Signals, inputs: Reado
     settleMs: 500,
   })
 
-describe.concurrent('a signal', () => {
+describe.concurrent('R6: a signal', () => {
   const aYear = { operation: 'usage-cost', period: 'last-365-days' }
 
   it.each<[NodeJS.Signals, Doing, number, string, number]>([

@@ -25,7 +25,7 @@ const slow = {
 
 const limit = { inputs: { 'timeout-seconds': '1' } }
 
-describe.concurrent('row 14: an answer that takes too long', () => {
+describe.concurrent('R4 (row 14): an answer that takes too long', () => {
   it.each<[keyof typeof slow, RegExp]>([
     ['nothing at all', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
     ['half of the headers', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],

@@ -11,7 +11,7 @@ const status = (code: number, more: object = {}): { readonly effect: Effect } =>
   effect: { kind: 'status', status: code, ...more } as Effect,
 })
 
-describe.concurrent('row 8: the rate limit is waited for as told, and otherwise for a little', () => {
+describe.concurrent('R2 (row 8): the rate limit is waited for as told, and otherwise for a little', () => {
   const inTwoSeconds = (): string => new Date(Date.now() + 2000).toUTCString()
 
   it.each<[string, Doing, () => FaultHeaders, RegExp]>([
@@ -56,7 +56,7 @@ describe.concurrent('row 9: a rate limit that does not end', () => {
   })
 })
 
-describe.concurrent('rows 10 and 11: the server fails', () => {
+describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
   const page = { body: '<html><body>Bad gateway</body></html>', contentType: 'text/html' }
 
   it.each([500, 502, 503, 504])('a read survives a %i', async (code) => {
@@ -123,7 +123,7 @@ describe.concurrent('row 22: the API refuses, and that is final', () => {
   })
 })
 
-describe.concurrent('row 21: redirects', () => {
+describe.concurrent('S4 (row 21): redirects', () => {
   it.each<[Doing, number, string]>([
     ['read', 302, 'redirect'],
     ['create', 307, 'may-exist'],

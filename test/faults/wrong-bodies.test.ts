@@ -126,7 +126,7 @@ describe.concurrent('rows 18 and 19: JSON of another shape', () => {
   })
 })
 
-describe.concurrent('row 20: too much', () => {
+describe.concurrent('R5 (row 20): too much', () => {
   const nested = (times: number): Uint8Array => (times === 0 ? Buffer.from('[]') : gzipSync(nested(times - 1)))
   const endless: Trouble = { effect: { kind: 'endless' } }
 

@@ -30,7 +30,7 @@ const broken: readonly (readonly [string, Record<string, string>, string])[] = [
   ['a temporary directory that cannot be written', { RUNNER_TEMP: '/dev/null/nowhere' }, 'the result file'],
 ]
 
-describe('a gate that fails still fails, and says so', () => {
+describe('V4: a gate that fails still fails, and says so', () => {
   it.each(broken)('with %s', async (_, env, what) => {
     const ran = await gate('0', env)
     expect(ran.exitCode).toBe(1)

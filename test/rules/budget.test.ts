@@ -9,7 +9,7 @@ const judge = (spent: string, budget?: string, warnBudget?: string) =>
     warnBudget: warnBudget === undefined ? undefined : decimal(warnBudget),
   })
 
-describe('judgeBudget', () => {
+describe('V2: a budget is compared digit by digit, and equal passes', () => {
   it.each([
     ['100', '100', undefined, 'within'],
     ['100.1', '100', undefined, 'exceeded'],

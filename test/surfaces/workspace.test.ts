@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(join(root, '..'), { recursive: true }))
 
-describe('readWorkspaceFile', () => {
+describe('S8: files are read inside of the workspace alone', () => {
   it.each([
     ['inside', 'text'],
     ['./sub/../inside', 'text'],
@@ -63,7 +63,7 @@ it('takes a file that nobody asked for by name as optional', async () => {
   await expect(readOptionalFile(root, 'missing', true)).rejects.toThrow('does not exist')
 })
 
-describe('writeFileFrom', () => {
+describe('S8: files are written where that was asked for, and through no link', () => {
   it('makes the directories that are missing', async () => {
     await writeFileFrom(root, 'new/deep/file.json', 'x')
     expect(await readFile(join(root, 'new', 'deep', 'file.json'), 'utf8')).toBe('x')
