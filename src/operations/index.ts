@@ -14,6 +14,7 @@ const validate = () => import(/* webpackMode: "eager" */ './validate.ts')
 const plan = () => import(/* webpackMode: "eager" */ './provisioning/plan.ts')
 const apply = () => import(/* webpackMode: "eager" */ './provisioning/apply.ts')
 const drift = () => import(/* webpackMode: "eager" */ './provisioning/drift.ts')
+const pull = () => import(/* webpackMode: "eager" */ './provisioning/pull.ts')
 const matrix = () => import(/* webpackMode: "eager" */ './fleet/matrix.ts')
 const report = () => import(/* webpackMode: "eager" */ './fleet/report.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
@@ -39,6 +40,7 @@ export const operations = {
   plan: async () => (await plan()).plan,
   apply: async () => (await apply()).apply,
   drift: async () => (await drift()).drift,
+  pull: async () => (await pull()).pull,
   matrix: async () => (await matrix()).matrix,
   report: async () => (await report()).report,
   doctor: async () => (await doctor()).doctor,

@@ -80,6 +80,11 @@ export interface OutputFile {
   readonly input: string
   readonly path: string
   readonly content: string
+  /**
+   * What the operation is there for, rather than a copy of its report: it stays inside the workspace, and the run fails when
+   * it cannot be written.
+   */
+  readonly isEssential?: true
 }
 
 /** The values that were given and are valid by themselves, and the names of all that were given. */

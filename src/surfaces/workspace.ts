@@ -1,7 +1,7 @@
 // Owns files: reads stay inside the workspace, writes replace a whole file at once and never go through a link.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { glob, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { glob, lstat, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { InputError } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
@@ -90,12 +90,42 @@ async function nearestDirectory(directory: string): Promise<string> {
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
 }
 
-/** Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not followed. */
-async function writeWholeFile(path: string, content: string): Promise<void> {
+/** The same for a file that must lie inside the workspace, link or no link. Throws an Error that says why it is not written. */
+export async function writeWorkspaceFile(root: string, path: string, content: string): Promise<void> {
+  const realRoot = await realpath(root)
+  const target = resolve(realRoot, path)
+  if (target === realRoot || !isInside(realRoot, target)) throw new Error('lies outside the workspace')
+  for (const directory of directoriesBetween(realRoot, target)) await makeOwnDirectory(directory)
+  const stats = await lstat(target).catch(() => undefined)
+  if (stats?.isSymbolicLink()) throw new Error('is a link')
+  if (stats !== undefined && !stats.isFile()) throw new Error('is not a file')
+  await writeWholeFile(target, content, realRoot)
+}
+
+/** From the outermost to the one that holds the file. */
+function directoriesBetween(root: string, target: string): readonly string[] {
+  const parts = relative(root, dirname(target)).split(sep).filter(Boolean)
+  return parts.map((_, i) => join(root, ...parts.slice(0, i + 1)))
+}
+
+async function makeOwnDirectory(path: string): Promise<void> {
+  await mkdir(path).catch((thrown: unknown) => {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
+  })
+  const stats = await lstat(path)
+  if (!stats.isDirectory()) throw new Error(`lies in "${quote(path, 120)}", which is a link or no directory`)
+}
+
+/**
+ * Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not
+ * followed. Where `root` is given, no directory on the way may have become a link meanwhile.
+ */
+async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
   const directory = dirname(path)
   const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
+    if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('lies in a directory that became a link')
     await rename(temporary, path)
   } catch (thrown) {
     await rm(temporary, { force: true })

@@ -31,10 +31,10 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   rules: { layers: ['kernel'], packages: {} },
   report: { layers: ['kernel'], packages: { 'node:util': ['terminal.ts'] } },
-  provision: { layers: ['kernel', 'api'], packages: { zod: 'any', yaml: 'any' } },
+  provision: { layers: ['kernel', 'api'], packages: { zod: 'any', yaml: 'any', diff: ['pull/keep-lines.ts'] } },
   operations: {
     layers: ['kernel', 'api', 'rules', 'provision', 'report'],
-    packages: { zod: 'any', diff: ['provisioning/plan-result.ts'] },
+    packages: { zod: 'any', diff: ['provisioning/plan-result.ts', 'provisioning/pull-result.ts'] },
   },
   github: {
     layers: ['kernel', 'api', 'report'],

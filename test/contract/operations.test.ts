@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readOnly, type WriteApi } from '../../src/api/client.ts'
 import { createClient } from '../../src/index.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/kernel/names.ts'
@@ -66,7 +69,13 @@ it('gives the same words for the same variable to nobody else', () => {
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
 
-const root = new URL('../..', import.meta.url).pathname
+/** Some operations write files: they find the examples in a place of their own. */
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'watchkeeper-examples-'))
+  await cp(new URL('../../examples', import.meta.url), join(root, 'examples'), { recursive: true })
+})
+afterAll(() => rm(root, { recursive: true }))
 
 /** What needs no service is about the files of this repository, which are written for a product. */
 const placeFor = ({ scope }: Operation): Record<string, string> => (scope === 'none' ? { profile: 'clickhouse-cloud' } : {})
@@ -107,7 +116,10 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('every example works in 
 
   it.each(all)('$name', async ({ name, operation }) => {
     const common = Object.fromEntries(
-      Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation) }).map(([key, value]) => [toCamel(key), value]),
+      Object.entries({ ...inputsFor(emulator(), dialect), ...placeFor(operation), directory: root }).map(([key, value]) => [
+        toCamel(key),
+        value,
+      ]),
     )
     const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
     const result = await methods.get(toCamel(name))?.(operation.example as never)

@@ -7,6 +7,7 @@ import type { Context } from '../../src/operations/operation.ts'
 import { apply } from '../../src/operations/provisioning/apply.ts'
 import { drift } from '../../src/operations/provisioning/drift.ts'
 import { plan } from '../../src/operations/provisioning/plan.ts'
+import { pull } from '../../src/operations/provisioning/pull.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
 type Dialect = NonNullable<EmulatorOptions['dialect']>
@@ -23,6 +24,7 @@ export interface Site {
   plan(files: SiteFiles, input?: PlanInput): ReturnType<typeof plan.run>
   apply(files: SiteFiles, input?: ApplyInput): ReturnType<typeof apply.run>
   drift(files: SiteFiles, input?: PlanInput): ReturnType<typeof drift.run>
+  pull(files: SiteFiles, globs?: readonly string[]): ReturnType<typeof pull.run>
 }
 
 export const project = 'shop/observability'
@@ -56,6 +58,7 @@ export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (si
       plan: (files, input) => plan.run(readContextFor(files), { ...standard, ...input }),
       apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, ...input }),
+      pull: (files, globs = ['observability/**/*.yml']) => pull.run(readContextFor(files), { files: [...globs], project }),
     })
   } finally {
     await session.close()
@@ -66,6 +69,12 @@ const toFiles = (files: SiteFiles): Context<'write', 'service'>['files'] => ({
   find: async () => Object.keys(files).filter((path) => !path.endsWith('.plan.json')),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,
+})
+
+/** The files with those that a pull wrote. */
+export const afterPull = (files: SiteFiles, { writtenFiles }: Awaited<ReturnType<Site['pull']>>): SiteFiles => ({
+  ...files,
+  ...Object.fromEntries(writtenFiles.map(({ path, content }) => [path, content])),
 })
 
 export const emptyPlan = { toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, changed: false }

@@ -20,7 +20,8 @@ export function createAlertKind(knows: (field: string) => boolean): Kind & { rea
     markIn: (body) => markInText(body[marked]),
     withMark: (body, mark) => ({ ...body, [marked]: markText(body[marked] as string | undefined, mark) }),
     comparable: (body) =>
-      normalForm(relevantPart({ ...body, [marked]: withoutMarkLine(body[marked] as string | undefined) }), assumed) as Body,
+      // A mark takes the blanks before it along, so they mean nothing without one either.
+      normalForm(relevantPart({ ...body, [marked]: withoutMarkLine(body[marked] as string | undefined).trimEnd() }), assumed) as Body,
     withIds: withBothChannels,
   }
 }

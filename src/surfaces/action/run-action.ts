@@ -10,6 +10,7 @@ import { cancelOnSignals, type Signals } from '../cancellation.ts'
 import { credentialsIn, keyIdIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
+import { writeEssentials } from '../output-files.ts'
 import { resultFilePath } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
@@ -53,7 +54,7 @@ async function perform(inputs: Inputs, env: Environment, cancellation: Cancellat
   const tempPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
   const pathFor = (wanted: string | undefined) =>
     wanted === undefined ? tempPath : resultFilePath(wanted, workspace, undefined, operation)
-  const finished = await invoke(
+  const invoked = await invoke(
     {
       operation,
       inputs: rest,
@@ -70,6 +71,7 @@ async function perform(inputs: Inputs, env: Environment, cancellation: Cancellat
       onProgress: createProgressLog(log, pathFor, workspace),
     },
   )
+  const finished = await writeEssentials(invoked, workspace)
   for (const line of renderTerminal(finished.blocks, { color: false })) log.show(line)
   const { summary, resultFile } = finished.keeping
   const warnings = await publish(finished, { env, workspace, wantsSummary: summary, resultPath: pathFor(resultFile) })

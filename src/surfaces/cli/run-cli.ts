@@ -10,7 +10,7 @@ import { cancelOnSignals } from '../cancellation.ts'
 import { credentialsIn } from '../credentials.ts'
 import type { Finished } from '../finished.ts'
 import { type Invoked, invoke } from '../invoke.ts'
-import { writeOutputFiles } from '../output-files.ts'
+import { writeEssentials, writeOutputFiles } from '../output-files.ts'
 import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
@@ -60,7 +60,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
     wanted === undefined ? tempPath : resultFilePath(wanted, directory, undefined, operation)
   const progress = createProgressBar(terminal, { pathFor, isQuiet: json })
   try {
-    const finished = await invoke(
+    const invoked = await invoke(
       {
         operation,
         inputs: flags,
@@ -78,6 +78,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
       },
     )
     progress.end()
+    const finished = await writeEssentials(invoked, directory)
     await keep(finished, { terminal, note, file: pathFor(finished.keeping.resultFile) })
     noteUntold(finished, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)

@@ -8,7 +8,7 @@ import type { settingsSchema } from '../../operations/settings.ts'
 import { cancelOnAbort } from '../cancellation.ts'
 import type { ResultDocument } from '../finished.ts'
 import { invoke } from '../invoke.ts'
-import { writeOutputFiles } from '../output-files.ts'
+import { writeEssentials, writeOutputFiles } from '../output-files.ts'
 import type { Environment } from '../setting-sources.ts'
 import { workspaceFiles } from '../workspace.ts'
 
@@ -57,7 +57,7 @@ export type Client = { readonly [Name in OperationName as MethodName<Name>]: Met
 export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, directory = '.', ...settings } = options
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
-    const finished = await invoke(
+    const invoked = await invoke(
       { operation: name, inputs: { ...settings, ...input }, areText: false, env, readConfigFile: async () => undefined },
       {
         clock: systemClock,
@@ -67,6 +67,7 @@ export function createClient(options: ClientOptions): Client {
         files: workspaceFiles(directory, env),
       },
     )
+    const finished = await writeEssentials(invoked, directory)
     if (finished.error !== undefined) throw finished.error
     const failures = await writeOutputFiles(finished.files, directory)
     if (failures.length > 0) throw new WatchkeeperError('input', failures.join('\n'))

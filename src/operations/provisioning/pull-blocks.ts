@@ -1,0 +1,88 @@
+// Owns how a pull is shown: what became of the objects, and what changed in the files.
+import { quote } from '../../kernel/text.ts'
+import type { Block, DiffLine } from '../../report/blocks.ts'
+import { data, join, type Line, ours, say, sentence } from '../../report/line.ts'
+import { findingsBlock } from '../findings.ts'
+import type { Verdict } from '../operation.ts'
+import { counted, nouns } from './plan-blocks.ts'
+import type { PulledResultObject, PullResult } from './pull-result.ts'
+
+/** In the order in which people want to know; what did not change they do not. */
+const order = ['left-out', 'added', 'updated', 'missing', 'foreign'] as const
+
+const words: Readonly<Record<(typeof order)[number], string>> = {
+  'left-out': 'left out',
+  added: 'added',
+  updated: 'updated',
+  missing: 'not in the service',
+  foreign: "another project's",
+}
+
+export const isStopped = ({ findings }: PullResult): boolean => findings.some(({ severity }) => severity === 'error')
+
+export function pullHeadline(result: PullResult): Line {
+  const { added, updated, filesWritten, objects } = result
+  if (isStopped(result)) return say`Nothing was pulled`
+  if (filesWritten > 0) {
+    const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
+    const done = join(
+      parts.map(([word, count]) => say`${count} ${ours(word)}`),
+      ', ',
+    )
+    return say`Pulled into ${counted(filesWritten, 'file')}: ${done}`
+  }
+  if (objects.length === 0) return say`Nothing to pull: the service has no alerts, dashboards or saved searches`
+  return say`Nothing to pull: no file changes`
+}
+
+export function judgePull(result: PullResult): Verdict {
+  const errors = result.findings.filter(({ severity }) => severity === 'error').length
+  if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  const warnings = result.findings.length
+  const reasons = [
+    ...(result.leftOut > 0 ? [say`${counted(result.leftOut, 'object')} left out`] : []),
+    ...(warnings > 0 ? [say`${counted(warnings, 'warning')}`] : []),
+  ]
+  return reasons.length === 0 ? { status: 'pass', reasons } : { status: 'warn', reasons }
+}
+
+export function pullBlocks(result: PullResult): readonly Block[] {
+  const { added, updated, unchanged, missing, leftOut, findings } = result
+  if (isStopped(result)) return [findingsBlock(findings)]
+  const facts = { Added: added, Updated: updated, Unchanged: unchanged, 'Not in the service': missing, 'Left out': leftOut }
+  const shown = order.flatMap((what) => result.objects.filter((one) => one.what === what))
+  return [
+    { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [ours(String(count))] })) },
+    ...(findings.length === 0 ? [] : [findingsBlock(findings)]),
+    {
+      kind: 'table',
+      columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
+      rows: shown.map(toRow),
+    },
+    ...result.writtenFiles.map(fileBlock),
+  ]
+}
+
+const toRow = ({ section, key, name, what, file, reason, id = '' }: PulledResultObject): readonly Line[] => [
+  [ours(what === 'unchanged' ? what : words[what])],
+  [ours(nouns[section] ?? '')],
+  key === '' ? [] : [data(key)],
+  [data(name)],
+  file === undefined ? [] : [data(file)],
+  reason === undefined ? [] : [sentence(`${id}: ${reason}`)],
+]
+
+/** Lines of one file that a page shows; the file has them all. */
+const mostLines = 300
+
+function fileBlock({ path, isNew, content, lines }: PullResult['writtenFiles'][number]): Block {
+  const all: readonly DiffLine[] =
+    lines ??
+    content
+      .trimEnd()
+      .split('\n')
+      .map((text) => ({ sign: '+', text }))
+  const rest = all.length - mostLines
+  const shown: readonly DiffLine[] = rest > 0 ? [...all.slice(0, mostLines), { sign: ' ', text: `… ${rest} more lines` }] : all
+  return { kind: 'details', title: `${quote(path, 120)} (${isNew ? 'new' : 'changed'})`, blocks: [{ kind: 'diff', lines: shown }] }
+}

@@ -1,0 +1,107 @@
+// Owns the way from service and files to the files of a pull: read, compare, write down, and read it all again. It writes nothing.
+import type { ReadApi } from '../../api/client.ts'
+import type { Declarations } from '../../provision/declarations.ts'
+import { sectionNames } from '../../provision/declarations-schema.ts'
+import { type Finding, failing } from '../../provision/finding.ts'
+import { type LintSettings, lintRules } from '../../provision/lint.ts'
+import { planChanges } from '../../provision/plan.ts'
+import { type Draft, type DraftInput, draftPull } from '../../provision/pull/draft.ts'
+import { findInexact, type Proof } from '../../provision/pull/proof.ts'
+import { readWorld, type World } from '../../provision/world.ts'
+import { type Found, findDeclarations } from '../declaration-files.ts'
+import type { Context, Files } from '../operation.ts'
+import { projectFor } from './inputs.ts'
+
+export interface PullRequest {
+  readonly files: readonly string[]
+  readonly project?: string | undefined
+}
+
+export interface Pulled extends Draft {
+  readonly project: string
+  /** What keeps anything from being written, and what is worth knowing. */
+  readonly findings: readonly Finding[]
+}
+
+type PullContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
+
+export async function makePull(context: PullContext, request: PullRequest): Promise<Pulled> {
+  const { api, service, profile, files } = context
+  const project = projectFor(request.project, files)
+  const texts = await readTexts(request.files, files)
+  const found = await findIn(texts, context)
+  const nothing = { project, files: [], objects: [] }
+  if (failing(found.findings).length > 0) return { ...nothing, findings: failing(found.findings) }
+  const world = await readWorld({ api, service, profile, wanted: new Set(sectionNames) })
+  const planWith = (declarations: Pick<Declarations, 'objects'>) =>
+    planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 })
+  const plan = planWith(found)
+  const unclear = plan.findings.filter(({ rule }) => whoIsWho.includes(rule))
+  if (unclear.length > 0) return { ...nothing, findings: unclear }
+  const input = { declarations: found, plan, world, profile, globs: request.files, texts, variable: files.variable }
+  const { draft, proof } = await proven(input, async ({ files: drafted }) => {
+    const again = await findIn(new Map([...texts, ...drafted.map(({ path, after }) => [path, after] as const)]), context)
+    return { declarations: again, findings: again.findings, plan: planWith(again) }
+  })
+  return { ...draft, project, findings: [...doubtsAbout(world), ...lostExpressions(draft), ...leftWrong(proof)] }
+}
+
+/** Without knowing which object is which, nothing can be said about any of them. */
+const whoIsWho: readonly string[] = ['mark-twice', 'not-ours', 'ambiguous-adoption']
+
+async function readTexts(globs: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (const path of await files.find(globs, 'files')) texts.set(path, await files.read(path, 'files'))
+  return texts
+}
+
+/** Files as they are, or as they would be. None at all is where a pull begins. */
+async function findIn(texts: ReadonlyMap<string, string>, { files, profile, lintSettings }: PullContext): Promise<Found> {
+  const paths = [...texts.keys()].sort()
+  if (paths.length === 0) return { objects: [], broken: [], unread: [], findings: [], paths }
+  const asIf: Files = { ...files, find: async () => paths, read: async (path) => texts.get(path) ?? '' }
+  return findDeclarations(paths, asIf, profile, { ...lintSettings, ...adviceOff })
+}
+
+/** What a team wants of its files says nothing about whether a file holds what the service has. */
+const adviceOff: LintSettings = Object.fromEntries(
+  Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
+)
+
+interface Proven {
+  readonly draft: Draft
+  readonly proof: Proof
+}
+
+/** What a file cannot say exactly stays outside, until plan has nothing to do for the rest. */
+async function proven(input: Omit<DraftInput, 'excluded'>, check: (draft: Draft) => Promise<Proof>): Promise<Proven> {
+  const excluded = new Map<string, string>()
+  for (;;) {
+    const draft = draftPull({ ...input, excluded })
+    const proof = await check(draft)
+    const inexact = findInexact(draft, proof)
+    if (inexact.size === 0) return { draft, proof }
+    for (const [identity, reason] of inexact) excluded.set(identity, reason)
+  }
+}
+
+/** A declaration of what is gone may refer to what went with it. It is not deleted, but validate will complain of it. */
+const leftWrong = ({ findings }: Proof): readonly Finding[] => failing(findings).map((one) => ({ ...one, severity: 'warning' }))
+
+const doubtsAbout = ({ doubts }: World): readonly Finding[] =>
+  Object.entries(doubts).map(([section, doubt]) => ({
+    rule: 'incomplete-pull',
+    severity: 'warning',
+    place: { file: section },
+    message: `the list of ${section} ${doubt}`,
+  }))
+
+const lostExpressions = ({ objects }: Draft): readonly Finding[] =>
+  objects.flatMap(({ section, key, path = '', lost }) =>
+    lost.map((expression) => ({
+      rule: 'expression-replaced',
+      severity: 'warning' as const,
+      place: { file: path },
+      message: `${section}.${key}: ${expression} no longer stands for what the service has, and gave way to it`,
+    })),
+  )

@@ -1,0 +1,146 @@
+// Owns making a parsed document say something else in places, so that everything around them stays as it was written: comments,
+// order, quotes, anchors.
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, YAMLMap, type YAMLSeq } from 'yaml'
+import type { Body } from '../kinds/kind.ts'
+import { canonicalText } from '../marker.ts'
+import { isMap as isFields } from '../normal-form.ts'
+import { copyOf, giveUp, releaseAnchor } from './give-up.ts'
+import { createNode, type Position } from './yaml-style.ts'
+
+export interface Editing {
+  readonly document: Document.Parsed
+  readonly indent: number
+  /** Expressions that gave way to what they no longer stand for. */
+  readonly lost: string[]
+  /** By what an item of a list is known; undefined where its place or name must do. */
+  identityOf(item: unknown): string | undefined
+}
+
+export interface Turn {
+  readonly before: unknown
+  readonly after: unknown
+}
+
+type Place = Pick<Position, 'name' | 'column' | 'isOpen'>
+
+const isSame = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
+
+const indexOf = (map: YAMLMap, name: string): number => map.items.findIndex(({ key }) => String(isScalar(key) ? key.value : key) === name)
+
+export const pairOf = (map: YAMLMap, name: string): Pair | undefined => map.items[indexOf(map, name)]
+
+/** Both sides are as pull writes them; the map may spell the first one in its own way. */
+export function editMap(
+  map: YAMLMap,
+  { before, after }: { readonly before: Body; readonly after: Body },
+  editing: Editing,
+  column: number,
+): void {
+  const names = Object.keys(after)
+  for (const [i, name] of names.entries()) {
+    if (isSame(before[name], after[name])) continue
+    const turn = { before: before[name], after: after[name] }
+    const pair = pairOf(map, name)
+    if (pair !== undefined) pair.value = editNode(pair.value, turn, { name, column }, editing)
+    else insert(map, editing.document.createPair(name, anew(turn.after, { name, column }, editing)), names.slice(0, i))
+  }
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) remove(map, name, editing)
+  if (map.items.length === 0) map.flow = true
+}
+
+/** Behind the last of those that come before it. */
+function insert(map: YAMLMap, pair: Pair, predecessors: readonly string[]): void {
+  const place = Math.max(-1, ...predecessors.map((name) => indexOf(map, name)))
+  map.items.splice(place + 1, 0, pair)
+}
+
+function remove(map: YAMLMap, name: string, editing: Editing): void {
+  const index = indexOf(map, name)
+  if (index < 0) return
+  giveUp(map.items[index]?.value, editing)
+  map.items.splice(index, 1)
+}
+
+const anew = (value: unknown, place: Place, { document, indent }: Editing): Node => createNode(document, value, { ...place, indent })
+
+function editNode(node: unknown, { before, after }: Turn, place: Place, editing: Editing): unknown {
+  // What an alias stands for stays as it is for the others.
+  if (isAlias(node)) return anew(after, place, editing)
+  const column = place.column + editing.indent
+  if (isMap(node) && isFields(before) && isFields(after)) {
+    releaseAnchor(node, editing)
+    editMap(node, { before, after }, editing, column)
+    return node
+  }
+  if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && node.items.length === before.length) {
+    releaseAnchor(node, editing)
+    editSeq(node, { before, after }, { ...place, column }, editing)
+    return node
+  }
+  giveUp(node, editing)
+  if (isScalar(node) && (typeof after !== 'object' || after === null)) return setScalar(node, after)
+  const { comment, commentBefore } = (node ?? {}) as Partial<Node>
+  return Object.assign(anew(after, place, editing), comment && { comment }, commentBefore && { commentBefore })
+}
+
+/** Keeps comment and quotes; not how the old value was spelt. */
+function setScalar(node: Scalar, value: unknown): Scalar {
+  const isLong = typeof value === 'string' && value.includes('\n')
+  for (const name of ['format', 'minFractionDigits', 'source', 'tag', ...(isLong ? ['type'] : [])]) Reflect.deleteProperty(node, name)
+  node.value = value
+  return node
+}
+
+interface Lists {
+  readonly before: readonly unknown[]
+  readonly after: readonly unknown[]
+}
+
+function editSeq(seq: YAMLSeq, { before, after }: Lists, { name, column }: Place, editing: Editing): void {
+  const place = { name: '', column, isOpen: name === 'tiles' }
+  const left = new Map(identitiesOf(before, editing).map((identity, i) => [identity, i]))
+  const items = identitiesOf(after, editing).map((identity, i) => {
+    const index = left.get(identity)
+    if (index === undefined) return anew(after[i], place, editing)
+    left.delete(identity)
+    const isKept = isSame(before[index], after[i])
+    return isKept ? seq.items[index] : editNode(seq.items[index], { before: before[index], after: after[i] }, place, editing)
+  })
+  for (const index of left.values()) giveUp(seq.items[index], editing)
+  seq.items = items
+  // What is empty can only be written in brackets, and is indented like them.
+  if (items.length === 0) seq.flow = true
+}
+
+/** Different for each item. */
+function identitiesOf(items: readonly unknown[], { identityOf }: Editing): readonly string[] {
+  const seen = new Map<string, number>()
+  return items.map((item, i) => {
+    const identity = identityOf(item) ?? nameOf(item) ?? `#${i}`
+    const count = seen.get(identity) ?? 0
+    seen.set(identity, count + 1)
+    return count === 0 ? identity : `${identity} ${count}`
+  })
+}
+
+function nameOf(item: unknown): string | undefined {
+  if (!isFields(item)) return Array.isArray(item) ? undefined : `=${canonicalText(item)}`
+  return typeof item.name === 'string' ? `name ${item.name}` : undefined
+}
+
+/** Puts a new object under its section. */
+export function addObject(root: YAMLMap, section: string, [key, value]: readonly [string, Body], editing: Editing): void {
+  const { document, indent } = editing
+  const held = pairOf(root, section)
+  if (held !== undefined && isAlias(held.value)) held.value = copyOf(held.value.resolve(document) as Node)
+  const map = isMap(held?.value) ? held.value : new YAMLMap(document.schema)
+  if (held === undefined) root.items.push(spaced(document.createPair(section, map), root.items.length > 0))
+  const node = anew(value, { name: key, column: indent * 2, isOpen: true }, editing)
+  map.items.push(spaced(document.createPair(key, node), map.items.length > 0))
+}
+
+/** With an empty line before it. */
+function spaced(pair: Pair, isSpaced: boolean): Pair {
+  if (isSpaced) (pair.key as Scalar).spaceBefore = true
+  return pair
+}
