@@ -35,7 +35,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const found = await findDeclarations(request.files, files, profile, lintSettings)
   if (failing(found.findings).length > 0) {
     const plan: Plan = { project, changes: [], leftovers: [], findings: [], seen: {} }
-    return { found, plan, findings: found.findings, uncheckedCount: 0 }
+    return { found, plan, findings: worthPlanning(found.findings), uncheckedCount: 0 }
   }
   if (found.objects.length === 0 && request.prune)
     throw new InputError([{ name: 'files', message: 'declare nothing, and with prune everything would go: is the glob right?' }])
@@ -43,7 +43,15 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const world = await readWorld({ api, service, profile, wanted })
   const plan = planChanges(found, world, { ...request, project, profile })
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { findings: [], uncheckedCount: 0 }
-  return { found, plan, findings: [...found.findings, ...plan.findings, ...checked.findings], uncheckedCount: checked.uncheckedCount }
+  return {
+    found,
+    plan,
+    findings: [...worthPlanning(found.findings), ...plan.findings, ...checked.findings],
+    uncheckedCount: checked.uncheckedCount,
+  }
 }
+
+/** Advice on files is for whoever writes them: validate gives it, and a plan shows what is to be decided. */
+const worthPlanning = (findings: readonly Finding[]): readonly Finding[] => findings.filter(({ severity }) => severity !== 'note')
 
 export const isWrong = ({ findings }: Planned): boolean => failing(findings).length > 0

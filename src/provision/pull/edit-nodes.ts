@@ -85,8 +85,9 @@ function editNode(node: unknown, { before, after }: Turn, place: Place, editing:
 
 /** Keeps comment and quotes; not how the old value was spelt. */
 function setScalar(node: Scalar, value: unknown): Scalar {
-  const isLong = typeof value === 'string' && value.includes('\n')
-  for (const name of ['format', 'minFractionDigits', 'source', 'tag', ...(isLong ? ['type'] : [])]) Reflect.deleteProperty(node, name)
+  // Quotes are for one line, and blocks for several.
+  const isOtherKind = node.type?.startsWith('BLOCK') || (typeof value === 'string' && value.includes('\n'))
+  for (const name of ['format', 'minFractionDigits', 'source', 'tag', ...(isOtherKind ? ['type'] : [])]) Reflect.deleteProperty(node, name)
   node.value = value
   return node
 }

@@ -1,12 +1,10 @@
 // Owns how a value of the API stands in a file: what no schema of ours knows and what the server assumes left out, fields in
 // the order of the schema, sources by name.
 import { isRequired } from '../field-facts.ts'
-import { elementOf, formOf } from '../forms.ts'
+import { elementOf, formOf, type Schema } from '../forms.ts'
 import { isMap } from '../normal-form.ts'
 import { ownValue } from '../variants.ts'
 import type { Naming } from './naming.ts'
-
-type Schema = Parameters<typeof formOf>[0]
 
 /** A value, and what is left of it in the normal form of its kind. */
 export interface Weighed {
@@ -17,7 +15,7 @@ export interface Weighed {
 /** Where a form ends, people write what is least interesting. */
 const lastFields: readonly string[] = ['numberFormat', 'raw']
 
-export function writtenValue({ full, lean }: Weighed, schema: Schema, naming: Pick<Naming, 'source'>): unknown {
+export function writtenValue({ full, lean }: Weighed, schema: Schema | undefined, naming: Pick<Naming, 'source'>): unknown {
   if (Array.isArray(full)) {
     const element = elementOf(schema)
     return full.map((item, i) => writtenValue({ full: item, lean: ownValue(lean, i) }, element, naming))
