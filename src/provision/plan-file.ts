@@ -34,6 +34,8 @@ export const planFileSchema = z.object({
 
 export type PlanFile = z.output<typeof planFileSchema>
 
+type PlannedChange = z.output<typeof plannedChange>
+
 export interface PlanIdentity {
   readonly organizationId: string
   readonly serviceId: string
@@ -43,10 +45,13 @@ export interface PlanIdentity {
 export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
   const content = { project: plan.project, ...identity, seen: plan.seen, changes }
-  return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf({ ...content, seen: undefined }), ...content }
+  return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
 
-function toPlanned(change: Change, kinds: Kinds): PlanFile['changes'][number] {
+/** Whether it is as `plan` wrote it. Against slips, not against intent: nothing in it is secret. */
+export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
+
+function toPlanned(change: Change, kinds: Kinds): PlannedChange {
   const { section: where, key, id, action, desired, actual } = change
   const kind = kinds[where]
   const sides =
@@ -68,14 +73,13 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
 }
 
-const nameOf = ({ section: where, key, id }: PlanFile['changes'][number]): string => `${where}.${key || id}`
+const nameOf = ({ section: where, key, id }: PlannedChange): string => `${where}.${key || id}`
 
 function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
-  const left = new Map(now.map((change) => [nameOf(change), change]))
+  const left = Map.groupBy(now, nameOf)
   const moved = agreed.flatMap((change) => {
     const name = nameOf(change)
-    const current = left.get(name)
-    left.delete(name)
+    const current = takeLike(change, left.get(name) ?? [])
     if (current?.digest === change.digest) return []
     return [
       `${name}: the plan was to ${words[change.action]}, and now ${current === undefined ? 'nothing is to be done' : nowWords(change, current)}`,
@@ -83,8 +87,16 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
   })
   return [
     ...moved,
-    ...[...left].map(([name, { action }]) => `${name}: the plan did not mention it, and now the files want to ${words[action]}`),
+    ...[...left].flatMap(([name, changes]) =>
+      changes.map(({ action }) => `${name}: the plan did not mention it, and now the files want to ${words[action]}`),
+    ),
   ]
+}
+
+/** Of several that bear one mark the same one, or any. */
+function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
+  const same = candidates.findIndex((one) => one.digest === digest)
+  return candidates.splice(Math.max(same, 0), 1)[0]
 }
 
 const words: Readonly<Record<Action, string>> = {

@@ -6,7 +6,7 @@ import { quote } from '../../kernel/text.ts'
 import { applyPlan } from '../../provision/apply.ts'
 import { createKinds } from '../../provision/kinds/kinds.ts'
 import { isWritten, type Outcome } from '../../provision/outcome.ts'
-import { movedSince, type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
+import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
 import { stopKinds } from '../../provision/stopping.ts'
 import { say } from '../../report/line.ts'
 import { choice, filePath } from '../fields.ts'
@@ -75,8 +75,9 @@ async function carryOut(planned: Planned, context: ApplyContext, onError: 'conti
 async function readPlanFile(path: string, files: Files): Promise<PlanFile> {
   const text = await files.read(path, 'plan-file')
   const parsed = planFileSchema.safeParse(tryJson(text))
-  if (parsed.success) return parsed.data
-  throw new InputError([{ name: 'plan-file', message: `"${quote(path, 80)}" is no plan of this version: write it anew with plan` }])
+  const why = parsed.success ? 'was changed after plan wrote it' : 'is no plan of this version'
+  if (parsed.success && isIntact(parsed.data)) return parsed.data
+  throw new InputError([{ name: 'plan-file', message: `"${quote(path, 80)}" ${why}: write it anew with plan` }])
 }
 
 function tryJson(text: string): unknown {
