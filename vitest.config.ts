@@ -9,7 +9,10 @@ export default defineConfig({
     maxWorkers: '100%',
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
-    testTimeout: 20_000,
+    // Most tests take milliseconds; those with processes of their own share the machine with everything else.
+    testTimeout: 60_000,
+    // Tests that run side by side in one file; two files run at once.
+    maxConcurrency: 4,
     // Published for bundlers: they import JSON without saying so, which Node refuses.
     server: { deps: { inline: [/@actions\/(?:languageservice|workflow-parser|expressions)/] } },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },

@@ -44,15 +44,18 @@ function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, '
     .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
+/** Who has more unknown keys than that did not misspell them, and comparing names takes its time. */
+const mostSuggested = 20
+
 function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Complaint[] {
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(formOf(field, value))
-    return issue.keys.map((key) => ({
+    return issue.keys.map((key, i) => ({
       place: document.placeOfKey([...path, key]),
-      message: `${inside(path)}"${quote(key, 60)}" is not known${didYouMean(key, known)}`,
+      message: `${inside(path)}"${quote(key, 60)}" is not known${i < mostSuggested ? didYouMean(key, known) : ''}`,
     }))
   }
   const accepted = acceptedBy(field) || whyNot(issue, field)
