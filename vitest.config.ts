@@ -1,8 +1,8 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, mergeConfig } from 'vitest/config'
 
-export default defineConfig({
+/** What all tests have in common, wherever they run. */
+export const common = defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Every test starts its own servers and child processes; nothing is shared between files.
     pool: 'threads',
     // By default one core is left idle, although most tests wait for processes of their own.
@@ -13,8 +13,21 @@ export default defineConfig({
     testTimeout: 60_000,
     // Tests that run side by side in one file; two files run at once.
     maxConcurrency: 4,
+    // A process that is started may need seconds on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     // Published for bundlers: they import JSON without saying so, which Node refuses.
     server: { deps: { inline: [/@actions\/(?:languageservice|workflow-parser|expressions)/] } },
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
   },
 })
+
+export default mergeConfig(
+  common,
+  defineConfig({
+    test: {
+      include: ['test/**/*.test.ts'],
+      // They have a run of their own: see vitest.faults.config.ts.
+      exclude: [...configDefaults.exclude, 'test/{faults,promises,provisioning}/**'],
+    },
+  }),
+)

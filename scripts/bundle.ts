@@ -1,8 +1,9 @@
 // `npm run bundle` builds dist/ from lib/; `--check` builds it elsewhere and compares byte for byte.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { embeddedPackages } from './shipped.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const check = process.argv.includes('--check')
@@ -12,6 +13,13 @@ execFileSync('ncc', ['build', 'lib/action.js', '-o', fresh, '--minify', '--licen
   cwd: root,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
+
+// The bundler knows the licenses of what is imported, not of what stands inside a file of our own.
+for (const name of embeddedPackages) {
+  const read = (file: string): string => readFileSync(join(root, 'node_modules', name, file), 'utf8')
+  const { license } = JSON.parse(read('package.json')) as { license: string }
+  appendFileSync(join(fresh, 'licenses.txt'), `\n${name}\n${license}\n${read('LICENSE').trimEnd()}\n`)
+}
 
 const filesIn = (directory: string): readonly string[] => readdirSync(directory).sort()
 const dist = join(root, 'dist')

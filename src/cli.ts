@@ -22,6 +22,10 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   directory: process.cwd(),
+  // Opened where somebody is asked, and not before.
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   signals: {

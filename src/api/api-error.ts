@@ -7,6 +7,8 @@ import type { Method, RetryAnswer } from './retry.ts'
 /** What a message may say about the request. No secret is in here. */
 export interface RequestFacts {
   readonly method: Method
+  /** It persists nothing, whatever its method. */
+  readonly isSafe?: boolean
   /** With the query, where there is one. */
   readonly path: string
   /** `host[:port]` that was spoken to. */
@@ -50,8 +52,9 @@ export class ApiError extends WatchkeeperError {
   readonly mayHaveActed: boolean
 
   constructor(facts: RequestFacts, miss: Miss, end: RequestEnd) {
-    const kind = kindOf(facts.method, miss, end.decision)
-    const mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && facts.method !== 'GET'
+    const mayAct = facts.method !== 'GET' && !facts.isSafe
+    const kind = kindOf(mayAct ? facts.method : 'GET', miss, end.decision)
+    const mayHaveActed = (miss.certainty === 'unknown' || end.isAfterUnknown) && mayAct
     const advice = adviceFor(kind, facts, miss, { ...end, mayHaveActed })
     super(kind, [describe(facts, miss), advice, locate(facts, miss, end.attempts)].filter(Boolean).join('\n'))
     this.advice = advice

@@ -1,4 +1,4 @@
-// Owns the wire shape of backups and their two requests. The API promises none of the fields but the id.
+// Owns the wire shape of backups and of their configuration, and the three requests. The API promises none of the fields but the id.
 import * as z from 'zod'
 import { path } from './path.ts'
 import type { Profile } from './profiles.ts'
@@ -15,6 +15,7 @@ const instant = z
 export const backupSchema = z.looseObject({
   id: wireId,
   status: z.string().nullish(),
+  type: z.string().nullish(),
   backupName: z.string().nullish(),
   startedAt: instant.nullish(),
   finishedAt: instant.nullish(),
@@ -25,14 +26,31 @@ export const backupSchema = z.looseObject({
 
 export type Backup = z.output<typeof backupSchema>
 
+/** How often a service is backed up. Every field may be missing. */
+export const backupConfigurationSchema = z.looseObject({
+  backupPeriodInHours: wireNumber.nullish(),
+  backupRetentionPeriodInHours: wireNumber.nullish(),
+  /** `HH:MM` in UTC. */
+  backupStartTime: z.string().nullish(),
+})
+
+export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
+
 export interface BackupsApi {
   /** Not in the guaranteed part of the neutral contract: a server may answer `not-served`. */
   list(service: Service): Promise<readonly Backup[]>
   get(service: Service, id: string): Promise<Backup>
 }
 
+/** Served where the profile says so. */
+export interface BackupConfigurationApi {
+  get(service: Service): Promise<BackupConfiguration>
+}
+
+const factsFor = ({ permissions }: Profile, noun: string) => ({ method: 'GET', noun, permission: permissions.backups }) as const
+
 export function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
-  const facts = { method: 'GET', noun: 'backup', permission: profile.permissions.backups } as const
+  const facts = factsFor(profile, 'backup')
   return {
     async list({ organizationId, serviceId }) {
       return (
@@ -50,6 +68,21 @@ export function createBackupsApi(requester: Requester, profile: Profile): Backup
           ...facts,
           path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}`,
           read: readOne(backupSchema),
+        })
+      ).value
+    },
+  }
+}
+
+export function createBackupConfigurationApi(requester: Requester, profile: Profile): BackupConfigurationApi {
+  const facts = factsFor(profile, 'backup configuration')
+  return {
+    async get({ organizationId, serviceId }) {
+      return (
+        await requester.request({
+          ...facts,
+          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration`,
+          read: readOne(backupConfigurationSchema),
         })
       ).value
     },

@@ -2,41 +2,57 @@
 import type { Clock } from '../kernel/clock.ts'
 import { basicPair, createRedact } from '../kernel/secrets.ts'
 import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
-import { type BackupsApi, createBackupsApi } from './backups.ts'
+import { type BackupConfigurationApi, type BackupsApi, createBackupConfigurationApi, createBackupsApi } from './backups.ts'
 import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
+import { type CheckDashboard, createDashboardCheck } from './dashboard-check.ts'
 import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
 import { pacerFor } from './pacer.ts'
 import type { Profile } from './profiles.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from './proxy.ts'
 import type { WindowNews } from './rate-limit.ts'
 import { type Cancellation, createRequester, type Requester } from './requester.ts'
+import { type SavedSearch, type SavedSearchBody, savedSearchSchema } from './saved-searches.ts'
 import { type Source, sourceSchema } from './sources.ts'
 import { createTransport } from './transport.ts'
 import type { UsageApi } from './usage.ts'
+import { type Webhook, webhookSchema } from './webhooks.ts'
 
 export interface ReadApi {
   readonly alerts: ReadCollection<Alert>
-  readonly dashboards: ReadCollection<Dashboard>
+  /** `check` persists nothing. */
+  readonly dashboards: ReadCollection<Dashboard> & { readonly check: CheckDashboard }
+  /** Where the profile has them. */
+  readonly savedSearches: ReadCollection<SavedSearch>
+  /** Where the profile has them. */
+  readonly webhooks: Pick<ReadCollection<Webhook>, 'list'>
   readonly sources: Pick<ReadCollection<Source>, 'list'>
   readonly backups: BackupsApi
+  readonly backupConfiguration: BackupConfigurationApi
   readonly usage: UsageApi
   /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
   rateLimit(): WindowNews | undefined
+  /** What is left of the time for the whole operation: to wait longer than that is in vain. */
+  remainingMs(): number
 }
 
 export interface WriteApi extends ReadApi {
   readonly alerts: WriteCollection<Alert, AlertBody>
-  readonly dashboards: WriteCollection<Dashboard, DashboardBody>
+  readonly dashboards: WriteCollection<Dashboard, DashboardBody> & { readonly check: CheckDashboard }
+  readonly savedSearches: WriteCollection<SavedSearch, SavedSearchBody>
 }
 
 /** The reading half, method by method: what is not listed here cannot be reached from a read-only operation. */
-export const readOnly = ({ alerts, dashboards, sources, backups, usage, rateLimit }: WriteApi): ReadApi => ({
-  alerts: { list: alerts.list, get: alerts.get },
-  dashboards: { list: dashboards.list, get: dashboards.get },
-  sources: { list: sources.list },
-  backups: { list: backups.list, get: backups.get },
-  usage: { read: usage.read },
-  rateLimit,
+export const readOnly = (api: WriteApi): ReadApi => ({
+  alerts: { list: api.alerts.list, get: api.alerts.get },
+  dashboards: { list: api.dashboards.list, get: api.dashboards.get, check: api.dashboards.check },
+  savedSearches: { list: api.savedSearches.list, get: api.savedSearches.get },
+  webhooks: { list: api.webhooks.list },
+  sources: { list: api.sources.list },
+  backups: { list: api.backups.list, get: api.backups.get },
+  backupConfiguration: { get: api.backupConfiguration.get },
+  usage: { read: api.usage.read },
+  rateLimit: api.rateLimit,
+  remainingMs: api.remainingMs,
 })
 
 export interface Connection {
@@ -92,11 +108,23 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
   return {
     api: {
       alerts: createCollection<Alert, AlertBody>({ ...shared, name: 'alerts', noun: 'alert', schema: alertSchema }),
-      dashboards: createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
+      dashboards: {
+        ...createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
+        check: createDashboardCheck({ ...shared, noun: 'dashboard' }),
+      },
+      savedSearches: createCollection<SavedSearch, SavedSearchBody>({
+        ...shared,
+        name: 'saved-searches',
+        noun: 'saved search',
+        schema: savedSearchSchema,
+      }),
+      webhooks: createCollection<Webhook, never>({ ...shared, name: 'webhooks', noun: 'webhook', schema: webhookSchema }),
       sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
       backups: createBackupsApi(requester, profile),
+      backupConfiguration: createBackupConfigurationApi(requester, profile),
       usage: createLazyUsageApi(requester, profile),
       rateLimit: requester.lastWindow,
+      remainingMs: requester.remainingMs,
     },
     lastRequestId: requester.lastRequestId,
     async close() {

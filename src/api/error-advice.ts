@@ -45,7 +45,9 @@ function adviceOn(kind: ErrorKind, facts: RequestFacts, miss: Miss, end: Request
     case 'bad-answer':
       return miss.cause === 'unreadable' ? 'Is a proxy or a login page answering instead of the API?' : ''
     case 'cancelled':
-      return facts.method === 'GET' ? '' : `The server may have acted all the same: look at the ${noun} before you run it once more.`
+      return facts.method === 'GET' || facts.isSafe
+        ? ''
+        : `The server may have acted all the same: look at the ${noun} before you run it once more.`
     default:
       return ''
   }

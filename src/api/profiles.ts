@@ -11,8 +11,12 @@ export interface Profile {
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  /** Whether the server can be asked what it thinks of a dashboard. */
+  readonly dashboardCheck: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
+  /** Whether a service tells how often it is backed up. */
+  readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
@@ -33,7 +37,9 @@ export const neutral: Profile = {
   apiUrl: undefined,
   observabilityPath: 'observability',
   permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  dashboardCheck: false,
   savedSearches: false,
+  backupConfiguration: false,
   provider: undefined,
   extraAlertFields: [],
 }
@@ -49,7 +55,9 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
+    dashboardCheck: true,
     savedSearches: true,
+    backupConfiguration: true,
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',

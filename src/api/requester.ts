@@ -49,6 +49,8 @@ export interface Call<T> {
   readonly method: Method
   readonly path: ApiPath
   readonly query?: URLSearchParams
+  /** It persists nothing, whatever its method: repeating it does no harm. */
+  readonly isSafe?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
   readonly read: Reader<T>
@@ -67,6 +69,8 @@ export interface Requester {
   lastRequestId(): string | undefined
   /** What the last answer that told it said of the key's rate limit. */
   lastWindow(): WindowNews | undefined
+  /** Until the deadline of everything that this requester does. */
+  remainingMs(): number
 }
 
 export function createRequester(options: RequesterOptions): Requester {
@@ -90,7 +94,7 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   function ask(call: Call<unknown>, miss: Miss, tries: Tries): RetryAnswer {
-    const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.method, miss)
+    const patience = cancellation.stop.aborted ? 'none' : patienceFor(call.isSafe ? 'GET' : call.method, miss)
     const toldMs = miss.status === undefined ? undefined : toldWaitMs(miss.status, miss.headers, clock.now())
     return decideRetry({
       patience,
@@ -126,7 +130,7 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow }
+  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
 }
 
 function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {

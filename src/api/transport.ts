@@ -8,7 +8,7 @@ import type { Headers } from './rate-limit.ts'
 import type { Method } from './retry.ts'
 
 export interface Exchange {
-  readonly method: Method
+  readonly method: Method | 'PATCH'
   readonly url: URL
   readonly body: string | undefined
   readonly authorization: string

@@ -163,9 +163,10 @@ export interface Backup {
   bucket?: JsonObject
 }
 
+/** Nothing of it is required either. */
 export interface BackupConfiguration {
-  backupPeriodInHours: number
-  backupRetentionPeriodInHours: number
+  backupPeriodInHours?: number
+  backupRetentionPeriodInHours?: number
   backupStartTime?: string
 }
 

@@ -11,19 +11,29 @@ export const toEnvironmentName = (kebab: string): string => `WATCHKEEPER_${kebab
 /** The known name that a misspelt one most likely means, or undefined when none is close. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = plain(given)
+  const mostSlips = Math.max(1, Math.floor(wanted.length / 3))
   let best: string | undefined
   let bestDistance = Number.POSITIVE_INFINITY
   for (const name of known) {
+    // Names whose lengths differ by more need not be compared letter by letter.
+    if (Math.abs(plain(name).length - wanted.length) > mostSlips) continue
     const distance = editDistance(wanted, plain(name))
     if (distance < bestDistance) [best, bestDistance] = [name, distance]
   }
-  return bestDistance <= Math.max(1, Math.floor(wanted.length / 3)) ? best : undefined
+  return bestDistance <= mostSlips ? best : undefined
 }
 
 /** `, did you mean "x"?` or nothing. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const name = nearestName(given, known)
+  const names = [...known]
+  const name = nearestName(given, names) ?? onlyLonger(given, names)
   return name === undefined ? '' : `, did you mean "${name}"?`
+}
+
+/** The one known name of which somebody wrote the beginning alone. */
+function onlyLonger(given: string, known: readonly string[]): string | undefined {
+  const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
+  return longer.length === 1 ? longer[0] : undefined
 }
 
 // Case, dashes and underscores are the usual slips; they cost nothing. A name of 1 MB is nobody's typing error.

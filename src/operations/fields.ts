@@ -8,6 +8,10 @@ declare module 'zod' {
     accepts?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
+    /** Of a list: as text, its items may also stand side by side, with commas between them. */
+    commas?: boolean
+    /** What action.yml alone sets when nothing is given: an expression of the runner's. */
+    actionDefault?: string
   }
 }
 
@@ -74,3 +78,11 @@ export const decimalNumber = (description: string) => z.number().meta({ descript
 
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })
+
+/** Like lines, and also with commas between the items: for items that hold none. */
+export const list = (description: string, accepts: string, item: z.ZodType<string, string>) =>
+  z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
+
+/** More than zero. */
+export const positiveNumber = (description: string, most: number, accepts: string) =>
+  z.number().positive().max(most).meta({ description, accepts })

@@ -7,8 +7,15 @@ const updateAlert = () => import(/* webpackMode: "eager" */ './update-alert.ts')
 const dashboards = () => import(/* webpackMode: "eager" */ './dashboards.ts')
 const sources = () => import(/* webpackMode: "eager" */ './sources.ts')
 const usageCost = () => import(/* webpackMode: "eager" */ './usage/usage-cost.ts')
-const backups = () => import(/* webpackMode: "eager" */ './backups.ts')
+const getBackup = () => import(/* webpackMode: "eager" */ './backups/get-backup.ts')
+const listBackups = () => import(/* webpackMode: "eager" */ './backups/list-backups.ts')
+const checkBackups = () => import(/* webpackMode: "eager" */ './backups/check-backups.ts')
 const validate = () => import(/* webpackMode: "eager" */ './validate.ts')
+const plan = () => import(/* webpackMode: "eager" */ './provisioning/plan.ts')
+const apply = () => import(/* webpackMode: "eager" */ './provisioning/apply.ts')
+const drift = () => import(/* webpackMode: "eager" */ './provisioning/drift.ts')
+const matrix = () => import(/* webpackMode: "eager" */ './fleet/matrix.ts')
+const report = () => import(/* webpackMode: "eager" */ './fleet/report.ts')
 const doctor = () => import(/* webpackMode: "eager" */ './doctor.ts')
 
 /** One line for each operation; everything else about it is in its file. */
@@ -17,7 +24,9 @@ export const operations = {
   'list-dashboards': async () => (await dashboards()).listDashboards,
   'list-sources': async () => (await sources()).listSources,
   'usage-cost': async () => (await usageCost()).usageCost,
-  'get-backup': async () => (await backups()).getBackup,
+  'get-backup': async () => (await getBackup()).getBackup,
+  'list-backups': async () => (await listBackups()).listBackups,
+  'check-backups': async () => (await checkBackups()).checkBackups,
   'list-alerts': async () => (await alerts()).listAlerts,
   'get-alert': async () => (await alerts()).getAlert,
   'update-alert': async () => (await updateAlert()).updateAlert,
@@ -27,6 +36,11 @@ export const operations = {
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
   validate: async () => (await validate()).validate,
+  plan: async () => (await plan()).plan,
+  apply: async () => (await apply()).apply,
+  drift: async () => (await drift()).drift,
+  matrix: async () => (await matrix()).matrix,
+  report: async () => (await report()).report,
   doctor: async () => (await doctor()).doctor,
 } as const
 

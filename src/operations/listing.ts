@@ -28,4 +28,6 @@ export function toListResult<T extends { readonly id: string; readonly name?: st
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>
   mayBeCut ? { status: 'warn', reasons: [say`the list may not be complete: it is as long as the page limit of ${pageLimit}`] } : pass
 
-export const countOf = (things: readonly unknown[], noun: string): Ours => ours(`${things.length} ${noun}${things.length === 1 ? '' : 's'}`)
+export const counted = (count: number, noun: string): Ours => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
+
+export const countOf = (things: readonly unknown[], noun: string): Ours => counted(things.length, noun)

@@ -37,14 +37,29 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly files: Files
   /** What the repository's config file says of the rules. */
   readonly lintSettings: LintSettings
+  /** Aborted when nothing new may be sent. */
+  readonly stop: AbortSignal
+  /** Told by operations that take their time, and awaited: a run that is killed leaves this much behind. */
+  progress(progress: Progress): Promise<void>
+}
+
+/** How far an operation is. */
+export interface Progress {
+  readonly done: number
+  readonly total: number
+  /** What was done last. */
+  readonly line: Line
+  /** The result as far as it is known. */
+  readonly result: object
 }
 
 export interface Verdict {
-  readonly status: 'pass' | 'warn' | 'fail'
+  /** `error`: it could not be done, which nothing softens. */
+  readonly status: 'pass' | 'warn' | 'fail' | 'error'
   /** Why it is no `pass`; empty for one. */
   readonly reasons: readonly Line[]
-  /** It is the user's files that failed: the command line exits as for wrong input. */
-  readonly isInputFault?: boolean
+  /** How the command line exits when it is no pass, where that is not as for a failed gate or an error. */
+  readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'cancelled'
 }
 
 export const pass: Verdict = { status: 'pass', reasons: [] }
@@ -71,6 +86,8 @@ export interface OutputFile {
 export interface Given<I extends z.ZodObject> {
   readonly values: Partial<z.output<I>>
   readonly names: ReadonlySet<string>
+  /** Whether the common input service-id was given, valid or not. */
+  readonly hasServiceId: boolean
 }
 
 export interface Operation<

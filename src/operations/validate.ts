@@ -1,24 +1,13 @@
 // Owns the operation that checks files of alerts and dashboards without asking anybody.
 import * as z from 'zod'
-import { readingRules } from '../provision/declarations.ts'
 import type { Severity } from '../provision/finding.ts'
-import { lintRules } from '../provision/lint.ts'
-import { formatPlace } from '../provision/place.ts'
-import { referenceRules } from '../provision/references.ts'
 import { ours, say } from '../report/line.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { filesInput, findDeclarations } from './declaration-files.ts'
 import { filePath } from './fields.ts'
+import { allRules } from './file-rules.ts'
+import { finding, findingsBlock, findingToResult, place } from './findings.ts'
 import { defineOperation, pass } from './operation.ts'
-
-const place = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
-
-const finding = z.object({
-  rule: z.string().describe('Id of the rule.'),
-  severity: z.enum(['error', 'warning', 'note']),
-  message: z.string(),
-  place,
-})
 
 export const validate = defineOperation({
   summary: 'Checks files of alerts and dashboards, offline and without credentials; every finding has its place.',
@@ -51,17 +40,17 @@ export const validate = defineOperation({
       errorCount: count('error'),
       warningCount: count('warning'),
       files: [...paths],
-      objects: objects.map(({ section, key, value, place: where }) => ({ section, key, name: value.name, place: where })),
-      findings: findings.map((one) => ({ ...one })),
+      objects: objects.map(({ section, key, value, place: where }) => ({ section, key, name: value.name, place: { ...where } })),
+      findings: findings.map(findingToResult),
     }
   },
   judge({ errorCount, warningCount }) {
-    if (errorCount > 0) return { status: 'fail', reasons: [say`${errorCount} ${ours(plural(errorCount, 'error'))}`], isInputFault: true }
+    if (errorCount > 0) return { status: 'fail', reasons: [say`${errorCount} ${ours(plural(errorCount, 'error'))}`], exit: 'input' }
     return warningCount > 0 ? { status: 'warn', reasons: [say`${warningCount} ${ours(plural(warningCount, 'warning'))}`] } : pass
   },
   report: ({ files, objectCount, findings }) => ({
     headline: [ours(`${objectCount} ${plural(objectCount, 'object')} in ${files.length} ${plural(files.length, 'file')}`)],
-    blocks: [{ kind: 'findings', findings: findings.map((one) => ({ ...one, place: formatPlace(one.place) })) }],
+    blocks: [findingsBlock(findings)],
     annotations: findings,
   }),
   async files({ findings }, input) {
@@ -70,9 +59,3 @@ export const validate = defineOperation({
 })
 
 const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
-
-/** Every rule that there is. */
-export const allRules = [
-  ...Object.entries({ ...readingRules, ...referenceRules }).map(([id, description]) => ({ id, description, severity: 'error' as const })),
-  ...Object.entries(lintRules).map(([id, { description, severity }]) => ({ id, description, severity })),
-]

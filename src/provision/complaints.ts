@@ -15,6 +15,9 @@ export interface Complaint {
 /** Marks a complaint whose message needs no list of what is accepted. */
 export const saysItAll = true
 
+/** Keys of one map; whoever has more of them meant another kind of file. */
+const mostUnknown = 20
+
 /** One for each thing that is wrong; the path is where in the document the checked value stands. */
 export function complaintsOf(error: z.ZodError, document: ReadDocument, schema: z.ZodType, base: ValuePath = []): readonly Complaint[] {
   const subject = { document, schema, base, value: valueAt(document.value, base) }
@@ -44,24 +47,24 @@ function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, '
     .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-/** Who has more unknown keys than that did not misspell them, and comparing names takes its time. */
-const mostSuggested = 20
-
 function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Complaint[] {
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(formOf(field, value))
-    return issue.keys.map((key, i) => ({
+    const named = issue.keys.slice(0, mostUnknown).map((key) => ({
       place: document.placeOfKey([...path, key]),
-      message: `${inside(path)}"${quote(key, 60)}" is not known${i < mostSuggested ? didYouMean(key, known) : ''}`,
+      message: `${inside(path)}"${quote(key, 60)}" is not known${didYouMean(key, known)}`,
     }))
+    const rest = issue.keys.length - named.length
+    return rest === 0 ? named : [...named, { place: document.placeOf(path), message: `${inside(path)}${rest} more keys are not known` }]
   }
   const accepted = acceptedBy(field) || whyNot(issue, field)
   // What is not there is looked for where the thing begins that lacks it.
   if (value === undefined) return [{ place: document.placeOfKey(path.slice(0, -1)), message: `${inside(path)}is missing${accepted}` }]
-  const given = quote(JSON.stringify(value) ?? '', 80)
+  const isSecret = field !== undefined && metaOf(field).secret === true
+  const given = isSecret ? 'what stands here' : quote(JSON.stringify(value) ?? '', 80)
   const complaint =
     issue.code === 'custom' && issue.params?.saysItAll === saysItAll
       ? `${given} ${issue.message}`

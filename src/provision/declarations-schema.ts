@@ -14,24 +14,36 @@ export type Section = keyof typeof sections
 
 export const sectionNames = Object.keys(sections) as readonly Section[]
 
+/** What `defaults` give need not be in an object, so that nothing is required of it here. */
+const written = {
+  dashboards: declaredDashboard.partial().meta({ id: 'dashboard' }),
+  savedSearches: declaredSavedSearch.partial().meta({ id: 'savedSearch' }),
+  alerts: declaredAlert.partial().meta({ id: 'alert' }),
+} as const
+
 const defaults = z
   .strictObject({
-    dashboards: declaredDashboard.partial().optional(),
-    savedSearches: declaredSavedSearch.partial().optional(),
-    alerts: declaredAlert.partial().optional(),
+    dashboards: written.dashboards.optional(),
+    savedSearches: written.savedSearches.optional(),
+    alerts: written.alerts.optional(),
   })
   .meta({ description: 'What every object of this file has unless it says otherwise.' })
 
-/** A file as its editor knows it. What `defaults` give need not be in the objects, so nothing is required of those. */
+// JSON has no comment that could name the schema.
+const editing = { $schema: z.string().optional().meta({ description: 'The schema of this file, for editors.' }) } as const
+
+/** A file as its editor knows it. */
 export const declarationsSchema = z.strictObject({
+  ...editing,
   defaults: defaults.optional(),
-  dashboards: z.record(key, declaredDashboard.partial()).optional(),
-  savedSearches: z.record(key, declaredSavedSearch.partial()).optional(),
-  alerts: z.record(key, declaredAlert.partial()).optional(),
+  dashboards: z.record(key, written.dashboards).optional().meta({ description: 'Dashboards by their keys.' }),
+  savedSearches: z.record(key, written.savedSearches).optional().meta({ description: 'Saved searches by their keys.' }),
+  alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
 })
 
 /** The frame alone: the objects are checked one by one, with their defaults. */
 export const frameSchema = z.strictObject({
+  ...editing,
   defaults: defaults.optional(),
   dashboards: z.record(z.string(), z.unknown()).optional(),
   savedSearches: z.record(z.string(), z.unknown()).optional(),

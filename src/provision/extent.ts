@@ -1,38 +1,42 @@
-// Owns measuring a YAML document before it becomes a value: how deep and how large it is with all that its aliases stand for.
-import { isAlias, isCollection, isMap, isPair, isScalar, type Node } from 'yaml'
-import { printable } from '../kernel/text.ts'
+// Owns what a YAML document stands for: its value with all its aliases, as long as that is neither too deep nor too large.
+import { type Alias, isAlias, isCollection, isMap, isScalar, type Node, type YAMLMap } from 'yaml'
+import { quote } from '../kernel/text.ts'
+import { deepest } from './parse-yaml.ts'
 
-const deepest = 100
 const mostNodes = 50_000
 
 export interface Extent {
+  /** Aliases of one thing share its value. */
+  readonly value: unknown
   /** Every scalar that stands in the text. */
   readonly scalars: readonly Node[]
 }
 
-/** What is wrong with the document, and the node that it is about where there is one. */
+/** What is wrong with the document, and the node that it is about. */
 export interface Excess {
-  readonly node?: unknown
+  readonly node: unknown
   readonly message: string
 }
 
-interface Size {
+/** Of a node, with all that it stands for. */
+interface Content {
+  readonly value: unknown
   readonly nodes: number
   readonly levels: number
 }
 
-interface Measuring {
+interface Walk {
   readonly scalars: Node[]
-  /** Sizes of what bears an anchor; undefined while it is being measured. */
-  readonly anchors: Map<string, Size | undefined>
+  /** What bears an anchor; undefined while it is being looked at. */
+  readonly anchors: Map<string, Content | undefined>
 }
 
 /** Aliases count as often as they stand there: a file of a few lines can stand for more than fits into memory. */
 export function measure(root: Node): Extent | Excess {
   const scalars: Node[] = []
   try {
-    sizeOf(root, 1, { scalars, anchors: new Map() })
-    return { scalars }
+    const { value } = contentOf(root, 1, { scalars, anchors: new Map() })
+    return { value, scalars }
   } catch (thrown) {
     if (thrown instanceof ExcessFound) return thrown.excess
     throw thrown
@@ -42,55 +46,62 @@ export function measure(root: Node): Extent | Excess {
 /** Ends the walk where it is. */
 class ExcessFound extends Error {
   readonly excess: Excess
-  constructor(excess: Excess) {
-    super(excess.message)
-    this.excess = excess
+  constructor(node: unknown, message: string) {
+    super(message)
+    this.excess = { node, message }
   }
 }
 
-function sizeOf(node: unknown, depth: number, measuring: Measuring): Size {
-  if (isAlias(node)) return checked(sizeOfAlias(node.source, node, measuring), depth)
-  if (isPair(node)) return sum([sizeOf(node.key, depth, measuring), sizeOf(node.value, depth, measuring)], 0)
-  if (isScalar(node)) measuring.scalars.push(node)
+function contentOf(node: unknown, depth: number, walk: Walk): Content {
+  if (depth > deepest) throw new ExcessFound(node, `is nested deeper than ${deepest} levels`)
+  if (isAlias(node)) return contentOfAlias(node, depth, walk)
+  if (isScalar(node)) walk.scalars.push(node)
   const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined
-  if (anchor !== undefined) measuring.anchors.set(anchor, undefined)
-  checked({ nodes: 1, levels: 1 }, depth)
-  if (isMap(node)) checkKeys(node.items.map(({ key }) => key))
-  let size: Size = { nodes: 1, levels: 1 }
-  if (isCollection(node)) for (const item of node.items) size = checked(add(size, sizeOf(item, depth + 1, measuring)), depth)
-  if (anchor !== undefined) measuring.anchors.set(anchor, size)
-  return size
+  if (anchor !== undefined) walk.anchors.set(anchor, undefined)
+  const content = isCollection(node) ? contentOfCollection(node, depth, walk) : { value: scalarValue(node), nodes: 1, levels: 1 }
+  if (anchor !== undefined) walk.anchors.set(anchor, content)
+  return content
 }
 
-function sizeOfAlias(source: string, node: Node, { anchors }: Measuring): Size {
-  const size = anchors.get(source)
-  if (size === undefined) throw new ExcessFound({ node, message: `*${printable(source).slice(0, 60)} stands inside what it stands for` })
-  return size
+/** Null for what is not there, as in `key:`. */
+const scalarValue = (node: unknown): unknown => (isScalar(node) ? node.value : null)
+
+function contentOfCollection(node: Node & { readonly items: readonly unknown[] }, depth: number, walk: Walk): Content {
+  const keys = isMap(node) ? keysOf(node) : undefined
+  const values: unknown[] = []
+  let nodes = 1
+  let levels = 1
+  for (const item of isMap(node) ? node.items.map((pair) => pair.value) : node.items) {
+    const inner = contentOf(item, depth + 1, walk)
+    values.push(inner.value)
+    nodes += keys === undefined ? inner.nodes : inner.nodes + 1
+    levels = Math.max(levels, inner.levels + 1)
+    if (nodes > mostNodes) throw new ExcessFound(node, `holds more than ${mostNodes} values`)
+  }
+  // As entries, so that a key such as __proto__ is one like any other.
+  return { value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])), nodes, levels }
 }
 
-function checked(size: Size, depth: number): Size {
-  if (size.nodes > mostNodes) throw new ExcessFound({ message: `holds more than ${mostNodes} values` })
-  if (depth + size.levels - 1 > deepest) throw new ExcessFound({ message: `is nested deeper than ${deepest} levels` })
-  return size
+function contentOfAlias(node: Alias, depth: number, { anchors }: Walk): Content {
+  const { source } = node
+  const content = anchors.get(source)
+  if (content === undefined) {
+    const reason = anchors.has(source) ? 'stands inside what it stands for' : `stands for nothing: no &${quote(source, 60)} comes before it`
+    throw new ExcessFound(node, `*${quote(source, 60)} ${reason}`)
+  }
+  if (depth + content.levels - 1 > deepest) throw new ExcessFound(node, `is nested deeper than ${deepest} levels`)
+  return content
 }
-
-const add = (around: Size, inner: Size): Size => ({
-  nodes: around.nodes + inner.nodes,
-  levels: Math.max(around.levels, inner.levels + 1),
-})
-
-const sum = (sizes: readonly Size[], start: number): Size => ({
-  nodes: sizes.reduce((total, { nodes }) => total + nodes, start),
-  levels: Math.max(...sizes.map(({ levels }) => levels)),
-})
 
 /** `1` and `"1"` are two keys of YAML and one of ours; a list is a key of YAML and none of ours. */
-function checkKeys(keys: readonly unknown[]): void {
+function keysOf(map: YAMLMap): readonly string[] {
   const seen = new Set<string>()
-  for (const key of keys) {
-    if (!isScalar(key)) throw new ExcessFound({ node: key, message: 'is no key: write a word' })
+  for (const { key } of map.items) {
+    if (!isScalar(key)) throw new ExcessFound(key ?? map, 'is no key: write a word')
     const name = String(key.value)
-    if (seen.has(name)) throw new ExcessFound({ node: key, message: 'Map keys must be unique' })
+    if (name === '<<' && key.type === 'PLAIN') throw new ExcessFound(key, 'is a merge key, which is not known here: write the fields out')
+    if (seen.has(name)) throw new ExcessFound(key, `Map keys must be unique: "${quote(name, 60)}" stands here already`)
     seen.add(name)
   }
+  return [...seen]
 }

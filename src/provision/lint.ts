@@ -111,7 +111,13 @@ const counts = (config: object): boolean =>
   Array.isArray(config.select) &&
   !('formulas' in config) &&
   config.select.every(
-    (item: unknown) => typeof item === 'object' && item !== null && 'aggFn' in item && counting.includes(String(item.aggFn)),
+    (item: unknown) =>
+      typeof item === 'object' &&
+      item !== null &&
+      'aggFn' in item &&
+      counting.includes(String(item.aggFn)) &&
+      // What is counted can become less than it was.
+      !('periodAggFn' in item),
   )
 
 function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
@@ -119,8 +125,9 @@ function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>
     case 'below':
       return threshold <= 0 ? `nothing is below ${threshold}` : undefined
     case 'below_or_equal':
-    case 'equal':
       return threshold < 0 ? `nothing is ${threshold} or less` : undefined
+    case 'equal':
+      return threshold < 0 ? `nothing is ${threshold}` : undefined
     case 'between':
       return thresholdMax != null && thresholdMax < 0 ? `nothing is between ${threshold} and ${thresholdMax}` : undefined
     default:

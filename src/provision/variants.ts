@@ -46,6 +46,7 @@ function scoreOf(option: z.core.$ZodType, value: object): number {
 /** Every key that some form of the value has. */
 export function knownKeys(field: z.core.$ZodType | undefined): readonly string[] {
   if (field instanceof z.ZodObject) return Object.keys(field.shape)
+  if (field instanceof z.ZodRecord) return field.keyType instanceof z.ZodEnum ? field.keyType.options.map(String) : []
   return field instanceof z.ZodUnion ? field.options.flatMap((option) => knownKeys(coreOf(option))) : []
 }
 

@@ -1,4 +1,4 @@
-// Owns action.yml. No input has a default there: a default would hide the environment and the config file.
+// Owns action.yml. Only the token has a default there: any other would hide the environment and the config file.
 import { stringify } from 'yaml'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
@@ -10,7 +10,7 @@ export function renderActionYml(operations: readonly OperationFacts[]): string {
     branding: { icon: 'eye', color: 'blue' },
     inputs: {
       operation: { description: `What to do: ${operations.map(({ name }) => name).join(', ')}.`, required: true },
-      ...Object.fromEntries(settings.map((field) => [field.name, { description: describeInput(field), required: false }])),
+      ...Object.fromEntries(settings.map((field) => [field.name, describeSetting(field)])),
       ...collect(operations, 'inputs', describeInput, { required: false }),
     },
     outputs: {
@@ -21,6 +21,12 @@ export function renderActionYml(operations: readonly OperationFacts[]): string {
   }
   return `# GENERATED from the operations by \`npm run generate\`.\n${stringify(action, { lineWidth: 0 })}`
 }
+
+const describeSetting = (field: FieldFacts): Readonly<Record<string, unknown>> => ({
+  description: describeInput(field),
+  required: false,
+  ...(field.actionDefault !== undefined && { default: field.actionDefault }),
+})
 
 const describeInput = ({ description, accepts }: FieldFacts): string =>
   accepts === '' ? description : `${description} Accepted: ${accepts}.`

@@ -14,6 +14,8 @@ export interface FieldFacts {
   readonly isRequired: boolean
   /** As it would be written; undefined without one. */
   readonly default: string | undefined
+  /** What action.yml sets; a default anywhere else would hide the environment and the config file. */
+  readonly actionDefault?: string
   readonly isFlag: boolean
 }
 
@@ -65,14 +67,15 @@ async function describeOperation(name: (typeof operationNames)[number]): Promise
 
 function describeShape(shape: Shape): readonly FieldFacts[] {
   return Object.entries(shape).map(([name, schema]) => {
-    const { description = '', accepts = '' } = metaOf(schema)
-    const value = defaultOf(schema)
+    const { description = '', accepts = '', actionDefault } = metaOf(schema)
+    const value = defaultOf(schema) ?? actionDefault
     return {
       name: toKebab(name),
       description,
       accepts,
       isRequired: isRequired(schema),
       default: value === undefined ? undefined : String(value),
+      ...(actionDefault !== undefined && { actionDefault }),
       isFlag: coreOf(schema) instanceof z.ZodBoolean,
     }
   })

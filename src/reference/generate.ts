@@ -1,11 +1,12 @@
 // Owns writing what is generated, and `--check`, which writes nothing and fails where a file is not what it would be.
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { renderActionYml } from './action-yml.ts'
 import { describeOperations } from './describe.ts'
 import { renderSchemas } from './json-schema.ts'
-import { readmeTables, renderOperations } from './markdown.ts'
+import { readmeTables, renderOperations, rulesTable } from './markdown.ts'
+import { reusableParts } from './reusable-workflows.ts'
 
 /** Every generated file by its path under `root`, as it should be. */
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
@@ -15,10 +16,9 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    [
-      'README.md',
-      fillMarkers(await readFile(join(root, 'README.md'), 'utf8'), { ...readmeTables(operations), ...(await readExamples(root)) }),
-    ],
+    ['README.md', await fillFile(root, 'README.md', { ...readmeTables(operations), ...(await readExamples(root)) })],
+    ['docs/files.md', await fillFile(root, 'docs/files.md', { rules: await rulesTable() })],
+    ['docs/reusable-workflows.md', await fillFile(root, 'docs/reusable-workflows.md', reusableParts(await readReusable(root)))],
     ['src/kernel/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
@@ -56,13 +56,25 @@ async function readExamples(root: string): Promise<Readonly<Record<string, strin
   return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
 }
 
+/** The workflows that others call, by their names without `.yml`. */
+async function readReusable(root: string): Promise<Readonly<Record<string, string>>> {
+  const directory = join(root, '.github/workflows')
+  const names = (await readdir(directory)).filter((name) => /^reusable-.*\.yml$/.test(name)).sort()
+  const texts = names.map(async (name) => [name.slice(0, -'.yml'.length), await readFile(join(directory, name), 'utf8')] as const)
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+async function fillFile(root: string, path: string, parts: Readonly<Record<string, string>>): Promise<string> {
+  return fillMarkers(await readFile(join(root, path), 'utf8'), parts, path)
+}
+
 /** Replaces what stands between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */
-export function fillMarkers(text: string, parts: Readonly<Record<string, string>>): string {
+export function fillMarkers(text: string, parts: Readonly<Record<string, string>>, file: string): string {
   return Object.entries(parts).reduce((filled, [name, part]) => {
     const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`]
     const [before, rest] = filled.split(start)
     const after = rest?.split(end)[1]
-    if (before === undefined || after === undefined) throw new Error(`README.md lacks ${start} … ${end}`)
+    if (before === undefined || after === undefined) throw new Error(`${file} lacks ${start} … ${end}`)
     return `${before}${start}\n${part}\n${end}${after}`
   }, text)
 }

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { alertBodySchema } from '../api/alert-body.ts'
 import { dashboardBodySchema } from '../api/dashboard-body.ts'
 import { toKebab } from '../kernel/names.ts'
+import { fleetFileSchema } from '../operations/fleet/fleet-file.ts'
 import { operationNames, operations } from '../operations/index.ts'
 import { lintSettingsSchema } from '../operations/lint-settings.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -17,6 +18,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
     'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
+    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
@@ -26,32 +28,46 @@ type Schema = Readonly<Record<string, unknown>>
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
-// `accepts` and `secret` are words of ours; a validator does not know them.
+// `accepts`, `secret` and `commas` are words of ours; a validator does not know them.
 function withoutOwnWords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnWords)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key, item]) => !(key === 'accepts' && typeof item === 'string') && key !== 'secret')
+  const isOurs = (key: string, item: unknown): boolean =>
+    (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
+  const entries = Object.entries(value).filter(([key, item]) => !isOurs(key, item))
   return Object.fromEntries(entries.map(([key, item]) => [key, withoutOwnWords(item)]))
 }
 
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
   withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
 
-/** A value that is no text may be an expression, which an editor sees as text. */
+const variable = '\\$\\{\\{\\s*env\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
+
+/** What an expression becomes is checked when it is filled in; an editor sees the text that stands there. */
 function observabilitySchema(): Schema {
-  const { $schema, ...schema } = toSchema(declarationsSchema)
-  const expression = { type: 'string', pattern: '^\\$\\{\\{ *env\\.[A-Za-z_][A-Za-z0-9_]* *\\}\\}$' }
-  return { $schema, ...(withExpressions(schema) as Schema), $defs: { expression } }
+  const { $schema, $defs, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
+  const expression = { type: 'string', pattern: `^${variable}$` }
+  const textWithExpression = { type: 'string', pattern: variable }
+  return { $schema, ...schema, $defs: { ...($defs as Schema), expression, textWithExpression } }
 }
 
 function withExpressions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withExpressions)
   if (typeof value !== 'object' || value === null) return value
-  const isOther = 'enum' in value || ('type' in value && ['integer', 'number', 'boolean'].includes(String(value.type)))
-  if (!isOther) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withExpressions(item)]))
+  const expression = expressionFor(value as Schema)
+  if (expression === undefined)
+    // A key is no place for an expression.
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
   const { description, default: standard, ...rest } = value as Schema
-  const anyOf = [rest, { $ref: '#/$defs/expression' }]
+  const anyOf = [rest, { $ref: `#/$defs/${expression}` }]
   return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
+}
+
+/** Which expression may stand in the place of such a value; undefined where the schema accepts any text, or only looks inside. */
+function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema): 'expression' | 'textWithExpression' | undefined {
+  if (Array.isArray(words) || [type].flat().some((one) => ['integer', 'number', 'boolean'].includes(String(one)))) return 'expression'
+  const isNarrow = pattern !== undefined || format !== undefined || maxLength !== undefined
+  return type === 'string' && isNarrow ? 'textWithExpression' : undefined
 }
 
 function configSchema(): Schema {

@@ -2,13 +2,7 @@
 import { stringify } from 'yaml'
 import { toKebab } from '../kernel/names.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
-
-const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
-
-const code = (text: string): string => `\`${text}\``
+import { code, lowerFirst, table } from './tables.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string =>
   table(
@@ -43,6 +37,16 @@ export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Re
   outputs: outputTable(commonOutputs),
 })
 
+/** What `validate` looks for, and after it what `plan` does. Loaded only here: a description of the list needs none of it. */
+export async function rulesTable(): Promise<string> {
+  const { planRules } = await import('../operations/file-rules.ts')
+  const { lintRules } = await import('../provision/lint.ts')
+  return table(
+    ['rule', 'what it finds', 'severity', 'can be set'],
+    planRules.map(({ id, description, severity }) => [code(id), description, severity, Object.hasOwn(lintRules, id) ? 'yes' : '']),
+  )
+}
+
 const listOf = (fields: readonly FieldFacts[]): string => fields.map(({ name }) => code(name)).join(', ')
 
 export function renderOperations(operations: readonly OperationFacts[]): string {
@@ -61,17 +65,23 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     .concat('\n')
 }
 
+const needs: Readonly<Record<OperationFacts['scope'], string>> = {
+  none: 'Needs neither an address nor a key.',
+  organization: 'Needs `organization-id`.',
+  service: 'Needs `organization-id` and `service-id`.',
+}
+
 function renderOperation(operation: OperationFacts): string {
   const { name, summary, effect, scope, inputs, outputs, details } = operation
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} Needs \`organization-id\`${scope === 'service' ? ' and `service-id`' : ''}.`,
+    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} ${needs[scope]}`,
     ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
     outputTable(outputs),
     ...(details.length === 0
       ? []
       : [
-          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${lowerFirst(field.description)})`).join('; ')}.`,
+          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${asClause(field.description)})`).join('; ')}.`,
         ]),
     renderExample(operation),
   ].join('\n\n')
@@ -79,7 +89,7 @@ function renderOperation(operation: OperationFacts): string {
 
 const toCamelField = (kebab: string): string => kebab.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
+const asClause = (sentence: string): string => lowerFirst(sentence).replace(/\.$/, '')
 
 function renderExample({ name, method, example }: OperationFacts): string {
   const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))

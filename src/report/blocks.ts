@@ -28,6 +28,13 @@ export interface FindingLine {
   readonly rule: string
 }
 
+/** `~` stands for what changed and is shown in one line. */
+export interface DiffLine {
+  readonly sign: '+' | '-' | '~' | ' '
+  /** Foreign, and one line. */
+  readonly text: string
+}
+
 export type Block =
   /** The first line of every report. */
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
@@ -38,6 +45,8 @@ export type Block =
   | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
   /** What is wrong with files: a table on a page, a line each in a terminal. */
   | { readonly kind: 'findings'; readonly findings: readonly FindingLine[] }
+  /** What differs, as a review shows it. */
+  | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
   | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
   /** Folded where the place can fold. */
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
@@ -45,9 +54,17 @@ export type Block =
   | { readonly kind: 'preformatted'; readonly text: string }
 
 /** A table without rows says less than nothing: it looks as if something were missing. */
-export const isEmpty = (block: Block): boolean =>
-  block.kind === 'table'
-    ? block.rows.length === 0
-    : block.kind === 'findings'
-      ? block.findings.length === 0
-      : block.kind === 'details' && block.blocks.every(isEmpty)
+export function isEmpty(block: Block): boolean {
+  switch (block.kind) {
+    case 'table':
+      return block.rows.length === 0
+    case 'findings':
+      return block.findings.length === 0
+    case 'diff':
+      return block.lines.length === 0
+    case 'details':
+      return block.blocks.every(isEmpty)
+    default:
+      return false
+  }
+}

@@ -35,6 +35,13 @@ export function markdownBlock(text: string): string {
   return `${fence}text\n${content}\n${fence}`
 }
 
+/** Foreign lines in a block that GitHub colours by the first character of each. */
+export function markdownDiff(lines: readonly string[]): string {
+  const content = lines.map((line) => printable(line)).join('\n')
+  const fence = '`'.repeat(Math.max(3, longestRun(content) + 1))
+  return `${fence}diff\n${content}\n${fence}`
+}
+
 /** Text inside HTML inside Markdown: every mark of ASCII as an entity, so that neither of the two sees one. */
 export const htmlText = (text: string): string => printable(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 

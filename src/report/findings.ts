@@ -7,7 +7,7 @@ type Findings = Extract<Block, { kind: 'findings' }>
 const words: Readonly<Record<FindingLine['severity'], string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
 
 /** The worst of them, as many as there is room for, in the order that they had. */
-export function worstOf(findings: readonly FindingLine[], most: number): readonly FindingLine[] {
+export function worstOf<F extends Pick<FindingLine, 'severity'>>(findings: readonly F[], most: number): readonly F[] {
   if (findings.length <= most) return findings
   const order = Object.keys(words)
   const kept = new Set(findings.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)).slice(0, most))

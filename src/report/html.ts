@@ -44,6 +44,8 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return renderTable(block)
     case 'findings':
       return renderTable(toTable(block))
+    case 'diff':
+      return `<pre>${block.lines.map(({ sign, text }) => wrapped(diffTags[sign], htmlText(`${sign} ${text}`))).join('\n')}</pre>`
     case 'chart':
       return renderChart(block, charts)
     case 'details':
@@ -52,6 +54,11 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`
   }
 }
+
+/** Tags that say without colour what is new and what goes. */
+const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
+
+const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
 
 const words: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
 

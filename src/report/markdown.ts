@@ -2,7 +2,7 @@
 
 import { type Block, isEmpty, type Status } from './blocks.ts'
 import { barChart, sparkline } from './chart.ts'
-import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownWords } from './escape.ts'
+import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownDiff, markdownWords } from './escape.ts'
 import { toTable } from './findings.ts'
 import { type Inline, type Line, toPlainText } from './line.ts'
 
@@ -30,12 +30,13 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
 function renderBlock(block: Block, room: number): string | undefined {
   if (block.kind === 'table') return renderTable(block, room)
   if (block.kind === 'findings') return renderTable(toTable(block), room)
+  if (block.kind === 'diff') return renderDiff(block, room)
   if (block.kind === 'details') return renderDetails(block, room)
   const text = renderWhole(block)
   return bytesOf(text) + 2 <= room ? text : undefined
 }
 
-function renderWhole(block: Exclude<Block, { kind: 'table' | 'findings' | 'details' }>): string {
+function renderWhole(block: Exclude<Block, { kind: 'table' | 'findings' | 'diff' | 'details' }>): string {
   switch (block.kind) {
     case 'verdict':
       return `### ${emoji[block.status]} ${renderLine(block.line)}`
@@ -83,6 +84,23 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
   const leftOut = rows.length - (written.length - 1)
   if (leftOut === 0) return text
   return leftOut === rows.length ? undefined : `${text}\n\n*${leftOut} more rows did not fit here: see the result file.*`
+}
+
+/** GitHub has a colour for lines that begin with an exclamation mark. */
+const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
+
+function renderDiff({ lines }: Extract<Block, { kind: 'diff' }>, room: number): string | undefined {
+  const all = lines.map(({ sign, text }) => `${diffSigns[sign]} ${text}`)
+  let size = 20
+  let fitting = 0
+  for (const line of all) {
+    size += bytesOf(line) + 1
+    if (size + noteBytes > room) break
+    fitting += 1
+  }
+  if (fitting === 0) return undefined
+  const text = markdownDiff(all.slice(0, fitting))
+  return fitting === all.length ? text : `${text}\n\n*${all.length - fitting} more lines did not fit here: see the result file.*`
 }
 
 function renderDetails({ title, blocks }: Extract<Block, { kind: 'details' }>, room: number): string | undefined {

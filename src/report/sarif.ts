@@ -1,5 +1,6 @@
 // Owns findings as SARIF 2.1.0, which code scanning and editors read.
 import { version } from '../kernel/version.ts'
+import { worstOf } from './findings.ts'
 
 export interface SarifRule {
   readonly id: string
@@ -14,6 +15,9 @@ export interface SarifFinding {
   readonly place: { readonly file: string; readonly line?: number | undefined; readonly column?: number | undefined }
 }
 
+/** Code scanning refuses a run with more results. */
+const mostResults = 25_000
+
 export function renderSarif(rules: readonly SarifRule[], findings: readonly SarifFinding[]): string {
   const driver = {
     name: 'watchkeeper',
@@ -22,15 +26,17 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
     rules: rules.map(({ id, description, severity }) => ({
       id,
       shortDescription: { text: description },
+      fullDescription: { text: description },
+      help: { text: `${description} See docs/files.md of Watchkeeper, under Rules.` },
       defaultConfiguration: { level: severity },
     })),
   }
-  const results = findings.map(({ rule, severity, message, place }) => ({
+  const results = worstOf(findings, mostResults).map(({ rule, severity, message, place }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,
     message: { text: message },
-    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(place.file), uriBaseId: '%SRCROOT%' }, ...regionOf(place) } }],
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(place.file), uriBaseId: '%SRCROOT%' }, region: regionOf(place) } }],
   }))
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -40,7 +46,10 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-const regionOf = ({ line, column }: SarifFinding['place']) =>
-  line === undefined ? {} : { region: { startLine: line, ...(column !== undefined && { startColumn: column }) } }
+// Code scanning shows nothing that has no line: what is about a whole file stands at its first.
+const regionOf = ({ line = 1, column }: SarifFinding['place']) => ({
+  startLine: line,
+  ...(column !== undefined && { startColumn: column }),
+})
 
-const toUri = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+const toUri = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')

@@ -43,6 +43,10 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return renderTable(block, style)
     case 'findings':
       return renderFindings(block, style)
+    case 'diff':
+      return block.lines.map(({ sign, text }) =>
+        sign === ' ' ? `  ${printable(text)}` : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
+      )
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
     case 'details':
@@ -67,6 +71,8 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
   const more = rows.length > mostRows ? [`… ${rows.length - mostRows} more rows: see the result file`] : []
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...alignColumns([head, ...body], right), ...more]
 }
+
+const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
 const findingColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
 

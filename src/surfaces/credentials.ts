@@ -4,12 +4,17 @@ import { toEnvironmentName } from '../kernel/names.ts'
 import { basicPair, shortestSecret } from '../kernel/secrets.ts'
 import type { Environment, Values } from './setting-sources.ts'
 
-/** The key secret, what HTTP Basic makes of it, and the password of a proxy, wherever they were given. */
+/** The key secret, what HTTP Basic makes of it, GitHub's token, and the password of a proxy, wherever they were given. */
 export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
   const keyId = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
   const keySecret = given(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
   const pair = keyId && keySecret ? [basicPair(keyId, keySecret)] : []
-  return [keySecret, ...pair, ...proxySecrets(readProxySettings(env).settings)].filter(
+  const tokens = [
+    given(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN),
+    given(undefined, env.GITHUB_TOKEN),
+    given(undefined, env.GH_TOKEN),
+  ]
+  return [keySecret, ...pair, ...tokens, ...proxySecrets(readProxySettings(env).settings)].filter(
     (secret) => secret !== undefined && secret.length >= shortestSecret,
   ) as string[]
 }

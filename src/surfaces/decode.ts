@@ -1,7 +1,7 @@
 // Owns turning the strings of inputs, flags and variables into native values. A string that means nothing stays one: the schema
 // then refuses it with words. Nothing is coerced: '' is not 0, 'false' is not true.
 import * as z from 'zod'
-import { coreOf, type Shape } from '../provision/field-facts.ts'
+import { coreOf, metaOf, type Shape } from '../provision/field-facts.ts'
 
 const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
 
@@ -10,7 +10,7 @@ export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
   if (core instanceof z.ZodBoolean) return decodeBoolean(text)
   if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
-  if (core instanceof z.ZodArray) return decodeLines(text)
+  if (core instanceof z.ZodArray) return decodeItems(text, metaOf(schema).commas ? /[\n,]/ : '\n')
   return text
 }
 
@@ -26,8 +26,8 @@ function decodeBoolean(text: string): boolean | string {
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
 }
 
-const decodeLines = (text: string): readonly string[] =>
+const decodeItems = (text: string, separator: string | RegExp): readonly string[] =>
   text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '')

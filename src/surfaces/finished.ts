@@ -15,6 +15,9 @@ export interface ResultDocument {
   readonly failureReason: string
   /** The API's id of the last answer. */
   readonly requestId?: string
+  /** What the run was about, as far as the operation has something of the kind: a report over many results goes by it. */
+  readonly organizationId?: string
+  readonly serviceId?: string
   /** For `error`: kind and, where there was an answer, its status. */
   readonly error?: { readonly kind: string; readonly httpStatus?: number }
   readonly [field: string]: unknown
@@ -28,6 +31,8 @@ export interface Finished {
   /** What the user asked to be written besides. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** A gate failed, or nothing could be judged; also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
   /** As the command line exits. */
   readonly exitCode: number
   /** What was thrown, for the library to throw again. */
@@ -37,6 +42,9 @@ export interface Finished {
 /** The result document's own words; no operation may call an output like one. */
 export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
+/** What a result says besides what came of the operation. */
+export type About = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
+
 interface Done {
   readonly name: string
   readonly operation: Operation
@@ -45,13 +53,13 @@ interface Done {
   readonly verdict: Verdict
   readonly report: Report
   readonly warnOnly: boolean
-  readonly requestId: string | undefined
+  readonly about: About
 }
 
-export async function finish({ name, operation, input, result, verdict, report, warnOnly, requestId }: Done): Promise<Finished> {
+export async function finish({ name, operation, input, result, verdict, report, warnOnly, about }: Done): Promise<Finished> {
   const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, verdict.reasons))
-  const document = { operation: name, status, failureReason, ...(requestId !== undefined && { requestId }), ...result }
+  const document = { operation: name, status, failureReason, ...about, ...result }
   const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, verdict.reasons), ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {
@@ -60,8 +68,14 @@ export async function finish({ name, operation, input, result, verdict, report, 
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],
-    exitCode: status !== 'fail' ? exitCodes.ok : verdict.isInputFault ? exitCodes.input : exitCodes.gateFailed,
+    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
+    exitCode: exitCodeFor(status, verdict.exit),
   }
+}
+
+function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+  if (status === 'pass' || status === 'warn') return exitCodes.ok
+  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
 }
 
 /** Reasons that still read as one sentence. */
@@ -78,13 +92,13 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-export function finishWithError(name: string, error: WatchkeeperError, requestId: string | undefined): Finished {
+export function finishWithError(name: string, error: WatchkeeperError, about: About = {}): Finished {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
     status: 'error',
     failureReason: error.message,
-    ...(requestId !== undefined && { requestId }),
+    ...about,
     error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
   }
   return {
@@ -96,6 +110,7 @@ export function finishWithError(name: string, error: WatchkeeperError, requestId
     ],
     files: [],
     annotations: [],
+    hasFailed: true,
     exitCode: error.exitCode,
     error,
   }

@@ -20,18 +20,18 @@ export function parseFields<T extends z.ZodObject>(schema: T, values: Readonly<R
   const problems: Problem[] = []
   for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const result = field.safeParse(values[name])
-    if (!result.success) problems.push({ name: toKebab(name), message: complain(field, values[name]) })
+    if (!result.success) problems.push({ name: toKebab(name), message: complain(field, values[name], result.error) })
     else if (result.data !== undefined) valid[name] = result.data
   }
   return { values: valid as Partial<z.output<T>>, names, problems }
 }
 
-function complain(field: z.ZodType, value: unknown): string {
+function complain(field: z.ZodType, value: unknown, error: z.ZodError): string {
   const { accepts, secret } = metaOf(field)
   const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
   if (value === undefined) return `is missing${accepted}`
   if (secret) return `is not accepted${accepted}`
-  const given = typeof value === 'string' ? value : JSON.stringify(value)
+  const given = typeof value === 'string' ? value : (wrongItem(value, error) ?? JSON.stringify(value))
   const nearest =
     typeof value === 'string' && accepts !== undefined
       ? nearestName(
@@ -40,4 +40,11 @@ function complain(field: z.ZodType, value: unknown): string {
         )
       : undefined
   return `"${quote(given ?? '', 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
+}
+
+/** The first item of a list that is wrong by itself: a long list would hide it. */
+function wrongItem(value: unknown, { issues }: z.ZodError): string | undefined {
+  const at = issues[0]?.path[0]
+  const item: unknown = Array.isArray(value) && typeof at === 'number' ? value[at] : undefined
+  return typeof item === 'string' ? item : undefined
 }

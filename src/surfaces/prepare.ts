@@ -8,10 +8,11 @@ import { isOperationName, type OperationName, operationNames, operations } from 
 import type { Operation } from '../operations/operation.ts'
 import { type Settings, settingsSchema } from '../operations/settings.ts'
 import type { LintSettings } from '../provision/lint.ts'
+import type { Config } from './config-file.ts'
 import { decodeAll } from './decode.ts'
 import { locate } from './locate.ts'
 import { parseFields } from './parse.ts'
-import { type Environment, misplacedVariables, readConfig, readEnvironment, settingNames, type Values } from './setting-sources.ts'
+import { type Environment, misplacedVariables, readEnvironment, settingNames, type Values } from './setting-sources.ts'
 
 /** What the repository's config file is called unless `config` says otherwise. */
 export const defaultConfigFile = '.watchkeeper.yml'
@@ -62,7 +63,7 @@ export async function prepare(request: Request): Promise<Prepared> {
     ...settings.problems,
     ...place.problems,
     ...fields.problems,
-    ...(operation.check?.({ values: fields.values, names: fields.names }) ?? []),
+    ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
   if (problems.length > 0 || (place.connection === undefined && operation.scope !== 'none')) throw new InputError(withoutRepeats(problems))
   const complete = settings.values as Settings
@@ -89,21 +90,30 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
     .map((name) => ({ name: quote(toKebab(name), 60), message: `is no input of ${operation}${didYouMean(name, spelled)}` }))
 }
 
-async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
+/** Common settings from all their sources: those that are valid by themselves, and what is wrong with the others. */
+export async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
   const own = pick(inputs, (key) => settingNames.includes(key) && inputs[key] !== undefined)
   const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const fromFile = await readConfigSettings(given.config, readConfigFile)
   const parsed = parseFields(settingsSchema, { ...fromFile.values, ...given })
-  return { values: parsed.values, lintSettings: fromFile.lintSettings, problems: [...fromFile.problems, ...parsed.problems] }
+  return {
+    values: parsed.values,
+    names: parsed.names,
+    lintSettings: fromFile.lintSettings,
+    problems: [...fromFile.problems, ...parsed.problems],
+  }
 }
 
-async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<ReturnType<typeof readConfig>> {
+async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
+  const nothing: Config = { values: {}, lintSettings: {}, problems: [] }
   const path = typeof wanted === 'string' ? wanted : defaultConfigFile
   try {
     const text = await readConfigFile(path, wanted !== undefined)
-    return text === undefined ? { values: {}, lintSettings: {}, problems: [] } : readConfig(text, path)
+    if (text === undefined) return nothing
+    const { readConfig } = await import(/* webpackMode: "eager" */ './config-file.ts')
+    return readConfig(text, path)
   } catch (thrown) {
-    if (thrown instanceof InputError) return { values: {}, lintSettings: {}, problems: thrown.problems }
+    if (thrown instanceof InputError) return { ...nothing, problems: thrown.problems }
     throw thrown
   }
 }

@@ -1,14 +1,9 @@
-// Owns where common settings come from: the input wins over the environment, which wins over the repository's config file.
+// Owns the common settings that the environment sets, and what of it is misspelt. Loaded by every run: keep it light.
 import type { Problem } from '../kernel/errors.ts'
-import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../kernel/names.ts'
+import { nearestName, toEnvironmentName, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
-import { lintSettingsSchema } from '../operations/lint-settings.ts'
-import { fileSettings, settingsSchema } from '../operations/settings.ts'
-import { complaintsOf } from '../provision/complaints.ts'
-import { readDocument } from '../provision/document.ts'
+import { settingsSchema } from '../operations/settings.ts'
 import type { Shape } from '../provision/field-facts.ts'
-import type { LintSettings } from '../provision/lint.ts'
-import { formatPlace } from '../provision/place.ts'
 import { decode } from './decode.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -16,7 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
 
-const settingFields: Shape = settingsSchema.shape
+export const settingFields: Shape = settingsSchema.shape
 
 export const settingNames: readonly string[] = Object.keys(settingFields)
 
@@ -63,47 +58,3 @@ function unreadVariables(env: Environment, inputNames: readonly string[]): reado
       message: `is never read: only common inputs have a variable; give the input ${kebab}`,
     }))
 }
-
-/** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
-export interface Config {
-  readonly values: Values
-  readonly lintSettings: LintSettings
-  readonly problems: readonly Problem[]
-}
-
-export function readConfig(text: string, file: string): Config {
-  const reading = readDocument(text, file)
-  if ('complaints' in reading)
-    return {
-      values: {},
-      lintSettings: {},
-      problems: reading.complaints.map(({ place, message }) => ({ name: formatPlace(place), message })),
-    }
-  const { value } = reading
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { values: {}, lintSettings: {}, problems: [{ name: file, message: 'is no map of settings' }] }
-  const values: Record<string, unknown> = {}
-  const problems: Problem[] = []
-  const { rules, ...rest } = value as { readonly rules?: unknown }
-  const lintSettings = lintSettingsSchema.safeParse(rules ?? {})
-  if (!lintSettings.success)
-    problems.push(
-      ...complaintsOf(lintSettings.error, reading, lintSettingsSchema, ['rules']).map(({ place, message }) => ({
-        name: formatPlace(place),
-        message,
-      })),
-    )
-  for (const [key, setting] of Object.entries(rest)) {
-    const name = toCamel(key)
-    const field = settingFields[name]
-    if (fileSettings.some((allowed) => allowed === name) && field)
-      values[name] = typeof setting === 'string' ? decode(field, setting) : setting
-    else problems.push({ name: file, message: `"${quote(key, 60)}" ${whyNot(name)}` })
-  }
-  return { values, lintSettings: lintSettings.data ?? {}, problems }
-}
-
-const whyNot = (name: string): string =>
-  settingNames.includes(name)
-    ? 'may not be set by a file in the repository: give it as an input or a variable'
-    : `is no setting${didYouMean(name, fileSettings.map(toKebab))}`

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
 
@@ -9,7 +10,7 @@ const emulator = useEmulator()
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const alertInReadme = (): string => /```yaml\n(# observability\/alert\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
+const alertInReadme = (): string => /```yaml\n(# alerts\/checkout-errors\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
 
 it.each([
   ['examples/alert.yml', () => read('examples/alert.yml')],
@@ -25,9 +26,10 @@ it.each([
 it.each([
   ['examples/alert.yml', 'schemas/alert.schema.json'],
   ['examples/budgets.yml', 'schemas/budgets.schema.json'],
+  ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
-  expect(read(example)).toContain(`$schema=../${schema}`)
+  expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/${schema}`)
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
 })
@@ -36,6 +38,33 @@ it('examples/budgets.yml holds budgets that the demo keeps', async () => {
   const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'budgets.yml' }
   const { document } = await invokeText({ inputs, files: { 'budgets.yml': read('examples/budgets.yml') } })
   expect(document).toMatchObject({ status: 'pass', budgets: Array.from({ length: 4 }, () => ({ verdict: 'pass' })) })
+})
+
+describe('examples/workflows/backups.yml', () => {
+  const inputsOf = (services: string): Record<string, string> => {
+    const { jobs } = parse(read('examples/workflows/backups.yml')) as { jobs: { backups: { steps: { with: Record<string, unknown> }[] } } }
+    const values: Readonly<Record<string, string>> = { WATCHKEEPER_ORGANIZATION_ID: demo.organizationId, WATCHKEEPER_SERVICES: services }
+    const given = Object.entries(jobs.backups.steps[0]?.with ?? {}).map(([name, value]) => [
+      name,
+      String(value).replace(/\$\{\{ vars\.(\w+) \}\}/g, (_, variable: string) => values[variable] ?? ''),
+    ])
+    // The profile's address is another one, and the key a secret.
+    const { 'service-id': _, ...place } = inputsFor(emulator())
+    return { ...Object.fromEntries(given), ...place, profile: '' }
+  }
+
+  it.each([
+    ['the fresh service', [demo.services.checkout], 'pass'],
+    ['all services', Object.values(demo.services), 'fail'],
+  ])('judges %s of the demo', async (_, services, status) => {
+    const { document } = await invokeText({ inputs: inputsOf(services.join('\n')) })
+    expect(document).toMatchObject({ status, services: services.map((serviceId) => ({ serviceId })) })
+  })
+
+  it('is an error, and not green, while nobody has said which services', async () => {
+    const { document, reason } = await invokeText({ inputs: inputsOf('') })
+    expect([document.status, reason]).toEqual(['error', expect.stringContaining('give several as services')])
+  })
 })
 
 it('examples/.watchkeeper.yml sets what a run needs beside the key', async () => {

@@ -14,10 +14,10 @@ it('every generated file is what the list of operations says', async () => {
 })
 
 it('a README without a marker is an error, not a README without a table', () => {
-  expect(fillMarkers('a <!-- generated:x -->old<!-- /generated:x --> b', { x: 'new' })).toBe(
+  expect(fillMarkers('a <!-- generated:x -->old<!-- /generated:x --> b', { x: 'new' }, 'README.md')).toBe(
     'a <!-- generated:x -->\nnew\n<!-- /generated:x --> b',
   )
-  expect(() => fillMarkers('nothing', { x: 'new' })).toThrow('lacks <!-- generated:x -->')
+  expect(() => fillMarkers('nothing', { x: 'new' }, 'README.md')).toThrow('README.md lacks <!-- generated:x -->')
 })
 
 describe('action.yml', () => {
@@ -27,17 +27,18 @@ describe('action.yml', () => {
     runs: object
   }
 
-  it('sets no default that would hide the environment or the config file', () => {
-    expect(Object.entries(action.inputs).filter(([, { default: value }]) => value !== undefined)).toEqual([])
+  it('sets no default that would hide the environment or the config file, but that of the token', () => {
+    const defaults = Object.entries(action.inputs).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))
+    expect(defaults).toEqual([['github-token', `\${{ github.token }}`]])
   })
 
   it('requires the operation alone', () => {
     expect(Object.entries(action.inputs).flatMap(([name, { required }]) => (required ? [name] : []))).toEqual(['operation'])
   })
 
-  it('runs the bundle on Node 24, and interpolates nothing', () => {
+  it('runs the bundle on Node 24, and interpolates nothing else', () => {
     expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js' })
-    expect(read('action.yml')).not.toContain('${{')
+    expect(read('action.yml').match(/\$\{\{.*?\}\}/g)).toEqual([`\${{ github.token }}`])
   })
 
   it('describes every output of the contract', () => {

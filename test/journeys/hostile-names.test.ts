@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest'
+import { logLine } from '../../src/report/escape.ts'
+import { renderMarkdown } from '../../src/report/markdown.ts'
+import { renderTerminal } from '../../src/report/terminal.ts'
 import { hostile } from '../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
+import { invokeText } from '../support/invoke.ts'
 import { foreignHtml, kindsIn } from '../support/markdown-oracle.ts'
 import { commandsOf, runAction, runCli } from '../support/run.ts'
+import { commandsIn } from '../support/runner-oracle.ts'
 
 const emulator = useEmulator()
 
@@ -32,6 +37,26 @@ it.each(['list-dashboards', 'list-alerts'])('names from the API stay data in log
   const [things] = Object.values(ran.result ?? {}).filter((value) => Array.isArray(value) && typeof value[0] === 'object')
   const names = new Set((things as { name: string }[]).map(({ name }) => name))
   for (const { id, value } of hostile.filter(({ id: one }) => one !== 'size-lines')) expect(names.has(value.toWellFormed()), id).toBe(true)
+})
+
+it.each(['list-backups', 'check-backups'])('words about backups stay data in log, summary and outputs of %s', async (operation) => {
+  const service = emulator().store.organizations[0]?.services[0]
+  const [backup] = service?.backups ?? []
+  if (service === undefined || backup === undefined) throw new Error('the shop has changed')
+  for (const { id, value } of hostile.filter(({ value: text }) => text.length < 500)) {
+    const word = value.toWellFormed()
+    service.backups = [
+      { ...backup, backupName: word, type: word as 'full', bucket: { bucketPath: word } },
+      { ...backup, status: word as 'done' },
+    ]
+    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation } })
+    expect(ran.exitCode, id).toBe(0)
+    const summary = renderMarkdown(ran.blocks)
+    expect(foreignHtml(summary), id).toEqual([])
+    const log = renderTerminal(ran.blocks, { color: false }).map(logLine).join('\n')
+    expect(commandsIn(log), id).toEqual([])
+    expect(log).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+  }
 })
 
 it('names from the API stay data on the command line, which may run inside a workflow', async () => {

@@ -36,5 +36,7 @@ describe('nearestName', () => {
   it('asks in words', () => {
     expect(didYouMean('bugdet', known)).toBe(', did you mean "budget"?')
     expect(didYouMean('colour', known)).toBe('')
+    expect(didYouMean('warn', known)).toBe(', did you mean "warn-budget"?')
+    expect(didYouMean('on', [...known, 'on-error'])).toBe('')
   })
 })

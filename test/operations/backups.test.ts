@@ -65,3 +65,41 @@ describe('get-backup', () => {
     expect(ran.outputs['backup-size-bytes']).toBeUndefined()
   })
 })
+
+describe('list-backups', () => {
+  const list = (inputs: Readonly<Record<string, string>> = {}) =>
+    invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-backups', ...inputs } })
+
+  it('lists them newest first, whatever the order of the answer', async () => {
+    const ids = backups().map(({ id }) => id)
+    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: backups().toReversed() }) } })
+    const ran = await list()
+    expect(ran.document).toMatchObject({ status: 'pass', count: 10, ids })
+    expect(ran.outputs.ids).toBe(JSON.stringify(ids))
+  })
+
+  it('puts those that tell no date last, and keeps what it does not know', async () => {
+    emulator().addFault({
+      effect: {
+        kind: 'body',
+        text: JSON.stringify({
+          result: [
+            { id: 'a', colour: 'red' },
+            { id: 'b', finishedAt: '2026-01-01T00:00:00Z' },
+          ],
+        }),
+      },
+    })
+    expect((await list()).document).toMatchObject({ ids: ['b', 'a'], backups: [{ id: 'b' }, { id: 'a', colour: 'red' }] })
+  })
+
+  it('of a service without any is no error', async () => {
+    backups().splice(0)
+    expect((await list()).document).toMatchObject({ status: 'pass', count: 0, ids: [], backups: [] })
+  })
+
+  it('that fails is an error, and no empty list', async () => {
+    emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
+    expect((await list()).document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })
+  })
+})

@@ -146,6 +146,8 @@ describe('S7: what is no id never gets into a path', () => {
   )
 })
 
+const adopted = readFileSync(new URL('../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
+
 const effects: readonly Effect[] = [
   { kind: 'reset' },
   { kind: 'reset-in-body' },
@@ -165,7 +167,8 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
     it.each(effects)(`${reads ? 'is a read' : 'is no read, and says so'}: $kind $status`, async (effect) => {
       emulator().addFault({ times: 3, effect })
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
-      await invokeText({ inputs: { ...inputsFor(emulator()), 'max-attempts': '2', operation: name, ...Object.fromEntries(example) } })
+      const inputs = { ...inputsFor(emulator()), 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
+      await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
       const methods = new Set(methodsOf(emulator()))
       if (reads) expect([...methods].filter((method) => method !== 'GET')).toEqual([])
       else expect([...methods].length).toBeGreaterThan(0)

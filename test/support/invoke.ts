@@ -1,7 +1,8 @@
 // Takes the path that every surface takes, in this process: for tables of cases that need no process each.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { toCamel } from '../../src/kernel/names.ts'
 import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/surfaces/invoke.ts'
 import type { Environment } from '../../src/surfaces/setting-sources.ts'
@@ -12,24 +13,34 @@ export interface InvokeOptions {
   /** By kebab-case name, as text; `operation` among them. */
   readonly inputs: Readonly<Record<string, string>>
   readonly env?: Environment
-  /** Files of the workspace by name. */
+  /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
+  /** By default one that starts now. */
+  readonly clock?: Clock
 }
 
 export type Invoked = AnyInvoked & { readonly reason: string }
 
-export async function invokeText({ inputs, env = {}, files = {} }: InvokeOptions): Promise<Invoked> {
+export async function invokeText({
+  inputs,
+  env = {},
+  files = {},
+  clock = createVirtualClock(Date.now()),
+}: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const never = new AbortController().signal
   const ports: Ports = {
-    clock: createVirtualClock(Date.now()),
+    clock,
     random: () => 0.5,
     note: () => undefined,
     cancellation: { stop: never, abort: never },
     files: workspaceFiles(workspace, env),
   }
   try {
-    for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text)
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(workspace, name)), { recursive: true })
+      await writeFile(join(workspace, name), text)
+    }
     const { operation = '', ...rest } = inputs
     const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
     const request = {

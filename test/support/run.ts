@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Ending, type Preload, preloadArguments, preloadEnvironment } from './preload.ts'
-import { commandsIn, readOutputFile } from './runner-oracle.ts'
+import { commandsIn, readOutputFile, withoutOwnFolds } from './runner-oracle.ts'
 import { expectNoSecret } from './secret-scanner.ts'
 
 export { expectNoSecret } from './secret-scanner.ts'
@@ -44,7 +44,7 @@ interface ProcessOptions {
 export interface ActionOptions extends ProcessOptions {
   readonly inputs: Readonly<Record<string, string>>
   readonly env?: Environment
-  /** Files of the workspace by name. */
+  /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
   /** Must appear nowhere, beside the credentials that inputs and environment hold. */
   readonly secrets?: readonly string[]
@@ -164,8 +164,8 @@ async function readEnding(file: string): Promise<Ending | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as Ending)
 }
 
-/** Commands that the runner would obey, without masks. */
+/** Commands that the runner would obey, without masks and the action's own folds. */
 export const commandsOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): readonly string[] =>
-  commandsIn(`${stdout}\n${stderr}`)
+  withoutOwnFolds(commandsIn(`${stdout}\n${stderr}`))
     .map(({ name }) => name)
     .filter((name) => name !== 'add-mask')

@@ -14,6 +14,21 @@ const registered = new Set(
 
 export const commandsIn = (output: string): readonly Command[] => output.split(/\r\n|\n|\r/).flatMap((line) => commandIn(line) ?? [])
 
+/** Titles of the folds that the action itself makes in its log. */
+const ownFolds = new Set(['Requests', 'GitHub'])
+
+/** Without those folds, where each has its end: what is left was not meant. */
+export function withoutOwnFolds(commands: readonly Command[]): readonly Command[] {
+  const rest: Command[] = []
+  let isInFold = false
+  for (const command of commands) {
+    const isMeant: boolean = isInFold ? command.name === 'endgroup' : command.name === 'group' && ownFolds.has(command.data)
+    if (isMeant) isInFold = !isInFold
+    else rest.push(command)
+  }
+  return isInFold ? [...rest, { name: 'group', data: 'without an end' }] : rest
+}
+
 function commandIn(line: string): Command | undefined {
   const current = /^\s*::([^ :]+)(?: [^:]*?)?::(.*)$/s.exec(line) ?? /^\s*::([^ :]+)(?: .*?)?::(.*)$/s.exec(line)
   if (current?.[1] && registered.has(current[1].toLowerCase())) return { name: current[1].toLowerCase(), data: current[2] ?? '' }

@@ -20,44 +20,53 @@ const base64Inside = (text: string): readonly string[] =>
     return encoded.slice(Math.ceil((before * 8) / 6), -1)
   })
 
-export function formsOfSecret(secret: string): readonly string[] {
-  const json = JSON.stringify(secret).slice(1, -1)
-  const hex = Buffer.from(secret).toString('hex')
-  const url = encodeURIComponent(secret)
-  const base64 = base64Inside(secret)
-  const forms = [
-    secret,
-    secret.toLowerCase(),
+/** Encodings in which each character stands for itself, so that a piece of the secret is a piece of the form. */
+function spelledForms(text: string): readonly string[] {
+  const json = JSON.stringify(text).slice(1, -1)
+  const url = encodeURIComponent(text.toWellFormed())
+  return [
+    text,
+    text.toLowerCase(),
     json,
     escapeAscii(json),
     JSON.stringify(json).slice(1, -1),
     url,
     url.toLowerCase(),
     encodeURIComponent(url),
-    new URLSearchParams({ '': secret }).toString().slice(1),
-    encodeURI(secret),
-    named(secret),
-    numbered(secret),
-    percented(secret),
-    ...base64,
-    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-    hex,
-    hex.toUpperCase(),
+    new URLSearchParams({ '': text }).toString().slice(1),
+    encodeURI(text.toWellFormed()),
+    named(text),
+    numbered(text),
+    percented(text),
   ]
-  return [...new Set(forms)]
 }
+
+/** Encodings in which a character stands for a part of one. */
+function packedForms(secret: string): readonly string[] {
+  const hex = Buffer.from(secret).toString('hex')
+  const base64 = base64Inside(secret)
+  return [...base64, ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')), hex, hex.toUpperCase()]
+}
+
+export const formsOfSecret = (secret: string): readonly string[] => [...new Set([...spelledForms(secret), ...packedForms(secret)])]
+
+const piecesOf = (text: string): readonly string[] =>
+  Array.from({ length: Math.max(0, text.length - pieceLength + 1) }, (_, i) => text.slice(i, i + pieceLength))
 
 /** The piece of a secret that stands in the text, or undefined. */
 export function findSecret(text: string, secrets: readonly string[]): string | undefined {
-  const forms = secrets.filter((secret) => secret !== '').flatMap(formsOfSecret)
-  const short = forms.filter((form) => form.length < pieceLength).find((form) => text.includes(form))
+  const given = secrets.filter((secret) => secret !== '')
+  const short = given.flatMap(formsOfSecret).find((form) => form.length < pieceLength && text.includes(form))
   if (short !== undefined) return short
-  const pieces = new Set(
-    forms.flatMap((form) => Array.from({ length: form.length - pieceLength + 1 }, (_, i) => form.slice(i, i + pieceLength))),
-  )
-  for (let i = 0; i + pieceLength <= text.length; i++) {
-    const piece = text.slice(i, i + pieceLength)
-    if (pieces.has(piece)) return piece
+  const spelled = given.flatMap((secret) => piecesOf(secret).flatMap(spelledForms))
+  const packed = given.flatMap(packedForms).flatMap(piecesOf)
+  const bySize = Map.groupBy(new Set([...spelled, ...packed]), ({ length }) => length)
+  for (const [length, group] of bySize) {
+    const pieces = new Set(group)
+    for (let i = 0; i + length <= text.length; i++) {
+      const piece = text.slice(i, i + length)
+      if (pieces.has(piece)) return piece
+    }
   }
   return undefined
 }

@@ -3,11 +3,14 @@ import { ApiError } from '../../src/api/api-error.ts'
 import { type ApiSession, type Connection, openApi } from '../../src/api/client.ts'
 import { neutral } from '../../src/api/profiles.ts'
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export interface TestSession extends ApiSession {
   readonly clock: VirtualClock
   readonly notes: readonly string[]
+  /** Aborted by `stop`. */
+  readonly stopSignal: AbortSignal
   /** As a first signal does. */
   stop(): void
   /** As the end of the grace after it does. */
@@ -16,7 +19,11 @@ export interface TestSession extends ApiSession {
 
 export const service = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
 
-export function openSession(url: string, more: Partial<Connection> = {}, clock = createVirtualClock(Date.now())): TestSession {
+export function openSession(
+  url: string,
+  more: Partial<Connection> = {},
+  clock: VirtualClock | Clock = createVirtualClock(Date.now()),
+): TestSession {
   const notes: string[] = []
   const [stop, abort] = [new AbortController(), new AbortController()]
   const connection: Connection = {
@@ -33,7 +40,7 @@ export function openSession(url: string, more: Partial<Connection> = {}, clock =
   }
   const cancellation = { stop: stop.signal, abort: abort.signal }
   const session = openApi(connection, { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation })
-  return { ...session, clock, notes, stop: () => stop.abort(), abort: () => abort.abort() }
+  return { ...session, clock: clock as VirtualClock, notes, stopSignal: stop.signal, stop: () => stop.abort(), abort: () => abort.abort() }
 }
 
 export interface SessionOptions {

@@ -11,19 +11,21 @@ export interface VirtualClock extends Clock {
   elapsedMs(): number
 }
 
-export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z')): VirtualClock {
+/** Before every jump, `pause` waits for what takes real time. */
+export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z'), pause: () => Promise<void> = nextTurn): VirtualClock {
   let elapsed = 0
   let sleepers: Sleeper[] = []
   let isTicking = false
 
-  function tick(): void {
+  async function tick(): Promise<void> {
+    await pause()
     const [next, ...later] = sleepers.toSorted((a, b) => a.at - b.at)
     isTicking = next !== undefined
     if (next === undefined) return
     sleepers = later
     elapsed = Math.max(elapsed, next.at)
     next.wake()
-    setImmediate(tick)
+    void tick()
   }
 
   return {
@@ -39,10 +41,12 @@ export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z'))
           sleepers = sleepers.filter((other) => other !== sleeper)
           reject(signal.reason)
         })
-        if (!isTicking) setImmediate(tick)
+        if (!isTicking) void tick()
         isTicking = true
       })
     },
     timeout: (ms) => AbortSignal.timeout(ms),
   }
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -18,6 +18,19 @@ describe('the config file', () => {
     expect(ran.keeping.summary).toBe(false)
   })
 
+  it('says whether comments and issues are written, which an error is told by as well', async () => {
+    const text = 'comment: changes\nissue: on-failure\n'
+    expect((await config(text, { 'service-id': inputsFor(emulator())['service-id'] ?? '' })).keeping).toMatchObject({
+      comment: 'changes',
+      issue: 'on-failure',
+    })
+    expect((await config(text, { 'max-attempts': 'many' })).keeping).toMatchObject({
+      comment: 'changes',
+      issue: 'on-failure',
+      summary: true,
+    })
+  })
+
   it('gives way to the environment, which gives way to the input', async () => {
     const text = 'service-id: c0ffee00-0000-4000-8000-0000000000c1\nmax-attempts: 2\n'
     const env = { WATCHKEEPER_SERVICE_ID: 'c0ffee00-0000-4000-8000-0000000000c2' }
@@ -35,6 +48,9 @@ describe('the config file', () => {
     'api-key-secret: "0123456789"',
     'result-file: /etc/passwd',
     'config: other.yml',
+    'github-token: ghs_0123456789',
+    'comment-label: same-for-all',
+    'pr-number: 1',
   ])('may not set %s', async (text) => {
     const ran = await config(text)
     expect(ran.reason).toContain(`.watchkeeper.yml: "${text.split(':')[0]}" may not be set by a file in the repository`)

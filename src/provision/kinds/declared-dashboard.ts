@@ -7,17 +7,19 @@ const word = (longest: number) => z.string().min(1).max(longest)
 /** Passed on as it is, for what these types do not know yet. */
 const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
-const tile = z.strictObject({
-  name: word(1024).meta({ description: 'Name of the tile; alerts refer to it, and its id is kept by it.' }),
-  x: z.int().min(0).max(23).meta({ description: 'Column of its left edge; the grid has 24.', accepts: 'a whole number from 0 to 23' }),
-  y: z.int().min(0).meta({ description: 'Row of its upper edge.', accepts: 'a whole number from 0' }),
-  w: z.int().min(1).max(24).meta({ description: 'Width in columns.', accepts: 'a whole number from 1 to 24' }),
-  h: z.int().min(1).meta({ description: 'Height in rows.', accepts: 'a whole number from 1' }),
-  config: z.union([builtConfig, writtenConfig]).optional().meta({ description: 'What it shows.' }),
-  containerId: word(256).optional(),
-  tabId: word(256).optional(),
-  raw: raw.optional(),
-})
+const tile = z
+  .strictObject({
+    name: word(1024).meta({ description: 'Name of the tile; alerts refer to it, and its id is kept by it.' }),
+    x: z.int().min(0).max(23).meta({ description: 'Column of its left edge; the grid has 24.', accepts: 'a whole number from 0 to 23' }),
+    y: z.int().min(0).meta({ description: 'Row of its upper edge.', accepts: 'a whole number from 0' }),
+    w: z.int().min(1).max(24).meta({ description: 'Width in columns.', accepts: 'a whole number from 1 to 24' }),
+    h: z.int().min(1).meta({ description: 'Height in rows.', accepts: 'a whole number from 1' }),
+    config: z.union([builtConfig, writtenConfig]).optional().meta({ description: 'What it shows.' }),
+    containerId: word(256).optional(),
+    tabId: word(256).optional(),
+    raw: raw.optional(),
+  })
+  .meta({ id: 'tile' })
 
 const container = z.strictObject({
   id: word(256),

@@ -8,7 +8,7 @@ export const byName = (noun: string, name: string) =>
     .union([z.string().min(1), z.strictObject({ [noun]: z.string().min(1) })])
     .meta({ description: `${name}: its id, or { ${noun}: its name }.`, accepts: `an id, or { ${noun}: its name }` })
 
-export const sourceReference = byName('source', 'The source')
+export const sourceReference = byName('source', 'The source').meta({ id: 'source' })
 
 const text = (longest: number) => z.string().max(longest)
 const sql = text(10_000)
@@ -30,7 +30,7 @@ const chartColors = [
   'warning',
   'error',
 ] as const
-const color = z.enum(chartColors.map((name) => `chart-${name}` as const))
+const color = z.enum(chartColors.map((name) => `chart-${name}` as const)).meta({ id: 'color' })
 
 const sizeUnits = [
   'bytes_iec',
@@ -86,34 +86,40 @@ const rateUnits = [
   'wpm',
 ] as const
 
-const numberFormat = z.strictObject({
-  output: z.enum(['currency', 'percent', 'byte', 'time', 'number', 'data_rate', 'throughput', 'duration']).optional(),
-  mantissa: z.int().optional(),
-  thousandSeparated: z.boolean().optional(),
-  average: z.boolean().optional(),
-  decimalBytes: z.boolean().optional(),
-  factor: z.number().optional(),
-  currencySymbol: z.string().optional(),
-  numericUnit: z.enum([...sizeUnits, ...rateUnits]).optional(),
-  unit: z.string().optional(),
-})
+const numberFormat = z
+  .strictObject({
+    output: z.enum(['currency', 'percent', 'byte', 'time', 'number', 'data_rate', 'throughput', 'duration']).optional(),
+    mantissa: z.int().optional(),
+    thousandSeparated: z.boolean().optional(),
+    average: z.boolean().optional(),
+    decimalBytes: z.boolean().optional(),
+    factor: z.number().optional(),
+    currencySymbol: z.string().optional(),
+    numericUnit: z.enum([...sizeUnits, ...rateUnits]).optional(),
+    unit: z.string().optional(),
+  })
+  .meta({ id: 'numberFormat' })
 
-const select = z.strictObject({
-  aggFn: z.enum(['avg', 'count', 'count_distinct', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none']),
-  valueExpression: sql.optional(),
-  alias: sql.optional(),
-  level: z.literal([0.5, 0.9, 0.95, 0.99]).optional(),
-  where: sql.optional(),
-  whereLanguage: language.optional(),
-  metricName: z.string().optional(),
-  metricType: metricType.optional(),
-  periodAggFn: z.literal('delta').optional(),
-  numberFormat: numberFormat.optional(),
-})
+const select = z
+  .strictObject({
+    aggFn: z.enum(['avg', 'count', 'count_distinct', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none']),
+    valueExpression: sql.optional(),
+    alias: sql.optional(),
+    level: z.literal([0.5, 0.9, 0.95, 0.99]).optional(),
+    where: sql.optional(),
+    whereLanguage: language.optional(),
+    metricName: z.string().optional(),
+    metricType: metricType.optional(),
+    periodAggFn: z.literal('delta').optional(),
+    numberFormat: numberFormat.optional(),
+  })
+  .meta({ id: 'select' })
 
 const several = z.array(select).min(1).max(20)
 const single = z.array(select).length(1)
-const formula = z.strictObject({ expression: z.string().min(1).max(1024), alias: sql.optional(), numberFormat: numberFormat.optional() })
+const formula = z
+  .strictObject({ expression: z.string().min(1).max(1024), alias: sql.optional(), numberFormat: numberFormat.optional() })
+  .meta({ id: 'formula' })
 
 const colorRule = z.discriminatedUnion('operator', [
   z.strictObject({ operator: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number(), color, label: z.string().optional() }),
@@ -133,11 +139,13 @@ const clickThrough = {
   filters: z.array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: z.string(), template: z.string() })).optional(),
 }
 
-const onClick = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('search'), ...clickThrough }),
-  z.strictObject({ type: z.literal('dashboard'), ...clickThrough }),
-  z.strictObject({ type: z.literal('external'), urlTemplate: z.string() }),
-])
+const onClick = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('search'), ...clickThrough }),
+    z.strictObject({ type: z.literal('dashboard'), ...clickThrough }),
+    z.strictObject({ type: z.literal('external'), urlTemplate: z.string() }),
+  ])
+  .meta({ id: 'onClick' })
 
 const sourced = { sourceId: sourceReference, numberFormat: numberFormat.optional() }
 const combined = {
@@ -161,35 +169,37 @@ const heatmapSelect = z.strictObject({
 })
 
 /** Charts that the product's builder makes. */
-export const builtConfig = z.discriminatedUnion('displayType', [
-  show('line', { ...timeSeries, ...asLine }),
-  show('stacked_bar', { ...timeSeries, ...overTime }),
-  show('table', {
-    ...sourced,
-    select: several,
-    groupBy: sql.optional(),
-    having: sql.optional(),
-    orderBy: sql.optional(),
-    ...combined,
-    groupByColumnsOnLeft: z.boolean().optional(),
-    onClick: onClick.optional(),
-  }),
-  show('number', {
-    ...sourced,
-    select: several,
-    formulas: combined.formulas,
-    showOperandSeries: combined.showOperandSeries,
-    color: color.optional(),
-    colorRules: z.array(colorRule).max(10).optional(),
-    backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
-  }),
-  show('pie', { ...sourced, select: single, ...ranked }),
-  show('bar', { ...sourced, select: single, ...ranked }),
-  show('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
-  show('search', { sourceId: sourceReference, select: sql, where: sql.optional(), whereLanguage: language }),
-  show('event_patterns', { sourceId: sourceReference, select: sql.optional(), ...filtered }),
-  show('markdown', { markdown: text(50_000).optional() }),
-])
+export const builtConfig = z
+  .discriminatedUnion('displayType', [
+    show('line', { ...timeSeries, ...asLine }),
+    show('stacked_bar', { ...timeSeries, ...overTime }),
+    show('table', {
+      ...sourced,
+      select: several,
+      groupBy: sql.optional(),
+      having: sql.optional(),
+      orderBy: sql.optional(),
+      ...combined,
+      groupByColumnsOnLeft: z.boolean().optional(),
+      onClick: onClick.optional(),
+    }),
+    show('number', {
+      ...sourced,
+      select: several,
+      formulas: combined.formulas,
+      showOperandSeries: combined.showOperandSeries,
+      color: color.optional(),
+      colorRules: z.array(colorRule).max(10).optional(),
+      backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
+    }),
+    show('pie', { ...sourced, select: single, ...ranked }),
+    show('bar', { ...sourced, select: single, ...ranked }),
+    show('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
+    show('search', { sourceId: sourceReference, select: sql, where: sql.optional(), whereLanguage: language }),
+    show('event_patterns', { sourceId: sourceReference, select: sql.optional(), ...filtered }),
+    show('markdown', { markdown: text(50_000).optional() }),
+  ])
+  .meta({ id: 'chart' })
 
 const written = {
   configType: z.literal('sql'),
@@ -200,14 +210,16 @@ const written = {
 }
 
 /** Charts of a query that somebody wrote. */
-export const writtenConfig = z.discriminatedUnion('displayType', [
-  show('line', { ...written, ...asLine }),
-  show('stacked_bar', { ...written, ...overTime }),
-  show('table', { ...written, onClick: onClick.optional() }),
-  show('number', { ...written, color: color.optional() }),
-  show('pie', written),
-  show('bar', written),
-])
+export const writtenConfig = z
+  .discriminatedUnion('displayType', [
+    show('line', { ...written, ...asLine }),
+    show('stacked_bar', { ...written, ...overTime }),
+    show('table', { ...written, onClick: onClick.optional() }),
+    show('number', { ...written, color: color.optional() }),
+    show('pie', written),
+    show('bar', written),
+  ])
+  .meta({ id: 'writtenChart' })
 
 export const filterFields = {
   type: z.literal('QUERY_EXPRESSION').default('QUERY_EXPRESSION'),

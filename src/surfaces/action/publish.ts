@@ -4,7 +4,7 @@ import { isOperationName } from '../../operations/index.ts'
 import { logLine } from '../../report/escape.ts'
 import type { Finished, ResultDocument } from '../finished.ts'
 import { writeOutputFiles } from '../output-files.ts'
-import { resultFilePath, toResultOutput, toResultTexts, writeResultFile } from '../result-file.ts'
+import { toResultOutput, toResultTexts, writeResultFile } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { writeSummary } from './summary.ts'
 
@@ -12,29 +12,34 @@ interface Places {
   readonly env: Environment
   readonly workspace: string
   readonly wantsSummary: boolean
-  readonly wantedFile: string | undefined
+  /** Where the result goes; undefined when there is no place for it. */
+  readonly resultPath: string | undefined
 }
 
+/** Resolves to the number of warnings that it took to say what could not be written. */
 export async function publish(
   { document, outputs, blocks, files }: Finished,
-  { env, workspace, wantsSummary, wantedFile }: Places,
-): Promise<void> {
-  const path = resultFilePath(wantedFile, workspace, env.RUNNER_TEMP, document.operation)
+  { env, workspace, wantsSummary, resultPath }: Places,
+): Promise<number> {
   const texts = toResultTexts(document)
-  const isKept = path !== undefined && (await attempt('the result file', () => writeResultFile(workspace, path, texts)))
-  const file = isKept ? path : ''
-  await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))
-  for (const line of await writeOutputFiles(files, workspace)) core.warning(logLine(line))
-  if (wantsSummary) await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY))
+  const unkept = resultPath === undefined ? [] : await attempt('the result file', () => writeResultFile(workspace, resultPath, texts))
+  const file = resultPath === undefined || unkept.length > 0 ? '' : resultPath
+  const lost = [
+    ...unkept,
+    ...(await attempt('the outputs', () => setOutputs({ ...outputs, result: toResultOutput(texts, file), 'result-file': file }, env))),
+    ...(await writeOutputFiles(files, workspace)),
+    ...(wantsSummary ? await attempt('the summary', () => writeSummary(blocks, env.GITHUB_STEP_SUMMARY)) : []),
+  ]
+  for (const line of lost) core.warning(logLine(line))
+  return lost.length
 }
 
-async function attempt(what: string, write: () => Promise<void>): Promise<boolean> {
+async function attempt(what: string, write: () => Promise<void>): Promise<readonly string[]> {
   try {
     await write()
-    return true
+    return []
   } catch (thrown) {
-    core.warning(logLine(`${what} could not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`))
-    return false
+    return [`${what} could not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`]
   }
 }
 
@@ -49,12 +54,13 @@ const mostAnnotations = 10
 
 const severities = { error: core.error, warning: core.warning, note: core.notice } as const
 
-/** What belongs beside lines of the user's files, worst first. */
-export function annotateFiles(annotations: Finished['annotations']): void {
+/** What belongs beside lines of the user's files, worst first. `warnings` have been given already. */
+export function annotateFiles(annotations: Finished['annotations'], warnings: number): void {
   for (const [severity, show] of Object.entries(severities)) {
     const all = annotations.filter((annotation) => annotation.severity === severity)
     // The step's own annotation is one of them.
-    for (const { message, place } of all.slice(0, mostAnnotations - 1)) {
+    const room = Math.max(0, mostAnnotations - 1 - (severity === 'warning' ? warnings : 0))
+    for (const { message, place } of all.slice(0, room)) {
       const { file, line, column } = place
       show(logLine(message).slice(0, longestAnnotation), {
         file,
@@ -62,7 +68,7 @@ export function annotateFiles(annotations: Finished['annotations']): void {
         ...(column !== undefined && { startColumn: column }),
       })
     }
-    const rest = all.length - (mostAnnotations - 1)
+    const rest = all.length - room
     if (rest > 0) core.info(`${rest} more of kind ${severity}: see the summary`)
   }
 }

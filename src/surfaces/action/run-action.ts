@@ -1,20 +1,23 @@
-// Owns the action: masks first, then the run, then result file, outputs, summary and annotation, and the failure last of all.
-import * as core from '@actions/core'
+// Owns the action: masks first, then the run, then result file, outputs, summary and annotations, then comment and issue, and the
+// failure last of all.
 import type { Cancellation } from '../../api/requester.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { toCamel } from '../../kernel/names.ts'
 import { isOperationName } from '../../operations/index.ts'
-import { logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
 import { credentialsIn, keyIdIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
+import { resultFilePath } from '../result-file.ts'
 import type { Environment } from '../setting-sources.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
+import { createLog } from './log.ts'
 import { mask } from './masks.ts'
+import { createProgressLog } from './progress-log.ts'
 import { annotate, annotateFiles, publish } from './publish.ts'
+import { noticeLost, tell } from './tell.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
@@ -35,15 +38,21 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
   const operation = env.INPUT_OPERATION?.trim() ?? ''
   const failed = finishWithError(isOperationName(operation) ? operation : '', toWatchkeeperError(thrown), undefined)
-  await publish(failed, { env, workspace: env.GITHUB_WORKSPACE || '.', wantsSummary: true, wantedFile: undefined })
+  const workspace = env.GITHUB_WORKSPACE || '.'
+  const resultPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
+  await publish(failed, { env, workspace, wantsSummary: true, resultPath })
   annotate(failed.document)
   return exitCodes.error
 }
 
 async function perform(inputs: Inputs, env: Environment, cancellation: Cancellation): Promise<Finished> {
   const workspace = env.GITHUB_WORKSPACE || process.cwd()
-  const log = (line: string): void => core.info(logLine(line))
+  const log = createLog()
+  const atMs = systemClock.now()
   const { operation = '', ...rest } = inputs
+  const tempPath = resultFilePath(undefined, workspace, env.RUNNER_TEMP, operation)
+  const pathFor = (wanted: string | undefined) =>
+    wanted === undefined ? tempPath : resultFilePath(wanted, workspace, undefined, operation)
   const finished = await invoke(
     {
       operation,
@@ -52,13 +61,24 @@ async function perform(inputs: Inputs, env: Environment, cancellation: Cancellat
       env,
       readConfigFile: (path, isWanted) => readOptionalFile(workspace, path, isWanted),
     },
-    { clock: systemClock, random: Math.random, note: log, cancellation, files: workspaceFiles(workspace, env) },
+    {
+      clock: systemClock,
+      random: Math.random,
+      note: (line) => log.fold('Requests', line),
+      cancellation,
+      files: workspaceFiles(workspace, env),
+      onProgress: createProgressLog(log, pathFor, workspace),
+    },
   )
-  for (const line of renderTerminal(finished.blocks, { color: false })) log(line)
+  for (const line of renderTerminal(finished.blocks, { color: false })) log.show(line)
   const { summary, resultFile } = finished.keeping
-  await publish(finished, { env, workspace, wantsSummary: summary, wantedFile: resultFile })
-  annotateFiles(finished.annotations)
+  const warnings = await publish(finished, { env, workspace, wantsSummary: summary, resultPath: pathFor(resultFile) })
+  annotateFiles(finished.annotations, warnings)
   annotate(finished.document)
+  const note = (line: string): void => log.fold('GitHub', line)
+  const lost = await tell(finished, { env, secrets: credentialsIn(inputs, env), atMs, cancellation, note })
+  log.close()
+  noticeLost(lost)
   return finished
 }
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { DemoStep } from './demo-steps.ts'
 
 export interface DemoRun {
@@ -21,6 +21,10 @@ export async function runStep(step: DemoStep, script: string, asAction: boolean,
   try {
     const [outputs, summary] = [join(directory, 'output'), join(directory, 'summary.md')]
     await Promise.all([outputs, summary].map((file) => writeFile(file, '')))
+    for (const [name, text] of Object.entries(step.files ?? {})) {
+      await mkdir(dirname(join(directory, name)), { recursive: true })
+      await writeFile(join(directory, name), text)
+    }
     const files = { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: directory, RUNNER_TEMP: directory }
     const inputs = Object.fromEntries(
       Object.entries({ operation: step.operation, ...step.inputs }).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),

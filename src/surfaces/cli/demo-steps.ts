@@ -1,4 +1,4 @@
-// Owns what the demo shows: the main operations against the emulator's shop, and at last a gate that fails.
+// Owns what the demo shows: the main operations against the emulator's shop, and at last two gates that fail.
 import { demo, type Emulator } from '../../emulator/index.ts'
 
 export interface DemoStep {
@@ -6,6 +6,8 @@ export interface DemoStep {
   readonly operation: string
   /** Inputs by kebab-case name. */
   readonly inputs: Readonly<Record<string, string>>
+  /** Files of the repository that it runs in, by name. */
+  readonly files?: Readonly<Record<string, string>>
   /** Whether the step is there to fail. */
   readonly fails?: boolean
 }
@@ -48,10 +50,55 @@ export function demoSteps({ store }: Emulator): readonly DemoStep[] {
       },
     },
     {
+      title: 'Show what a file of alerts and dashboards would change: nothing is written',
+      operation: 'plan',
+      inputs: { project: 'demo/shop' },
+      files: declared(webhook.id),
+    },
+    {
+      title: 'Make the service as the file says',
+      operation: 'apply',
+      inputs: { project: 'demo/shop' },
+      files: declared(webhook.id),
+    },
+    {
       title: 'The same cost against a smaller budget, and against the days before: the gate fails',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
       fails: true,
     },
+    {
+      title: 'The backups of three services, of which one alone is fresh: the gate fails',
+      operation: 'check-backups',
+      inputs: { services: Object.values(demo.services).join(', '), 'max-age-hours': '26' },
+      fails: true,
+    },
   ]
 }
+
+const declared = (webhookId: string) => ({
+  'observability/orders.yml': `dashboards:
+  orders:
+    name: Orders
+    tags: [shop]
+    tiles:
+      - name: Failed orders
+        x: 0
+        y: 0
+        w: 24
+        h: 6
+        config:
+          displayType: line
+          sourceId: { source: Logs }
+          select: [{ aggFn: count, where: 'ServiceName:orders level:error', whereLanguage: lucene }]
+alerts:
+  failed-orders:
+    name: Failed orders
+    dashboard: orders
+    tile: Failed orders
+    threshold: 10
+    interval: 5m
+    channel: { type: webhook, webhookId: ${webhookId} }
+    message: More than 10 orders failed in 5 minutes
+`,
+})

@@ -42,7 +42,7 @@ export async function runDemo({ bundle, write, color }: DemoOptions): Promise<nu
     line()
     line(
       surprises === 0
-        ? paint('green', 'Everything went as it should, the failing gate included. Nothing left this machine.')
+        ? paint('green', 'Everything went as it should, the failing gates included. Nothing left this machine.')
         : paint('red', `${surprises} steps did not go as they should.`),
     )
     return surprises === 0 ? exitCodes.ok : exitCodes.error

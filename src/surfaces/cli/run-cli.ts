@@ -14,8 +14,9 @@ import { writeOutputFiles } from '../output-files.ts'
 import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.ts'
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
+import { createProgressBar } from './progress-bar.ts'
 import { hasColors, type Terminal } from './terminal.ts'
-import { addTools } from './tools.ts'
+import { addTools, toolNames } from './tools.ts'
 
 /** Resolves to the exit code; see `exitCodes`. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -31,7 +32,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
   // Only the command that is meant is loaded; an unknown one, or none, needs them all for its answer.
   const [first = ''] = args
-  for (const name of isOperationName(first) ? [first] : operationNames) addOperation(program, name, await operations[name](), start)
+  const meant = isOperationName(first) ? [first] : toolNames.includes(first) ? [] : operationNames
+  for (const name of meant) addOperation(program, name, await operations[name](), start)
   addTools(program, terminal, (code) => {
     exitCode = code
   })
@@ -53,6 +55,10 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
   const { env, directory, stdout, stderr } = terminal
   const cancelling = cancelOnSignals(terminal.signals)
   const note = (line: string): void => void stderr.write(`${logLine(line)}\n`)
+  const tempPath = resultFilePath(undefined, directory, env.RUNNER_TEMP, operation)
+  const pathFor = (wanted: string | undefined) =>
+    wanted === undefined ? tempPath : resultFilePath(wanted, directory, undefined, operation)
+  const progress = createProgressBar(terminal, { pathFor, isQuiet: json })
   try {
     const finished = await invoke(
       {
@@ -62,9 +68,18 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
         env,
         readConfigFile: (path, isWanted) => readOptionalFile(directory, path, isWanted),
       },
-      { clock: systemClock, random: Math.random, note, cancellation: cancelling, files: workspaceFiles(directory, env) },
+      {
+        clock: systemClock,
+        random: Math.random,
+        note,
+        cancellation: cancelling,
+        files: workspaceFiles(directory, env),
+        onProgress: progress.tell,
+      },
     )
-    await keep(finished, terminal, note)
+    progress.end()
+    await keep(finished, { terminal, note, file: pathFor(finished.keeping.resultFile) })
+    noteUntold(finished, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
     if (!json || finished.document.status === 'error')
       show(finished, finished.document.status === 'error' ? stderr : stdout, hasColors(terminal))
@@ -78,14 +93,23 @@ function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean):
   for (const line of renderTerminal(blocks, { color })) stream.write(`${color ? line : logLine(line)}\n`)
 }
 
+/** A command line has no event and no token of its own; whoever asks it for a comment has to hear that there is none. */
+function noteUntold({ keeping: { comment = 'off', issue = 'off' } }: Invoked, note: (line: string) => void): void {
+  const asked = [comment !== 'off' && 'comment', issue !== 'off' && 'issue'].filter((name) => name !== false)
+  if (asked.length > 0) note(`warning: ${asked.join(' and ')}: only the action writes to GitHub, the command line does not`)
+}
+
+interface Keeping {
+  readonly terminal: Terminal
+  readonly note: (line: string) => void
+  /** Where the result goes; undefined when there is no place for it. */
+  readonly file: string | undefined
+}
+
 /** Result file and, inside a workflow, the job summary. What cannot be written is said and changes no verdict. */
-async function keep(
-  { keeping, document, blocks, files }: Invoked,
-  { env, directory }: Terminal,
-  note: (line: string) => void,
-): Promise<void> {
+async function keep({ keeping, document, blocks, files }: Invoked, { terminal, note, file }: Keeping): Promise<void> {
+  const { env, directory } = terminal
   for (const line of await writeOutputFiles(files, directory)) note(`warning: ${line}`)
-  const file = resultFilePath(keeping.resultFile, directory, env.RUNNER_TEMP, document.operation)
   try {
     if (file !== undefined) await writeResultFile(directory, file, toResultTexts(document))
     if (env.GITHUB_STEP_SUMMARY && keeping.summary)

@@ -6,8 +6,9 @@ export interface Terminal {
   readonly env: Environment
   readonly directory: string
   readonly signals: Signals
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
 /** Colours only for people, and only for those who want them (no-color.org). */

@@ -1,10 +1,23 @@
-// Owns the commands that are no operation: the emulator and the demo. Both are loaded only when they are asked for.
+// Owns the commands that are no operation: init, the demo and the emulator. Each is loaded only when it is asked for.
 import type { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 import { hasColors } from './terminal.ts'
 
+export const toolNames: readonly string[] = ['init', 'demo', 'emulator']
+
 export function addTools(program: Command, terminal: Terminal, exitWith: (code: number) => void): void {
   const write = (text: string): void => void terminal.stdout.write(text)
+
+  program
+    .command('init')
+    .description('Writes workflows and sample files into this repository. Asks which, and overwrites nothing.')
+    .argument('[kits...]', 'what to write, instead of asking')
+    .option('--list', 'show what there is, with its files')
+    .exitOverride()
+    .action(async (words: readonly string[], { list = false }: { list?: boolean }) => {
+      const { runInit } = await import('./init.ts')
+      exitWith(await runInit({ words, list }, terminal))
+    })
 
   program
     .command('demo')

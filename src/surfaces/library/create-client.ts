@@ -13,7 +13,7 @@ import type { Environment } from '../setting-sources.ts'
 import { workspaceFiles } from '../workspace.ts'
 
 /** Settings that only mean something to a process of their own. */
-type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config'
+type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
@@ -36,7 +36,10 @@ type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
 export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']>
 
 /** The operation's own fields, and the verdict beside them. A failed gate is a result with `status: 'fail'`, not an exception. */
-export type ResultOf<Name extends OperationName> = Pick<ResultDocument, 'operation' | 'failureReason' | 'requestId'> & {
+export type ResultOf<Name extends OperationName> = Pick<
+  ResultDocument,
+  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId'
+> & {
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.output<Operations[Name]['output']> & z.output<Operations[Name]['details']>>
 

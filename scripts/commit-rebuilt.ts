@@ -1,0 +1,85 @@
+// Owns the privileged half of rebuilding: takes files by name, as data, and has GitHub commit them to a branch that has not moved since.
+// It runs with the right to write: nothing of what it is given is run, and what is not generated is refused.
+import { appendFileSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+/** What `npm run generate` and `npm run bundle` write. */
+const generated = [
+  /^dist\/(?:index\.js|licenses\.txt|package\.json)$/,
+  /^schemas\/[a-z-]+\.schema\.json$/,
+  /^docs\/operations\.md$/,
+  /^src\/report\/page-assets\.ts$/,
+  /^src\/kernel\/version\.ts$/,
+  /^README\.md$/,
+  /^action\.yml$/,
+]
+
+export interface Target {
+  readonly graphqlUrl: string
+  readonly token: string
+  readonly repository: string
+  readonly branch: string
+  /** The commit that the files were made from. */
+  readonly head: string
+}
+
+/** Throws on a file that is not one of the generated, and on anything that is no file. */
+export function rebuiltFiles(directory: string): readonly string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
+  const refused = paths.filter((path) => !generated.some((pattern) => pattern.test(path)) || !lstatSync(join(directory, path)).isFile())
+  if (refused.length > 0) throw new Error(`not generated, so not committed: ${refused.map((path) => JSON.stringify(path)).join(', ')}`)
+  return paths.sort()
+}
+
+const mutation = 'mutation ($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { oid } } }'
+
+interface Answer {
+  readonly data?: { readonly createCommitOnBranch?: { readonly commit: { readonly oid: string } } | null }
+  readonly errors?: readonly { readonly message: string }[]
+}
+
+/** Resolves to the commit, or to undefined when there is nothing to commit. */
+export async function commitRebuilt(directory: string, target: Target): Promise<string | undefined> {
+  const paths = rebuiltFiles(directory)
+  if (paths.length === 0) return undefined
+  const input = {
+    branch: { repositoryNameWithOwner: target.repository, branchName: target.branch },
+    expectedHeadOid: target.head,
+    // The second line lets Dependabot rebase a branch that somebody else has committed to.
+    message: { headline: 'Build anew what is generated', body: '[dependabot skip]' },
+    fileChanges: { additions: paths.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })) },
+  }
+  const response = await fetch(target.graphqlUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: mutation, variables: { input } }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(60_000),
+  })
+  const answer = (await response.json()) as Answer
+  const commit = answer.data?.createCommitOnBranch?.commit.oid
+  if (commit === undefined) {
+    throw new Error(
+      `GitHub made no commit (${response.status}): ${answer.errors?.map(({ message }) => message).join('; ') ?? 'no reason given'}`,
+    )
+  }
+  return commit
+}
+
+if (import.meta.main) {
+  const { GITHUB_GRAPHQL_URL = '', GITHUB_TOKEN = '', GITHUB_REPOSITORY = '', GITHUB_OUTPUT = '', BRANCH = '', HEAD = '' } = process.env
+  const [directory = ''] = process.argv.slice(2)
+  const present = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
+  const commit = present
+    ? await commitRebuilt(directory, {
+        graphqlUrl: GITHUB_GRAPHQL_URL,
+        token: GITHUB_TOKEN,
+        repository: GITHUB_REPOSITORY,
+        branch: BRANCH,
+        head: HEAD,
+      })
+    : undefined
+  if (commit !== undefined) appendFileSync(GITHUB_OUTPUT, `commit=${commit}\n`)
+  console.log(commit ?? 'nothing was rebuilt')
+}

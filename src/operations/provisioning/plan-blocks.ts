@@ -1,0 +1,110 @@
+// Owns how a plan, and what became of it, is shown: numbers, then what is wrong, then each object as a review would show it.
+import type { Action } from '../../provision/change.ts'
+import type { Block, DiffLine } from '../../report/blocks.ts'
+import { toDiffLines } from '../../report/diff.ts'
+import { data, type Inline, join, type Line, ours, say } from '../../report/line.ts'
+import { findingsBlock } from '../findings.ts'
+import type { PlannedObject, PlanResult } from './plan-result.ts'
+
+const signs: Readonly<Record<Action, DiffLine['sign']>> = {
+  create: '+',
+  update: '~',
+  replace: '~',
+  delete: '-',
+  adopt: '~',
+  unchanged: ' ',
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  create: 'create',
+  update: 'update',
+  replace: 'replace',
+  delete: 'delete',
+  adopt: 'adopt',
+  unchanged: 'leave',
+}
+
+export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
+
+export const counted = (count: number, noun: string): Inline => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
+
+export const placeOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
+
+export function planFacts(result: PlanResult): Block {
+  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
+  const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
+  const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
+  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
+}
+
+/** `1 to create, 2 to update`; the words of a plan in one line. */
+export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResult): Line {
+  const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete }
+  const words = Object.entries(parts).filter(([, count]) => count > 0)
+  return join(
+    words.map(([verb, count]) => say`${count} to ${ours(verb)}`),
+    ', ',
+  )
+}
+
+export const findingBlocks = ({ findings }: PlanResult): readonly Block[] => (findings.length === 0 ? [] : [findingsBlock(findings)])
+
+/** One diff for all objects of a kind of action, so that a page stays one page. */
+export function objectBlocks(result: PlanResult): readonly Block[] {
+  const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
+  return [{ kind: 'diff', lines: changed.flatMap(toLines) }, ...adoptions(result), ...leftovers(result), ...unchecked(result)]
+}
+
+function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
+  const { section, key, name, action, id, notes, fields, origin } = object
+  const label = [nouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
+  const where = placeOf(object) || id
+  const why =
+    action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
+  return [
+    ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
+    { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
+    ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
+    ...toDiffLines(fields),
+  ]
+}
+
+const adoptions = ({ objects }: PlanResult): readonly Block[] => {
+  const adopted = objects.filter(({ action }) => action === 'adopt')
+  if (adopted.length === 0) return []
+  const line = say`${adopted.length} ${ours(adopted.length === 1 ? 'object is' : 'objects are')} as declared and will be marked as this project's; nothing else about them changes.`
+  return [{ kind: 'paragraph', line }, objectTable('Objects to adopt', adopted)]
+}
+
+const objectTable = (title: string, objects: readonly Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>[]): Block => ({
+  kind: 'details',
+  title: `${title} (${objects.length})`,
+  blocks: [
+    {
+      kind: 'table',
+      columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
+      rows: objects.map(({ section, key, name, id = '' }) => [[ours(nouns[section] ?? '')], [data(key)], [data(name)], [data(id)]]),
+    },
+  ],
+})
+
+const leftovers = ({ leftovers: left }: PlanResult): readonly Block[] =>
+  left.length === 0
+    ? []
+    : [
+        {
+          kind: 'paragraph',
+          line: say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects.`,
+        },
+        objectTable('Objects in no file', left),
+      ]
+
+const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
+  uncheckedCount === 0
+    ? []
+    : [
+        {
+          kind: 'paragraph',
+          line: say`${counted(uncheckedCount, 'changed dashboard')} not checked by the server: it is asked about twenty at most, and older ones cannot be asked.`,
+        },
+      ]

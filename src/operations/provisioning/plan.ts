@@ -1,0 +1,75 @@
+// Owns the operation that says what apply would do. It sends nothing that writes.
+import * as z from 'zod'
+import { createKinds } from '../../provision/kinds/kinds.ts'
+import { type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
+import { say } from '../../report/line.ts'
+import { renderSarif } from '../../report/sarif.ts'
+import { filePath } from '../fields.ts'
+import { planRules } from '../file-rules.ts'
+import { type Context, defineOperation, type Verdict } from '../operation.ts'
+import { planInput } from './inputs.ts'
+import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
+import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
+import { isWrong, makePlan } from './planning.ts'
+
+/** What plan and drift have in common: they look at the same things, and only judge them differently. */
+export const planShape = {
+  effect: 'read' as const,
+  scope: 'service' as const,
+  input: planInput.extend({
+    planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
+  }),
+  output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
+  details: planDetails.extend({
+    planContent: planFileSchema.optional().describe('What `plan-file` holds: digests of all that was looked at.'),
+  }),
+  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
+}
+
+type PlanInput = z.output<(typeof planShape)['input']>
+
+export async function runPlan(context: Context<'read', 'service'>, input: PlanInput) {
+  const planned = await makePlan(context, input)
+  const { organizationId, serviceId } = context.service
+  const result = await toPlanResult(planned)
+  if (input.planFile === undefined || isWrong(planned)) return { ...result, planFile: '' }
+  const planContent = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+  return { ...result, planFile: input.planFile, planContent }
+}
+
+type Ran = Pick<PlanResult, 'findings'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
+
+export async function planFiles({ planFile, planContent, findings }: Ran, { sarifFile: sarif }: PlanInput) {
+  return [
+    ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
+    ...sarifFile(sarif, findings),
+  ]
+}
+
+export const plan = defineOperation({
+  ...planShape,
+  summary: 'Shows what apply would change, field by field. Sends no request that writes.',
+  run: runPlan,
+  judge: judgeFindings,
+  report: (result) => ({
+    headline: result.findings.some(({ severity }) => severity === 'error')
+      ? say`No plan can be made`
+      : result.changed
+        ? say`Plan for ${result.project} (${planWords(result)})`
+        : say`No changes: the service is as the files say`,
+    blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
+    annotations: result.findings,
+  }),
+  files: (result, input) => planFiles(result, input),
+})
+
+export const sarifFile = (path: string | undefined, findings: PlanResult['findings']) =>
+  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, findings) }]
+
+/** What is wrong in files is the user's to right; a warning is worth a look. */
+export function judgeFindings({ findings }: Pick<PlanResult, 'findings'>): Verdict {
+  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
+}

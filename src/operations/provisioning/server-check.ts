@@ -1,0 +1,72 @@
+// Owns asking the server what it thinks of the dashboards that a plan writes, before anything is written.
+import { ApiError } from '../../api/api-error.ts'
+import type { ReadApi } from '../../api/client.ts'
+import type { DashboardComplaint } from '../../api/dashboard-check.ts'
+import type { Service } from '../../api/service.ts'
+import type { Change, Plan } from '../../provision/change.ts'
+import type { Declared } from '../../provision/declarations.ts'
+import { type Finding, failing } from '../../provision/finding.ts'
+import { listOf } from '../../provision/kinds/dashboard-kind.ts'
+import type { Body } from '../../provision/kinds/kind.ts'
+
+export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
+
+export interface ServerCheck {
+  readonly findings: readonly Finding[]
+  /** Dashboards that the server was not asked about. */
+  readonly uncheckedCount: number
+}
+
+interface Asking {
+  readonly api: ReadApi
+  readonly service: Service
+}
+
+/** So that the number of requests does not grow with the number of dashboards. */
+const mostChecked = 20
+
+export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: Asking): Promise<ServerCheck> {
+  if (failing(plan.findings).length > 0) return { findings: [], uncheckedCount: 0 }
+  const changed = plan.changes.filter(({ section, action }) => section === 'dashboards' && (action === 'create' || action === 'update'))
+  const declared = new Map(objects.map((one) => [`${one.section}.${one.key}`, one]))
+  const findings: Finding[] = []
+  let checkedCount = 0
+  for (const change of changed.slice(0, mostChecked)) {
+    const complaints = await complaintsAbout(change, asking)
+    if (complaints === undefined) break
+    checkedCount += 1
+    findings.push(...complaints.map((complaint) => toFinding(complaint, change, declared.get(`dashboards.${change.key}`))))
+  }
+  return { findings, uncheckedCount: changed.length - checkedCount }
+}
+
+/** Undefined when the service does not know the question: older ones do not. */
+async function complaintsAbout({ desired = {} }: Change, { api, service }: Asking): Promise<readonly DashboardComplaint[] | undefined> {
+  try {
+    return await api.dashboards.check(service, withoutIds(desired))
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) throw thrown
+    if (thrown.kind === 'not-served') return undefined
+    // A gateway in between refuses by itself what it does not know.
+    if (thrown.kind === 'refused') return [{ path: '', message: thrown.message.split('\n', 1)[0] ?? '' }]
+    throw thrown
+  }
+}
+
+const toFinding = ({ path, message }: DashboardComplaint, { key, place }: Change, declared: Declared | undefined): Finding => ({
+  rule: 'server-refuses',
+  severity: 'error',
+  place: declared?.placeOf(toPath(path)) ?? place ?? { file: 'files' },
+  message: `dashboards.${key}${path === '' ? '' : `.${path}`}: ${message}`,
+})
+
+const toPath = (path: string): readonly PropertyKey[] => path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
+
+/** A body is checked as that of a create, which bears no ids. */
+const withoutIds = (body: Body): Body => ({
+  ...body,
+  tiles: listOf(body.tiles).map(withoutId),
+  ...(Array.isArray(body.filters) && { filters: listOf(body.filters).map(withoutId) }),
+})
+
+const withoutId = ({ id: _, ...rest }: Body): Body => rest

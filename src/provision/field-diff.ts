@@ -1,0 +1,50 @@
+// Owns what differs between two bodies, field by field, in the order and words of a review. Pure.
+import { isSame } from '../kernel/same.ts'
+import type { FieldChange } from './change.ts'
+import { isMap } from './normal-form.ts'
+import { ownValue } from './variants.ts'
+
+export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
+  if (isSame(before, after)) return []
+  if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].every(isMap)) return diffLists(before, after, path)
+  if (isMap(before) && isMap(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id')
+    return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), path === '' ? key : `${path}.${key}`))
+  }
+  if (before === undefined && isContainer(after)) return leavesOf(after, path)
+  return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
+}
+
+/** Everything that a new value brings, one field each. */
+export function leavesOf(value: unknown, path = ''): readonly FieldChange[] {
+  if (Array.isArray(value) && value.length > 0 && value.every(isMap))
+    return value.flatMap((item, i) => leavesOf(unlabelled(item), `${path}[${labelOf(item, i)}]`))
+  if (!isMap(value)) return [{ path, after: value }]
+  return Object.entries(value).flatMap(([key, item]) => (key === 'id' ? [] : leavesOf(item, path === '' ? key : `${path}.${key}`)))
+}
+
+const isContainer = (value: unknown): boolean => isMap(value) || (Array.isArray(value) && value.length > 0 && value.every(isMap))
+
+/** Items are the same by id, else by their place. */
+function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
+  const left = new Map(before.map((item, i) => [keyOf(item, i), item]))
+  const changes = after.flatMap((item, i) => {
+    const key = keyOf(item, i)
+    const old = left.get(key)
+    left.delete(key)
+    return diffFields(old, item, `${path}[${labelOf(old ?? item, i)}]`)
+  })
+  const gone = [...left.values()].map((item): FieldChange => ({ path: `${path}[${labelOf(item, before.indexOf(item))}]`, before: item }))
+  return [...changes, ...gone]
+}
+
+const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
+
+/** The name stands in the path already. */
+const unlabelled = (item: unknown): unknown =>
+  isMap(item) && typeof item.name === 'string' ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== 'name')) : item
+
+function labelOf(item: unknown, index: number): string {
+  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
+  return typeof label === 'string' ? JSON.stringify(label) : String(index)
+}

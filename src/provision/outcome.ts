@@ -1,0 +1,45 @@
+// Owns what became of each object of a plan.
+import { type ErrorKind, WatchkeeperError } from '../kernel/errors.ts'
+import type { Action, Change, FieldChange } from './change.ts'
+import type { Actual } from './kinds/kind.ts'
+
+/** `unknown`: the request was sent, and nobody can tell whether the server acted. */
+export const outcomeKinds = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged', 'skipped', 'failed', 'unknown'] as const
+
+export type OutcomeKind = (typeof outcomeKinds)[number]
+
+export interface Outcome {
+  readonly change: Change
+  readonly kind: OutcomeKind
+  readonly id?: string | undefined
+  /** Why it was not done, or what is to be known of it. */
+  readonly message?: string | undefined
+  /** Of what failed. */
+  readonly errorKind?: ErrorKind | undefined
+  /** What the server made of what was sent, where that is something else. */
+  readonly serverChanged?: readonly FieldChange[]
+  /** As the server answered it. */
+  readonly actual?: Actual | undefined
+}
+
+export const doneKinds: Readonly<Record<Action, OutcomeKind>> = {
+  create: 'created',
+  update: 'updated',
+  replace: 'replaced',
+  delete: 'deleted',
+  adopt: 'adopted',
+  unchanged: 'unchanged',
+}
+
+export const isDone = ({ kind }: Outcome): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
+
+/** Whether anything was written, as far as that is known. */
+export const isWritten = ({ kind }: Outcome): boolean => isDone({ kind } as Outcome) && kind !== 'unchanged'
+
+export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
+
+export function failed(change: Change, thrown: unknown): Outcome {
+  if (!(thrown instanceof WatchkeeperError)) throw thrown
+  const mayHaveActed = 'mayHaveActed' in thrown && thrown.mayHaveActed === true
+  return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message: thrown.message, errorKind: thrown.kind }
+}

@@ -1,0 +1,42 @@
+// Owns the command that sets a repository up: chosen workflows and sample files, as they stand in examples/.
+import { exitCodes, InputError } from '../../kernel/errors.ts'
+import { quote } from '../../kernel/text.ts'
+import { askForKits, demandKits } from './init-choice.ts'
+import { readSamples, writeSamples } from './init-files.ts'
+import { type Kit, kits } from './init-kits.ts'
+import { initReport, kitDetails, kitList } from './init-report.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface InitOptions {
+  /** Kits by name. */
+  readonly words: readonly string[]
+  /** Only show what there is. */
+  readonly list: boolean
+}
+
+/** Throws an InputError, and writes nothing, when anything is wrong. */
+export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
+  const write = (text: string): void => void terminal.stdout.write(text)
+  const named = demandKits(words)
+  if (list) {
+    write(kitDetails())
+    return exitCodes.ok
+  }
+  const chosen = words.length > 0 ? named : await ask(terminal, write)
+  if (chosen === undefined) {
+    write('\nNothing was written.\n')
+    return exitCodes.cancelled
+  }
+  if (chosen.length === 0) write('Nothing was written.\n')
+  else write(`${initReport(await writeSamples(terminal.directory, await readSamples(chosen)))}\n`)
+  return exitCodes.ok
+}
+
+async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+  if (stdin.isTTY !== true || stdout.isTTY !== true) {
+    const names = kits.map(({ name }) => name).join(', ')
+    throw new InputError([{ name: 'init', message: `nobody is there to be asked: name what to write. There are: ${names}` }])
+  }
+  write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
+  return askForKits(stdin, write)
+}

@@ -1,0 +1,57 @@
+// Owns the repository's config file. Loaded only where there is one: it brings the YAML parser and the rules of files along.
+import type { Problem } from '../kernel/errors.ts'
+import { didYouMean, toCamel, toKebab } from '../kernel/names.ts'
+import { quote } from '../kernel/text.ts'
+import { lintSettingsSchema } from '../operations/lint-settings.ts'
+import { fileSettings } from '../operations/settings.ts'
+import { type Complaint, complaintsOf } from '../provision/complaints.ts'
+import { type ReadDocument, readDocument } from '../provision/document.ts'
+import type { LintSettings } from '../provision/lint.ts'
+import { formatPlace } from '../provision/place.ts'
+import { decode } from './decode.ts'
+import { settingFields, settingNames, type Values } from './setting-sources.ts'
+
+/** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
+export interface Config {
+  readonly values: Values
+  readonly lintSettings: LintSettings
+  readonly problems: readonly Problem[]
+}
+
+export function readConfig(text: string, file: string): Config {
+  const reading = readDocument(text, file)
+  if ('complaints' in reading) return refuse(reading.complaints.map(toProblem))
+  const { value } = reading
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([{ name: file, message: 'is no map of settings' }])
+  const { rules, ...settings } = value as Values
+  const lint = readRules(rules ?? {}, reading)
+  const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
+  const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)))
+  return {
+    values: Object.fromEntries(known.map(([key, setting]) => [toCamel(key), decoded(toCamel(key), setting)])),
+    lintSettings: lint.lintSettings,
+    problems: [...lint.problems, ...unknown.map((key) => ({ name: file, message: `"${quote(key, 60)}" ${whyNot(toCamel(key))}` }))],
+  }
+}
+
+const refuse = (problems: readonly Problem[]): Config => ({ values: {}, lintSettings: {}, problems })
+
+const toProblem = ({ place, message }: Complaint): Problem => ({ name: formatPlace(place), message })
+
+function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'problems'> {
+  const parsed = lintSettingsSchema.safeParse(rules)
+  if (parsed.success) return { lintSettings: parsed.data, problems: [] }
+  return { lintSettings: {}, problems: complaintsOf(parsed.error, document, lintSettingsSchema, ['rules']).map(toProblem) }
+}
+
+const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)
+
+function decoded(name: string, setting: unknown): unknown {
+  const field = settingFields[name]
+  return typeof setting === 'string' && field ? decode(field, setting) : setting
+}
+
+const whyNot = (name: string): string =>
+  settingNames.includes(name)
+    ? 'may not be set by a file in the repository: give it as an input or a variable'
+    : `is no setting${didYouMean(name, fileSettings.map(toKebab))}`

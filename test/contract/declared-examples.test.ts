@@ -1,0 +1,50 @@
+// The files that people copy are files that work: each is checked, applied to the emulator, and then nothing is left to do.
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../support/emulator.ts'
+import { invokeText } from '../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const root = new URL('../..', import.meta.url).pathname
+const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
+const examples = ['observability', 'starter', 'adopt'].flatMap((folder) =>
+  readdirSync(`${root}/examples/${folder}`).map((name) => `examples/${folder}/${name}`),
+)
+
+const env = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20', GITHUB_REPOSITORY: 'shop/infra' }
+
+const run = (operation: string, path: string, variables: Readonly<Record<string, string>> = env) =>
+  invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation },
+    env: variables,
+    files: { [path.replace('examples', 'observability')]: read(path) },
+  })
+
+it.each(examples)('%s can be applied, and then there is no drift', async (path) => {
+  const { document: checked } = await run('validate', path)
+  expect([checked.status, checked.findings]).toEqual(['pass', expect.not.arrayContaining([expect.objectContaining({ severity: 'error' })])])
+  const { document: applied } = await run('apply', path)
+  expect([applied.status === 'error', applied.changed]).toEqual([false, true])
+  const { document: drift } = await run('drift', path)
+  expect(drift).toMatchObject({ changed: false, toAdopt: 0 })
+  expect(['pass', 'warn']).toContain(drift.status)
+})
+
+// GitHub gives a variable that nobody has set as one that is empty.
+it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is wrong while %s is empty, and says where', async (name) => {
+  const { document } = await run('validate', 'examples/starter/service.yml', { ...env, [name]: '' })
+  expect(document).toMatchObject({ status: 'fail' })
+  expect(document.findings).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
+})
+
+it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'environments'])(
+  'examples/workflows/%s.yml sets what the starter set names',
+  (name) => {
+    const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
+    const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
+      ([, variable]) => variable,
+    )
+    expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
+  },
+)

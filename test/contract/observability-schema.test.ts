@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { renderSchemas } from '../../src/reference/json-schema.ts'
+import { fileWith, readValue, written } from '../support/declarations.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const examples = readdirSync(`${root}/examples/observability`)
+const text = (await renderSchemas())['observability.schema.json'] ?? ''
+
+interface Node {
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly Node[]
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, Node>>
+}
+
+const schema = JSON.parse(text) as Node & { readonly $defs: Readonly<Record<string, Node>> }
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+const validate = ajv.compile(schema)
+
+/** All that is there of a field, wherever it was put. */
+const formsOf = (node: Node): readonly Node[] => [
+  node,
+  ...(node.anyOf ?? []).flatMap(formsOf),
+  ...(node.$ref === undefined ? [] : formsOf(schema.$defs[node.$ref.replace('#/$defs/', '')] ?? {})),
+]
+
+const published = 'https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas'
+
+describe.each(examples)('examples/observability/%s', (name) => {
+  const path = `${root}/examples/observability/${name}`
+  const example = readFileSync(path, 'utf8')
+
+  it('is what the schema wants', () => {
+    expect(validate(parse(example)), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it('names the schema in its first line, by an address that holds wherever it is copied to', () => {
+    expect(example.split('\n')[0]).toBe(`# yaml-language-server: $schema=${published}/observability.schema.json`)
+  })
+})
+
+describe('the schema of files', () => {
+  it('is small enough to be loaded with every file', () => {
+    expect(text.length).toBeLessThan(150_000)
+  })
+
+  it('describes what an editor shows beside a field', () => {
+    const fields = Object.entries(schema.$defs.alert?.properties ?? {}).filter(([name]) => !['adopt', 'id'].includes(name))
+    for (const [name, field] of fields) expect(formsOf(field).find(({ description }) => description)?.description, name).toMatch(/\.$/)
+    expect(fields.length).toBeGreaterThan(15)
+  })
+
+  it('completes words, also those that are used in several places', () => {
+    const words = (def: string, field: string) => formsOf(schema.$defs[def]?.properties?.[field] ?? {}).flatMap((form) => form.enum ?? [])
+    expect(words('alert', 'interval')).toContain('5m')
+    expect(words('alert', 'thresholdType')).toContain('not_between')
+    expect(words('select', 'aggFn')).toContain('count_distinct')
+    expect(words('numberFormat', 'numericUnit')).toContain('bytes_iec')
+  })
+
+  const variable = written('‹env.X›')
+
+  it.each([
+    ['a file without anything wrong', fileWith()],
+    ['its own name', { $schema: './observability.schema.json' }],
+    ['a number', fileWith({ alert: { threshold: variable } })],
+    ['a number or null', fileWith({ alert: { thresholdMax: variable } })],
+    ['a choice', fileWith({ alert: { interval: variable } })],
+    ['a boolean', fileWith({ alert: { adopt: variable } })],
+    ['a time', fileWith({ alert: { scheduleStartAt: variable } })],
+    ['a place on the grid', fileWith({ tile: { x: variable } })],
+    ['a text', fileWith({ alert: { name: variable } })],
+    ['a part of a short text', fileWith({ dashboard: { tags: [`a-${written('‹env.A_NAME_OF_MORE_THAN_32_CHARACTERS›')}`] } })],
+    ['an object that takes the rest from the defaults', { alerts: { a: {} } }],
+  ])('accepts %s', (_, value) => {
+    expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it.each([
+    ['an unknown section', { alert: {} }],
+    ['an unknown field', fileWith({ alert: { treshold: 1 } })],
+    ['an unknown field of a chart', fileWith({ tile: { config: { displayType: 'markdown', text: 'x' } } })],
+    ['a word that is none', fileWith({ alert: { interval: '5min' } })],
+    ['a word of a chart that is none', fileWith({ tile: { config: { displayType: 'lines', sourceId: 's' } } })],
+    ['an expression that is none', fileWith({ alert: { threshold: written('‹secrets.X›') } })],
+    ['a text around an expression where a number belongs', fileWith({ alert: { threshold: `1${variable}` } })],
+    ['a text instead of a number', fileWith({ alert: { threshold: '5' } })],
+    ['a tile beyond the grid', fileWith({ tile: { x: 24 } })],
+    ['a key that is none', { alerts: { 'A b': {} } }],
+    ['a key that is an expression', { alerts: { [variable]: {} } }],
+  ])('refuses %s', (_, value) => {
+    expect(validate(value)).toBe(false)
+  })
+
+  it.each([
+    fileWith(),
+    fileWith({ alert: { treshold: 1 } }),
+    fileWith({ alert: { interval: '5min' } }),
+    fileWith({ tile: { x: 24 } }),
+    fileWith({ tile: { config: { displayType: 'lines' } } }),
+    { alert: {} },
+    { alerts: { 'A b': {} } },
+  ])('says the same as validate: %#', (value) => {
+    expect(validate(value)).toBe(readValue(value).findings.length === 0)
+  })
+})

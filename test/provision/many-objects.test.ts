@@ -1,0 +1,142 @@
+// What takes no time for ten objects takes little for ten thousand: the work grows with their number, and not with its square.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { profileNamed } from '../../src/api/profiles.ts'
+import { byMark, findDoubles, reviewOutcome } from '../../src/provision/after-list.ts'
+import type { Change } from '../../src/provision/change.ts'
+import { type Declarations, readDeclarations } from '../../src/provision/declarations.ts'
+import type { Actual, Body } from '../../src/provision/kinds/kind.ts'
+import { createKinds } from '../../src/provision/kinds/kinds.ts'
+import { planChanges } from '../../src/provision/plan.ts'
+import { toPlanFile } from '../../src/provision/plan-file.ts'
+import type { World } from '../../src/provision/world.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
+
+const profile = profileNamed('clickhouse-cloud')
+const kinds = createKinds(profile)
+const options = { project: 'shop/many', profile, prune: true, maxDeletes: 0 }
+
+const alertCount = 9500
+const dashboardCount = 500
+const tilesEach = 10
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
+
+const tile = (i: number) => ({
+  name: `Tile ${i}`,
+  x: 0,
+  y: i,
+  w: 4,
+  h: 4,
+  config: { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count', where: `tile:${i}` }] },
+})
+
+const dashboards = numbers(dashboardCount).map(
+  (d) => [`dashboard-${d}`, { name: `Dashboard ${d}`, tiles: numbers(tilesEach).map(tile) }] as const,
+)
+
+/** A third of them names its dashboard by its name. */
+const alert = (i: number) => ({
+  name: `Alert ${i}`,
+  dashboard: i % 3 === 0 ? { name: `Dashboard ${i % dashboardCount}` } : `dashboard-${i % dashboardCount}`,
+  tile: `Tile ${i % tilesEach}`,
+  threshold: i,
+  interval: '5m',
+  channel: { type: 'webhook', webhook: 'oncall' },
+})
+
+function declare(): Declarations {
+  const alerts = numbers(alertCount).map((i) => [`alert-${i}`, alert(i)] as const)
+  const parts = numbers(20).map((i) => ({
+    dashboards: Object.fromEntries(dashboards.filter((_, d) => d % 20 === i)),
+    alerts: Object.fromEntries(alerts.filter((_, a) => a % 20 === i)),
+  }))
+  return readDeclarations(
+    parts.map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) })),
+    () => undefined,
+  )
+}
+
+const nothing: World = {
+  dashboards: [],
+  savedSearches: [],
+  alerts: [],
+  sources: [{ id: 'logs', name: 'Logs' }] as unknown as World['sources'],
+  webhooks: [{ id: 'hook', name: 'oncall' }],
+  doubts: {},
+}
+
+/** A service after all of it was applied. */
+function worldOf(changes: readonly Change[]): World {
+  const bodies = (section: string): readonly Body[] => changes.filter((one) => one.section === section).map(({ desired = {} }) => desired)
+  const made = bodies('dashboards').map((body, d) => ({
+    ...body,
+    id: `d${d}`,
+    tiles: (body.tiles as readonly Body[]).map((one, i) => ({ ...one, id: `d${d}t${i}` })),
+  }))
+  const idOf = new Map(made.map((one) => [(one as Body).name, one.id]))
+  const alerts = bodies('alerts').map((body, i) => {
+    const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
+    return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
+  })
+  return { ...nothing, dashboards: made, alerts } as unknown as World
+}
+
+const count = (changes: readonly Change[]) =>
+  Object.fromEntries([...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => [action, length]))
+
+describe('ten thousand objects', () => {
+  let declared: Declarations
+  let world: World
+  beforeAll(() => {
+    declared = declare()
+    // Nothing is there yet that could be named: all are on one dashboard until it is.
+    const onKey = declared.objects.map((one) =>
+      'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
+    )
+    world = worldOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+  }, 60_000)
+
+  /** What a busy machine needs, and a square would never do with. */
+  const longestMs = 4000
+
+  it('are compared with ten thousand that are the same', () => {
+    expect(cpuMsOf(() => expect(count(planChanges(declared, world, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(
+      longestMs,
+    )
+  })
+
+  it('are compared with ten thousand that all differ, and made into a plan file', () => {
+    const other = {
+      ...world,
+      alerts: world.alerts.map((one) => ({ ...one, threshold: -1 })),
+      dashboards: world.dashboards.map((one) => ({ ...one, name: 'Old' })),
+    }
+    const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
+    const ms = cpuMsOf(() => {
+      const plan = planChanges({ objects: byKey }, other, { ...options, prune: false })
+      expect(count(plan.changes)).toEqual({ update: byKey.length })
+      toPlanFile(plan, kinds, { organizationId: 'o', serviceId: 's', prune: false })
+    })
+    expect(ms).toBeLessThan(longestMs)
+  })
+
+  it('that name something that is not there are complained of one by one', () => {
+    const webhooks = numbers(1000).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
+    expect(
+      cpuMsOf(() => expect(planChanges(declared, { ...world, webhooks }, options).findings.length).toBeGreaterThan(9000)),
+    ).toBeLessThan(longestMs)
+  })
+
+  it('are found again by their marks after the writes', () => {
+    const items = world.alerts as readonly Actual[]
+    const { changes } = planChanges(declared, { ...world, alerts: [] }, options)
+    const created = changes.filter(({ section }) => section === 'alerts')
+    const ms = cpuMsOf(() => {
+      const list = byMark({ items, mayBeCut: false }, kinds.alerts)
+      const reviewed = created.map((change) => reviewOutcome({ change, kind: 'created' }, list, change.desired ?? {}, kinds.alerts))
+      expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
+      expect(findDoubles(list, kinds.alerts, options.project)).toEqual([])
+    })
+    expect(ms).toBeLessThan(longestMs)
+  })
+})

@@ -1,0 +1,56 @@
+// Short ways to read declarations in tests: as text where places matter, as a value where they do not.
+import { alertBodySchema } from '../../src/api/alert-body.ts'
+import { type Declarations, readDeclarations } from '../../src/provision/declarations.ts'
+import type { Finding } from '../../src/provision/finding.ts'
+import { formatPlace } from '../../src/provision/place.ts'
+import type { Abilities } from '../../src/provision/references.ts'
+
+type Variables = Readonly<Record<string, string>>
+
+export const readText = (text: string, variables: Variables = {}): Declarations =>
+  readDeclarations([{ path: 'f.yml', text }], (name) => variables[name])
+
+export const readValue = (value: unknown, variables: Variables = {}): Declarations => readText(JSON.stringify(value), variables)
+
+/** `f.yml:1:2 rule: message`. */
+export const lines = (findings: readonly Finding[]): readonly string[] =>
+  findings.map(({ place, rule, message }) => `${formatPlace(place)} ${rule}: ${message}`)
+
+export const messages = (findings: readonly Finding[]): readonly string[] => findings.map(({ rule, message }) => `${rule}: ${message}`)
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A file with one dashboard `d` of one tile `T`, and an alert `a` on it; nothing of it is worth a word. */
+export const fileWith = ({ alert = {}, tile = {}, dashboard = {}, more = {} }: Readonly<Record<string, Fields>> = {}) => ({
+  dashboards: {
+    d: {
+      name: 'D',
+      tags: ['t'],
+      tiles: [{ name: 'T', x: 0, y: 0, w: 1, h: 1, config: { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count' }] }, ...tile }],
+      ...dashboard,
+    },
+  },
+  alerts: {
+    a: {
+      name: 'A',
+      dashboard: 'd',
+      tile: 'T',
+      threshold: 1,
+      interval: '5m',
+      note: 'n',
+      channel: { type: 'webhook', webhook: 'w' },
+      ...alert,
+    },
+  },
+  ...more,
+})
+
+/** Of a product that knows everything. */
+export const allAbilities: Abilities = {
+  savedSearches: true,
+  webhookNames: true,
+  alertFields: new Set(Object.keys(alertBodySchema.shape)),
+}
+
+/** `‹env.X›` as it is written in a file: with a dollar and braces, which would be a template string's here. */
+export const written = (text: string): string => text.replaceAll('‹', '$' + '{{ ').replaceAll('›', ' }}')

@@ -1,0 +1,78 @@
+// A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
+import { readOnly } from '../../src/api/client.ts'
+import { neutral, profileNamed } from '../../src/api/profiles.ts'
+import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { Context } from '../../src/operations/operation.ts'
+import { apply } from '../../src/operations/provisioning/apply.ts'
+import { drift } from '../../src/operations/provisioning/drift.ts'
+import { plan } from '../../src/operations/provisioning/plan.ts'
+import { openSession, service, type TestSession } from './session.ts'
+
+type Dialect = NonNullable<EmulatorOptions['dialect']>
+
+/** Files by path. Anything that is no text is written as JSON. */
+export type SiteFiles = Readonly<Record<string, unknown>>
+
+type PlanInput = Partial<Parameters<typeof plan.run>[1]>
+type ApplyInput = Partial<Parameters<typeof apply.run>[1]>
+
+export interface Site {
+  readonly session: TestSession
+  readonly progress: readonly string[]
+  plan(files: SiteFiles, input?: PlanInput): ReturnType<typeof plan.run>
+  apply(files: SiteFiles, input?: ApplyInput): ReturnType<typeof apply.run>
+  drift(files: SiteFiles, input?: PlanInput): ReturnType<typeof drift.run>
+}
+
+export const project = 'shop/observability'
+
+/** Without a clock of the caller's, nothing ever waits. */
+export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
+  const profile = dialect === 'neutral' ? neutral : profileNamed(dialect)
+  const session = openSession(emulator.url, { profile, observabilityPath: profile.observabilityPath, deadlineMs: 3_600_000 }, clock)
+  const progress: string[] = []
+  const contextFor = (files: SiteFiles): Context<'write', 'service'> => ({
+    ...sharedContext(files),
+    api: session.api,
+  })
+  const readContextFor = (files: SiteFiles): Context<'read', 'service'> => ({ ...sharedContext(files), api: readOnly(session.api) })
+  const sharedContext = (files: SiteFiles): Omit<Context<'read', 'service'>, 'api'> => ({
+    organizationId: demo.organizationId,
+    service,
+    profile,
+    apiOrigin: emulator.url,
+    clock: session.clock,
+    files: toFiles(files),
+    lintSettings: {},
+    stop: session.stopSignal,
+    progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
+  })
+  const standard = { files: ['**'], project, prune: false, maxDeletes: 1000 }
+  try {
+    return await use({
+      session,
+      progress,
+      plan: (files, input) => plan.run(readContextFor(files), { ...standard, ...input }),
+      apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
+      drift: (files, input) => drift.run(readContextFor(files), { ...standard, ...input }),
+    })
+  } finally {
+    await session.close()
+  }
+}
+
+const toFiles = (files: SiteFiles): Context<'write', 'service'>['files'] => ({
+  find: async () => Object.keys(files).filter((path) => !path.endsWith('.plan.json')),
+  read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
+  variable: () => undefined,
+})
+
+export const emptyPlan = { toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, changed: false }
+
+/** The demo's service as the emulator keeps it. */
+export function storeOf({ store }: Emulator) {
+  const found = store.organizations[0]?.services.find(({ id }) => id === service.serviceId)
+  if (found === undefined) throw new Error('the shop has no such service')
+  return found
+}

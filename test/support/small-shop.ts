@@ -1,0 +1,26 @@
+// A declaration that is small enough to see what a test changes about it, and short words for what became of it.
+import type { Site } from './site.ts'
+
+export const line = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
+
+export const tile = (name: string, y = 0, config: object = line) => ({ name, x: 0, y, w: 6, h: 4, config })
+
+/** What every alert has; its channel is a webhook by name, which needs a profile that can list them. */
+export const watching = { threshold: 1, interval: '5m', note: 'n', channel: { type: 'webhook', webhook: 'oncall' } }
+
+export const shop = { name: 'Shop', tags: ['shop'], tiles: [tile('A'), tile('B', 4)] }
+
+export const errors = { name: 'Errors', dashboard: 'shop', tile: 'A', ...watching }
+
+type Result = Awaited<ReturnType<Site['apply']>>
+
+/** By key, or by name where the key cannot be read from the mark. */
+export const outcomes = ({ objects }: Pick<Result, 'objects'>) =>
+  Object.fromEntries(objects.map(({ key, name, outcome }) => [key || name, outcome]))
+
+export const actions = ({ objects }: Pick<Result, 'objects'>) =>
+  Object.fromEntries(objects.map(({ key, name, action }) => [key || name, action]))
+
+export const errorsIn = ({ findings }: Pick<Result, 'findings'>) => findings.filter(({ severity }) => severity === 'error')
+
+export const errorRules = (result: Pick<Result, 'findings'>) => errorsIn(result).map(({ rule }) => rule)

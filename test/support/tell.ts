@@ -1,0 +1,103 @@
+// Tells a fake GitHub what came of a run, in this process and on a clock that never waits.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { News } from '../../src/github/news.ts'
+import type { Limits } from '../../src/github/octokit.ts'
+import { tellGitHub, type Wish } from '../../src/github/tell.ts'
+import { createRedact } from '../../src/kernel/secrets.ts'
+import type { Block, Status } from '../../src/report/blocks.ts'
+import { ours, say } from '../../src/report/line.ts'
+import { type GitHubServer, token } from './github-server.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+export const startMs = Date.parse('2026-03-31T12:00:00Z')
+
+export function newsOf(status: Status, more: Partial<News> & { readonly text?: string } = {}): News {
+  const { text = 'The cost', ...rest } = more
+  const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${ours(text)}` }]
+  const reason = status === 'pass' ? '' : text
+  return {
+    operation: 'usage-cost',
+    status,
+    hasFailed: status === 'fail' || status === 'error',
+    hasChanges: false,
+    reason,
+    blocks,
+    atMs: startMs,
+    ...rest,
+  }
+}
+
+export interface TellOptions extends Partial<Omit<Wish, 'news'>> {
+  readonly news?: News
+  readonly env?: Readonly<Record<string, string>>
+  /** The event's payload; a pull request from the repository itself unless said otherwise. */
+  readonly event?: unknown
+  readonly limits?: Limits
+  readonly stop?: AbortSignal
+  /** As the end of the grace after it; the same signal unless said otherwise. */
+  readonly abort?: AbortSignal
+  /** Milliseconds since `startMs` that have passed. */
+  readonly laterMs?: number
+}
+
+export interface Told {
+  readonly lost: readonly string[]
+  readonly notes: readonly string[]
+  readonly waitedMs: number
+}
+
+export const pullRequestEvent = (number: number, fullName = 'acme/shop') => ({
+  pull_request: { number, head: { sha: 'a'.repeat(40), repo: { full_name: fullName } } },
+})
+
+export async function tell(github: GitHubServer, options: TellOptions = {}): Promise<Told> {
+  const {
+    env = {},
+    event = pullRequestEvent(12),
+    limits,
+    stop = new AbortController().signal,
+    abort = stop,
+    laterMs = 0,
+    ...wish
+  } = options
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-tell-'))
+  const clock = createVirtualClock(startMs + laterMs)
+  const notes: string[] = []
+  try {
+    await writeFile(join(directory, 'event.json'), JSON.stringify(event))
+    const lost = await tellGitHub(
+      {
+        news: newsOf('fail'),
+        comment: 'off',
+        issue: 'off',
+        label: 'cost',
+        target: undefined,
+        prNumber: undefined,
+        token,
+        redact: createRedact([token]),
+        ...wish,
+      },
+      { ...runnerEnvironment(github.url), GITHUB_EVENT_PATH: join(directory, 'event.json'), ...env },
+      { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
+      limits,
+    )
+    return { lost, notes, waitedMs: clock.elapsedMs() }
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+/** The variables of a runner, as far as they are looked at. */
+export const runnerEnvironment = (url: string): Record<string, string> => ({
+  GITHUB_API_URL: url,
+  GITHUB_SERVER_URL: 'https://github.example',
+  GITHUB_REPOSITORY: 'acme/shop',
+  GITHUB_RUN_ID: '4711',
+  GITHUB_RUN_ATTEMPT: '1',
+  GITHUB_WORKFLOW: 'cost gate',
+  GITHUB_JOB: 'cost',
+  GITHUB_ACTION: '__watchkeeper_watchkeeper',
+  GITHUB_SHA: 'a'.repeat(40),
+})

@@ -1,0 +1,113 @@
+// Owns what no workflow of this project may do, and none that it gives to others. Each rule returns what breaks it.
+import { parse } from 'yaml'
+
+export interface Step {
+  readonly name?: string
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+export interface Job {
+  readonly permissions?: Readonly<Record<string, string>>
+  readonly 'timeout-minutes'?: number
+  /** Absent where the job is another workflow. */
+  readonly steps?: readonly Step[]
+  readonly uses?: string
+  readonly needs?: string | readonly string[]
+  readonly environment?: string
+}
+
+export interface Workflow {
+  readonly on: string | readonly string[] | Readonly<Record<string, unknown>>
+  readonly permissions?: unknown
+  readonly concurrency?: unknown
+  readonly jobs: Readonly<Record<string, Job>>
+}
+
+interface Rule {
+  readonly says: string
+  /** Holds for the project's own workflows alone. */
+  readonly own?: boolean
+  broken(workflow: Workflow, text: string): readonly string[]
+}
+
+export const triggersOf = ({ on }: Workflow): readonly string[] =>
+  typeof on === 'string' ? [on] : Array.isArray(on) ? (on as readonly string[]) : Object.keys(on)
+
+export const stepsOf = ({ jobs }: Pick<Workflow, 'jobs'>): readonly Step[] => Object.values(jobs).flatMap(({ steps = [] }) => steps)
+
+const checkoutsOf = (workflow: Workflow): readonly Step[] =>
+  stepsOf(workflow).filter(({ uses = '' }) => uses.startsWith('actions/checkout@'))
+
+/** Rights that let a job leave something behind that others trust. */
+const mayPublish = ({ permissions = {} }: Job): boolean => permissions['id-token'] === 'write' || permissions.contents === 'write'
+
+export const rules: readonly Rule[] = [
+  {
+    says: 'grants nothing to all of its jobs',
+    broken: ({ permissions }) => (JSON.stringify(permissions) === '{}' ? [] : [`permissions: ${JSON.stringify(permissions)}`]),
+  },
+  {
+    says: 'pins every action but this one to a commit, with its version beside it',
+    broken: (_, text) =>
+      text
+        .split('\n')
+        .filter((line) => /\buses: /.test(line) && !/uses: (?:\.\/|watchkeeper\/watchkeeper(?:\/[\w./-]+)?@v0$)/.test(line))
+        .filter((line) => !/uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
+  },
+  {
+    says: 'ends by itself',
+    broken: ({ jobs }) =>
+      Object.entries(jobs).flatMap(([name, job]) => (job.uses !== undefined || (job['timeout-minutes'] ?? 0) > 0 ? [] : [name])),
+  },
+  {
+    says: 'runs no script that an expression is part of',
+    broken: (workflow) => stepsOf(workflow).flatMap(({ run = '' }) => (run.includes('${{') ? [run] : [])),
+  },
+  {
+    says: 'keeps no credentials in a checkout',
+    broken: (workflow) =>
+      checkoutsOf(workflow).flatMap((step) => (step.with?.['persist-credentials'] === false ? [] : [JSON.stringify(step)])),
+  },
+  {
+    says: 'is not started by strangers with rights of its own, and then checks out what they wrote',
+    broken: (workflow) => {
+      const triggers = triggersOf(workflow)
+      if (triggers.includes('pull_request_target')) return ['pull_request_target']
+      if (!triggers.includes('workflow_run')) return []
+      return checkoutsOf(workflow).flatMap((step) => ['ref', 'repository'].filter((input) => step.with?.[input] !== undefined))
+    },
+  },
+  {
+    says: 'hands its secrets to no other workflow as a whole',
+    broken: (_, text) => text.split('\n').filter((line) => /secrets:\s*inherit/.test(line)),
+  },
+  {
+    says: 'knows no secret: what it may do, it may do for one run',
+    own: true,
+    broken: (_, text) => [...text.matchAll(/\bsecrets\.\w+/g)].map(([secret]) => secret),
+  },
+  {
+    says: 'says what happens when it is started twice',
+    own: true,
+    broken: ({ concurrency }) => (typeof concurrency === 'object' && concurrency !== null ? [] : ['no concurrency']),
+  },
+  {
+    says: 'uses no cache where something is published',
+    own: true,
+    broken: ({ jobs }) =>
+      Object.entries(jobs).flatMap(([name, job]) => {
+        const nodes = (job.steps ?? []).filter(({ uses = '' }) => uses.startsWith('actions/setup-node@'))
+        return mayPublish(job) && nodes.some((step) => step.with?.['package-manager-cache'] !== false) ? [name] : []
+      }),
+  },
+]
+
+export const parseWorkflow = (text: string): Workflow => parse(text) as Workflow
+
+/** Every right to write, as `job: right`. */
+export const rightsToWrite = ({ jobs }: Workflow): readonly string[] =>
+  Object.entries(jobs).flatMap(([name, { permissions = {} }]) =>
+    Object.entries(permissions).flatMap(([right, level]) => (level === 'write' ? [`${name}: ${right}`] : [])),
+  )

@@ -1,0 +1,147 @@
+// Runs the jobs of a workflow as a runner would: conditions, inputs and outputs by GitHub's own expressions, scripts in a shell, and the
+// steps of the action in this process. It knows the actions that our workflows use, and no others.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { digestOfText } from '../../src/kernel/digest.ts'
+import { type Contexts, fill, isTrue } from './expressions.ts'
+import { invokeText } from './invoke.ts'
+import type { Job, Step } from './workflow-rules.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+interface RunnableStep extends Step {
+  readonly id?: string
+  readonly if?: string
+  readonly env?: Texts
+}
+
+export interface RunnableJob extends Omit<Job, 'steps'> {
+  readonly if?: string
+  readonly env?: Texts
+  readonly outputs?: Texts
+  readonly steps: readonly RunnableStep[]
+}
+
+export interface Ran {
+  readonly result: 'success' | 'failure' | 'skipped'
+  readonly outputs: Texts
+  /** The operations that ran, in order. */
+  readonly operations: readonly string[]
+}
+
+export interface Run {
+  /** Contexts of expressions: `github`, `inputs`, `secrets`, `vars`. */
+  readonly values: Contexts['values']
+  /** Of the whole workflow. */
+  readonly env?: Texts
+  /** The repository, by path. */
+  readonly files?: Texts
+  /** What happens before a job starts. */
+  readonly before?: Readonly<Record<string, () => void>>
+}
+
+/** What the repository is called. */
+export const repository = 'shop/infra'
+
+export async function runJobs(
+  jobs: Readonly<Record<string, RunnableJob>>,
+  { values, env = {}, files = {}, before = {} }: Run,
+): Promise<Readonly<Record<string, Ran>>> {
+  const ran: Record<string, Ran> = {}
+  const artifacts = new Map<string, readonly [path: string, content: string]>()
+  for (const [id, job] of Object.entries(jobs)) {
+    before[id]?.()
+    ran[id] = await runJob(job, { values: { ...values, needs: ran }, env, files: new Map(Object.entries(files)), artifacts })
+  }
+  return ran
+}
+
+interface Surroundings {
+  readonly values: Contexts['values']
+  readonly env: Texts
+  readonly files: Map<string, string>
+  readonly artifacts: Map<string, readonly [path: string, content: string]>
+}
+
+interface State extends Surroundings {
+  readonly env: Record<string, string>
+  readonly steps: Record<string, { readonly outputs: Texts }>
+  readonly operations: string[]
+}
+
+async function runJob(job: RunnableJob, around: Surroundings): Promise<Ran> {
+  const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
+  if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
+    return { result: 'skipped', outputs: {}, operations: [] }
+  const env = { ...fillAll(around.env, around), ...fillAll(job.env ?? {}, around) }
+  const state: State = { ...around, env, steps: {}, operations: [] }
+  let passed = true
+  for (const step of job.steps) {
+    if (!passed || (step.if !== undefined && !isTrue(step.if, contextsOf(state)))) continue
+    const done = await runStep(step, state)
+    if (step.id !== undefined) state.steps[step.id] = { outputs: done.outputs }
+    passed = done.passed
+  }
+  const { operations } = state
+  return { result: passed ? 'success' : 'failure', outputs: fillAll(job.outputs ?? {}, contextsOf(state)), operations }
+}
+
+const contextsOf = ({ values, steps, files }: State): Contexts => ({
+  values: { ...values, steps },
+  hashFiles: (path) => (files.has(path) ? digestOfText(files.get(path) ?? '', 64) : ''),
+})
+
+export const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(String(text), contexts)]))
+
+interface StepDone {
+  readonly passed: boolean
+  readonly outputs: Texts
+}
+
+async function runStep({ uses = '', run, with: given = {}, env = {} }: RunnableStep, state: State): Promise<StepDone> {
+  const inputs = fillAll(given, contextsOf(state))
+  const { name = '', path = '' } = inputs
+  if (run !== undefined) return runScript(run, fillAll(env, contextsOf(state)), state)
+  if (uses.startsWith('watchkeeper/watchkeeper@')) return runOperation(inputs, state)
+  if (uses.startsWith('actions/upload-artifact@')) state.artifacts.set(name, [path, state.files.get(path) ?? ''])
+  else if (uses.startsWith('actions/download-artifact@')) state.files.set(...(state.artifacts.get(name) ?? ['nothing', '']))
+  else if (!uses.startsWith('actions/checkout@')) throw new Error(`no step of these workflows uses ${uses}`)
+  return { passed: true, outputs: {} }
+}
+
+async function runOperation(inputs: Texts, { env, files, operations }: State): Promise<StepDone> {
+  operations.push(inputs.operation ?? '')
+  const finished = await invokeText({ inputs, env: { GITHUB_REPOSITORY: repository, ...env }, files: Object.fromEntries(files) })
+  for (const { path, content } of finished.files) files.set(path, content)
+  return { passed: finished.exitCode === 0, outputs: { ...finished.outputs, result: JSON.stringify(finished.document) } }
+}
+
+function runScript(script: string, env: Texts, state: State): StepDone {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-called-'))
+  const [variables, outputs] = [join(directory, 'env'), join(directory, 'output')]
+  try {
+    for (const file of [variables, outputs]) writeFileSync(file, '')
+    const files = { GITHUB_ENV: variables, GITHUB_OUTPUT: outputs, PATH: process.env.PATH }
+    const { status } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...files, ...env } })
+    Object.assign(state.env, assignmentsIn(variables))
+    return { passed: status === 0, outputs: assignmentsIn(outputs) }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** `NAME=value`, one a line, as the runner reads its files. */
+const assignmentsIn = (file: string): Record<string, string> =>
+  Object.fromEntries(
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const at = line.indexOf('=')
+        if (at < 1) throw new Error(`the runner refuses the line ${JSON.stringify(line)}`)
+        return [line.slice(0, at), line.slice(at + 1)]
+      }),
+  )
