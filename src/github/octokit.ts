@@ -81,7 +81,7 @@ function ofReading(thrown: unknown): GitHubFailure {
 function waitAfter(failure: GitHubFailure, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
   if (cancellation.stop.aborted) throw failure
   const { patience, toldMs } = failure.facts
-  const decision = decideRetry({ patience, attempts, maxAttempts: mostAttempts, toldMs, remainingMs, random: random() })
+  const decision = decideRetry({ patience, attempts, alike: attempts, maxAttempts: mostAttempts, toldMs, remainingMs, random: random() })
   if (!decision.retry) throw failure
   return decision.waitMs
 }

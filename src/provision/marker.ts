@@ -43,7 +43,11 @@ export const digestOf = (value: unknown): string => digestOfText(canonicalText(v
 /** Long enough that no two plans share one. */
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
-const markLine = /(?:^|\n)[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})\s*$/
+// Whole lines, wherever they stand: below a mark, people go on writing.
+const markLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
+
+/** The last one is the mark; what looks like it above is text. */
+const lastMarkLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markLine)].at(-1)
 
 /** The last line of a text that people read. */
 export function markText(text: string | null | undefined, { project, key, digest }: Mark): string {
@@ -53,12 +57,14 @@ export function markText(text: string | null | undefined, { project, key, digest
 }
 
 export function withoutMarkLine(text: string | null | undefined): string {
-  const found = markLine.exec(text ?? '')
-  return found === null ? (text ?? '') : (text ?? '').slice(0, found.index).trimEnd()
+  const found = lastMarkLine(text ?? '')
+  if (text == null || found === undefined) return text ?? ''
+  const [above, below] = [text.slice(0, found.index), text.slice(found.index + found[0].length)]
+  return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
 }
 
 export function markInText(text: unknown): FoundMark | undefined {
-  const [, project, key, digest] = (typeof text === 'string' ? markLine.exec(text) : null) ?? []
+  const [, project, key, digest] = (typeof text === 'string' ? lastMarkLine(text) : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   return { project, key, digest, token: textStyle.token(project, key) }
 }

@@ -66,6 +66,7 @@ describe('watchkeeper init', () => {
     ])
     expect(steps).toContain('npx watchkeeper doctor')
     expect(steps).toContain('observability/service.yml')
+    expect(steps).toContain('read the plan on its pull request: the merge applies it')
   })
 
   it('finds the secrets that a fleet file names', async () => {

@@ -54,9 +54,15 @@ function nextSteps(written: readonly Written[]): readonly (readonly string[])[] 
     ...step(variables.length > 0, ['Set the variables, with "gh variable set NAME" or beside the secrets:', ...variables]),
     ...step(environment.length > 0, ['Set what the files take from the environment of the steps that read them:', ...environment]),
     ['Let doctor say whether the key opens what it should, before the first run does:', ...doctor(variables)],
-    ['Commit the files. Workflows on a schedule run once they are on the default branch; "Run workflow" starts them at once.'],
+    [commit(written), 'Workflows on a schedule run once they are on the default branch; "Run workflow" starts them at once.'],
   ]
 }
+
+/** What is pushed to the default branch is applied at once, samples too. */
+const commit = (written: readonly Written[]): string =>
+  written.some(({ sample }) => sample.text.includes('operation: apply'))
+    ? 'Commit the files on a branch, and read the plan on its pull request: the merge applies it.'
+    : 'Commit the files.'
 
 const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
 
