@@ -9,7 +9,10 @@ export const common = defineConfig({
     maxWorkers: '100%',
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
-    testTimeout: 20_000,
+    // Most tests take milliseconds; those with processes of their own share the machine with everything else.
+    testTimeout: 60_000,
+    // Tests that run side by side in one file; two files run at once.
+    maxConcurrency: 4,
     // A process that is started may need seconds on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     // Published for bundlers: they import JSON without saying so, which Node refuses.

@@ -104,14 +104,15 @@ async function readAll(directory: string, except: readonly string[]): Promise<Re
   return Object.fromEntries(await Promise.all(texts)) as Record<string, string>
 }
 
-/** The key's secret, what HTTP Basic makes of it, and a proxy's password. Too short ones are refused, and may be quoted. */
+/** The key's secret, what HTTP Basic makes of it, GitHub's token, and a proxy's password. Too short ones are refused, and may be quoted. */
 function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
   const id = inputs['api-key-id'] ?? env.WATCHKEEPER_API_KEY_ID ?? ''
   const secret = (inputs['api-key-secret'] ?? env.WATCHKEEPER_API_KEY_SECRET ?? '').trim()
   const passwords = Object.entries(env).flatMap(([name, value]) =>
     /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decodeURIComponent(new URL(value).password)] : [],
   )
-  return [secret, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(({ length }) => length >= 8)
+  const tokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN].map((token) => token?.trim() ?? '')
+  return [secret, ...tokens, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(({ length }) => length >= 8)
 }
 
 export interface CliOptions extends ProcessOptions {
