@@ -63,7 +63,7 @@ describe('pull, as a step', () => {
     expect([again.outputs.get('changed'), again.outputs.get('unchanged')]).toEqual(['false', '10'])
     expect(await snapshot()).toEqual(before)
     expect((await run('drift')).exitCode).toBe(0)
-  })
+  }, 120_000)
 
   it('shows what became of each object, and what changed in each file', async () => {
     await run('pull')
@@ -139,7 +139,8 @@ it('names of any kind become files that any system takes, and text that means no
   const [alert] = store.alerts
   if (dashboard === undefined || alert === undefined) throw new Error('the shop has changed')
   const values = hostile.map(({ value }) => value.toWellFormed()).filter((value) => value.length < 500 && value !== '')
-  store.dashboards = values.map((name, i) => ({ ...dashboard, id: i.toString(16).padStart(24, '0'), name, tags: ['shop'] }))
+  const tiles = dashboard.tiles.filter(({ id }) => id === alert.tileId)
+  store.dashboards = values.map((name, i) => ({ ...dashboard, id: i.toString(16).padStart(24, '0'), name, tags: ['shop'], tiles }))
   store.alerts = values.map((name, i) => {
     const id = i.toString(16).padStart(24, '0')
     return { ...alert, id: i.toString(16).padStart(24, 'a'), name, message: name, dashboardId: id }
@@ -160,4 +161,4 @@ it('names of any kind become files that any system takes, and text that means no
   const planned = await run('plan')
   expect([planned.outputs.get('to-update'), planned.outputs.get('to-create'), planned.outputs.get('to-replace')]).toEqual(['0', '0', '0'])
   expect((await run('validate')).outputs.get('error-count')).toBe('0')
-})
+}, 120_000)

@@ -66,7 +66,7 @@ describe('an object without a mark', () => {
     expect(pulled.findings).toMatchObject([{ rule: 'incomplete-pull', severity: 'warning' }])
     expect([pulled.added, text.match(/^ {4}id: /gm)?.length, text.includes('adopt')]).toEqual([1000, 1000, false])
     expect(plan).toMatchObject({ ...emptyPlan, toAdopt: 1000 })
-  }, 60_000)
+  }, 120_000)
 
   it('is left alone where a declaration of its name does not take it over', async () => {
     put([{ name: 'Mine', tiles: [] }])
