@@ -12,6 +12,7 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
     return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), path === '' ? key : `${path}.${key}`))
   }
   if (before === undefined && isContainer(after)) return leavesOf(after, path)
+  if (after === undefined && isContainer(before)) return goneLeavesOf(before, path)
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
@@ -22,6 +23,10 @@ export function leavesOf(value: unknown, path = ''): readonly FieldChange[] {
   if (!isMap(value)) return [{ path, after: value }]
   return Object.entries(value).flatMap(([key, item]) => (key === 'id' ? [] : leavesOf(item, path === '' ? key : `${path}.${key}`)))
 }
+
+/** The same of a value that goes. */
+const goneLeavesOf = (value: unknown, path: string): readonly FieldChange[] =>
+  leavesOf(value, path).map(({ path: inner, after }) => ({ path: inner, before: after }))
 
 const isContainer = (value: unknown): boolean => isMap(value) || (Array.isArray(value) && value.length > 0 && value.every(isMap))
 
@@ -34,7 +39,7 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
     left.delete(key)
     return diffFields(old, item, `${path}[${labelOf(old ?? item, i)}]`)
   })
-  const gone = [...left.values()].map((item): FieldChange => ({ path: `${path}[${labelOf(item, before.indexOf(item))}]`, before: item }))
+  const gone = [...left.values()].flatMap((item) => goneLeavesOf(unlabelled(item), `${path}[${labelOf(item, before.indexOf(item))}]`))
   return [...changes, ...gone]
 }
 

@@ -1,4 +1,5 @@
 // Owns what became of each object of a plan.
+import { ApiError } from '../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../kernel/errors.ts'
 import type { Action, Change, FieldChange } from './change.ts'
 import type { Actual } from './kinds/kind.ts'
@@ -40,6 +41,15 @@ export const skipped = (change: Change, message: string): Outcome => ({ change, 
 
 export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
-  const mayHaveActed = 'mayHaveActed' in thrown && thrown.mayHaveActed === true
-  return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message: thrown.message, errorKind: thrown.kind }
+  const mayHaveActed = thrown instanceof ApiError && thrown.mayHaveActed
+  const message = mayHaveActed ? withAdvice(thrown) : thrown.message
+  return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+}
+
+const advice = 'The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.'
+
+/** A request by itself cannot be repeated; a run can. */
+function withAdvice({ message, advice: general }: ApiError): string {
+  const [what = '', ...rest] = message.split('\n')
+  return [what, advice, ...rest.filter((line) => line !== general)].join('\n')
 }

@@ -58,6 +58,8 @@ export function isEmpty(block: Block): boolean {
   switch (block.kind) {
     case 'table':
       return block.rows.length === 0
+    case 'facts':
+      return block.facts.length === 0
     case 'findings':
       return block.findings.length === 0
     case 'diff':

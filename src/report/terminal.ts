@@ -45,7 +45,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return renderFindings(block, style)
     case 'diff':
       return block.lines.map(({ sign, text }) =>
-        sign === ' ' ? `  ${printable(text)}` : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
+        sign === ' ' ? `  ${printable(text)}`.trimEnd() : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
       )
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]

@@ -59,7 +59,9 @@ describe('a 400 for the third of six objects', () => {
       'on-two': 'created',
     })
     expect([ran.exitCode, ran.outputs.status, ran.outputs.changed]).toEqual([4, 'error', 'true'])
-    expect(ran.reason).toBe('Applied: 1 failed, 1 skipped, 4 created: 1 object failed')
+    expect(ran.reason).toBe(
+      'Applied in part to shop/six (1 failed, 1 skipped, 4 created): dashboard three: The API answered 400: BAD_REQUEST: no such thing',
+    )
     const objects = ran.document.objects as readonly { readonly key: string; readonly message?: string }[]
     expect(objects.find(({ key }) => key === 'three')?.message).toContain('BAD_REQUEST: no such thing')
     expect(objects.find(({ key }) => key === 'on-three')?.message).toBe('dashboards.three was not written')

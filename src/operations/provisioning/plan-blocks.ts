@@ -30,10 +30,12 @@ export const counted = (count: number, noun: string): Inline => ours(`${count} $
 
 export const placeOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
 
+/** Nothing where nothing could be counted. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
   const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
   const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
+  if (result.objects.length === 0 && result.findings.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
   return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
 }
 
@@ -49,10 +51,21 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResul
 
 export const findingBlocks = ({ findings }: PlanResult): readonly Block[] => (findings.length === 0 ? [] : [findingsBlock(findings)])
 
-/** One diff for all objects of a kind of action, so that a page stays one page. */
+/** One diff for all objects, so that a page stays one page. */
 export function objectBlocks(result: PlanResult): readonly Block[] {
   const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   return [{ kind: 'diff', lines: changed.flatMap(toLines) }, ...adoptions(result), ...leftovers(result), ...unchecked(result)]
+}
+
+/** Objects that still read as one sentence. */
+const mostNamed = 5
+
+type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
+
+function namesOf(objects: readonly Named[]): Line {
+  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${ours(nouns[section] ?? '')} ${key || name}`)
+  const more = objects.length > mostNamed ? [say`${objects.length - mostNamed} more`] : []
+  return join([...named, ...more], ', ')
 }
 
 function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
@@ -72,32 +85,33 @@ function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
 const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')
   if (adopted.length === 0) return []
-  const line = say`${adopted.length} ${ours(adopted.length === 1 ? 'object is' : 'objects are')} as declared and will be marked as this project's; nothing else about them changes.`
-  return [{ kind: 'paragraph', line }, objectTable('Objects to adopt', adopted)]
+  const line = say`${adopted.length} ${ours(adopted.length === 1 ? 'object is' : 'objects are')} as declared and will be marked as this project's, and nothing else about ${ours(adopted.length === 1 ? 'it' : 'them')} changes: ${namesOf(adopted)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
 }
 
-const objectTable = (title: string, objects: readonly Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>[]): Block => ({
-  kind: 'details',
-  title: `${title} (${objects.length})`,
-  blocks: [
-    {
-      kind: 'table',
-      columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
-      rows: objects.map(({ section, key, name, id = '' }) => [[ours(nouns[section] ?? '')], [data(key)], [data(name)], [data(id)]]),
-    },
-  ],
-})
-
-const leftovers = ({ leftovers: left }: PlanResult): readonly Block[] =>
-  left.length === 0
+/** Of more than the sentence above it can name. */
+const objectTable = (title: string, objects: readonly Named[]): readonly Block[] =>
+  objects.length <= mostNamed
     ? []
     : [
         {
-          kind: 'paragraph',
-          line: say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects.`,
+          kind: 'details',
+          title: `${title} (${objects.length})`,
+          blocks: [
+            {
+              kind: 'table',
+              columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
+              rows: objects.map(({ section, key, name, id = '' }) => [[ours(nouns[section] ?? '')], [data(key)], [data(name)], [data(id)]]),
+            },
+          ],
         },
-        objectTable('Objects in no file', left),
       ]
+
+const leftovers = ({ leftovers: left }: PlanResult): readonly Block[] => {
+  if (left.length === 0) return []
+  const line = say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]
+}
 
 const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
   uncheckedCount === 0
