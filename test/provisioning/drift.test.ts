@@ -45,7 +45,7 @@ describe('drift', () => {
     await run('apply', first)
     const found = await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update' })
-    expect(found.text).toMatch(/alert +errors +Changed in the files and not applied yet: apply them/)
+    expect(found.text).toMatch(/alert +errors +Changed in the files since the last apply/)
   })
 
   it('on both sides is a matter of the files: they are what is to be', async () => {
@@ -78,7 +78,7 @@ describe('drift', () => {
     const content = { dashboards: { shop: { ...shop, tiles: [tile('A')] } }, alerts: { errors, slow: { ...errors, name: 'Slow' } } }
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update, 1 to replace' })
-    expect(found.text).toMatch(/alert +slow +Changed in the files and not applied yet: apply them/)
+    expect(found.text).toMatch(/alert +slow +Changed in the files since the last apply/)
   })
 
   it('is not that an object is only to be marked, nor what is nobody’s', async () => {
