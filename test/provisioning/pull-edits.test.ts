@@ -1,126 +1,15 @@
-// A pull over files that people wrote: what changed in the service changes in the text, and every other byte stays.
-import { diffLines } from 'diff'
+// A pull over a file that people wrote: what changed in the service changes in the text, and every other byte stays.
 import { describe, expect, it } from 'vitest'
-import type { Alert } from '../../src/emulator/index.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { afterPull, emptyPlan, type SiteFiles, storeOf, withSite } from '../support/site.ts'
+import { file, path, pullOver, trim } from '../support/payments.ts'
+import { emptyPlan, withSite } from '../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
-const path = 'observability/payments.yml'
-
-/** By somebody with a hand of their own: four columns, comments everywhere, one channel for several alerts. */
-const file = `# The payments team, ask #payments
-defaults:
-    alerts:
-        interval:   1h      # they are slow
-
-dashboards:
-    payments:   # see the wiki
-        name: "Payments"
-        adopt: true
-        tags: [ shop,checkout ]
-        filters: [{ name: Environment, expression: "ResourceAttributes['deployment.environment']", sourceId: { source: Logs } }]
-        tiles:
-        -   name: Payments by provider      # the big one
-            x: 0
-            y: 0
-            w: 12
-            h: 6
-            config: { displayType: line, sourceId: { source: Traces }, select: [ { aggFn: count, where: "SpanName:Charge", whereLanguage: lucene } ], groupBy: "SpanAttributes['payment.provider']" }
-        # asked for by finance
-        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ] } }
-        -   name: 'Declines by reason'
-            x: 0
-            y: 6
-            w: 12
-            h: 6
-            config:
-                displayType: table
-                sourceId: { source: Logs }
-                select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ]
-                groupBy: LogAttributes['reason']
-                orderBy: count() DESC
-        -   name: Payment queue
-            x: 12
-            y: 6
-            w: 12
-            h: 6
-            config:
-                displayType: number
-                sourceId: { source: Metrics }
-                select: [ { aggFn: avg, valueExpression: Value, metricName: payments.queue.depth, metricType: gauge } ]
-                colorRules: [ { operator: gt, value: 5e2, color: chart-red } ]
-
-
-alerts:
-    declined:
-        name: Declined payments
-        adopt: true
-        dashboard: payments
-        tile: Declined payments
-        threshold: 50.0         # agreed with finance
-        thresholdType: above
-        channel: &oncall { type: webhook, webhook: oncall }
-        message: Many payments are declined
-
-    # paged at night
-    queue:
-        name: Payment queue grows
-        adopt: true
-        dashboard: { name: Payments }
-        tile: Payment queue
-        threshold: 500
-        interval: 30m
-        channel: { type: webhook, webhook: audit }
-        message: >-
-            The queue is longer
-            than 500
-`
-
-const only = (): SiteFiles => ({ [path]: file })
-
-/** Leaves nothing in the service but what the file declares. */
-function trim() {
-  const store = storeOf(emulator())
-  const payments = store.dashboards.filter(({ name }) => name === 'Payments')
-  const [dashboard] = payments
-  if (dashboard === undefined) throw new Error('the shop has changed')
-  store.dashboards = payments
-  store.savedSearches = []
-  store.alerts = store.alerts.filter(({ dashboardId }) => dashboardId === dashboard.id)
-  const alert = (name: string): Alert => {
-    const found = store.alerts.find((one) => one.name === name)
-    if (found === undefined) throw new Error('the shop has changed')
-    return found
-  }
-  return { store, dashboard, declined: alert('Declined payments'), queue: alert('Payment queue grows') }
-}
-
-/** What a pull makes of the file: the lines that go and those that come; and what plan and another pull would then do. */
-async function pullOver(files: SiteFiles = only(), name = path) {
-  return withSite(emulator(), 'clickhouse-cloud', async (site) => {
-    const pulled = await site.pull(files, ['observability/*.yml', name])
-    const after = afterPull(files, pulled)
-    const planned = await site.plan(after)
-    const leftToDo = planned.objects.filter(({ id, action }) => id !== undefined && !['adopt', 'unchanged'].includes(action))
-    if (leftToDo.length > 0 || (await site.pull(after)).writtenFiles.length > 0) throw new Error('the pull left something to do')
-    const lines = diffLines(String(files[name]), String(after[name])).flatMap(({ added, removed, value }) =>
-      added || removed
-        ? value
-            .replace(/\n$/, '')
-            .split('\n')
-            .map((line) => `${added ? '+' : '-'}${line}`)
-        : [],
-    )
-    return { pulled, after, lines, planned }
-  })
-}
-
 describe('a pull over a file that says the same in its own words', () => {
   it('writes nothing', async () => {
-    trim()
-    const { pulled, planned } = await pullOver()
+    trim(emulator())
+    const { pulled, planned } = await pullOver(emulator())
     expect(pulled).toMatchObject({ changed: false, unchanged: 3, added: 0, updated: 0, writtenFiles: [] })
     expect(planned).toMatchObject(emptyPlan)
   })
@@ -130,23 +19,23 @@ describe('a pull over a file that says the same in its own words', () => {
     ['a byte order mark', `\ufeff${file}`],
     ['no end to its last line', file.trimEnd()],
   ])('writes nothing where it has %s', async (_, text) => {
-    trim()
-    expect((await pullOver({ [path]: text })).pulled.changed).toBe(false)
+    trim(emulator())
+    expect((await pullOver(emulator(), { [path]: text })).pulled.changed).toBe(false)
   })
 })
 
 describe('a pull over a file when the service has changed', () => {
   it('changes a number, and keeps the comment beside it', async () => {
-    trim().declined.threshold = 75
-    const { lines, pulled } = await pullOver()
+    trim(emulator()).declined.threshold = 75
+    const { lines, pulled } = await pullOver(emulator())
     expect(lines).toEqual(['-        threshold: 50.0         # agreed with finance', '+        threshold: 75 # agreed with finance'])
     expect(pulled).toMatchObject({ updated: 1, unchanged: 2 })
   })
 
   it('takes away what the service no longer says, and adds what it says now where people look for it', async () => {
-    const { declined } = trim()
+    const { declined } = trim(emulator())
     Object.assign(declined, { thresholdType: 'below', numConsecutiveWindows: 3, note: 'Call the bank.\n\nThen call again.', message: null })
-    expect((await pullOver()).lines).toEqual([
+    expect((await pullOver(emulator())).lines).toEqual([
       '-        thresholdType: above',
       '+        thresholdType: below',
       '+        numConsecutiveWindows: 3',
@@ -159,18 +48,18 @@ describe('a pull over a file when the service has changed', () => {
   })
 
   it('says what the defaults no longer say, and only there', async () => {
-    trim().declined.interval = '5m'
-    expect((await pullOver()).lines).toEqual(['+        interval: 5m'])
+    trim(emulator()).declined.interval = '5m'
+    expect((await pullOver(emulator())).lines).toEqual(['+        interval: 5m'])
   })
 
   it('moves an alert to another tile and channel', async () => {
-    const { declined, dashboard, store } = trim()
+    const { declined, dashboard, store } = trim(emulator())
     declined.tileId = dashboard.tiles.find(({ name }) => name === 'Payments by provider')?.id ?? ''
     declined.channels = [
       { type: 'webhook', webhookId: store.webhooks[1]?.id ?? '' },
       { type: 'email', emailRecipients: ['a@shop.example'] },
     ]
-    expect((await pullOver()).lines).toEqual([
+    expect((await pullOver(emulator())).lines).toEqual([
       '-        tile: Declined payments',
       '+        tile: Payments by provider',
       '+        channels:',
@@ -181,7 +70,7 @@ describe('a pull over a file when the service has changed', () => {
   })
 
   it('follows tiles that were moved, renamed, removed and added, each with its comment', async () => {
-    const { dashboard, queue } = trim()
+    const { dashboard, queue } = trim(emulator())
     const [first, second, third, fourth] = dashboard.tiles
     Object.assign(fourth ?? {}, { name: 'Queue' })
     Object.assign(first ?? {}, { w: 24 })
@@ -193,7 +82,7 @@ describe('a pull over a file when the service has changed', () => {
     }
     dashboard.tiles = [fourth, added, first, second].filter((one) => one !== undefined) as typeof dashboard.tiles
     expect(third?.name).toBe('Declines by reason')
-    const { lines, pulled } = await pullOver()
+    const { lines, pulled } = await pullOver(emulator())
     expect(lines.filter((line) => line.startsWith('-')).map((line) => line.trim())).toMatchInlineSnapshot(`
       [
         "-        -   name: Payments by provider      # the big one",
@@ -266,22 +155,22 @@ describe('a pull over a file when the service has changed', () => {
   })
 
   it('leaves the text of others alone where one of them gave it a name', async () => {
-    const { declined } = trim()
+    const { declined } = trim(emulator())
     const shared = file.replace('channel: { type: webhook, webhook: audit }', 'channel: *oncall')
-    const { queue } = trim()
+    const { queue } = trim(emulator())
     queue.channels = [...declined.channels]
     declined.channels = [{ type: 'email', emailRecipients: ['a@shop.example'] }]
-    const { after } = await pullOver({ [path]: shared })
+    const { after } = await pullOver(emulator(), { [path]: shared })
     expect(String(after[path])).toContain('channel: { type: email, emailRecipients: [a@shop.example] }')
     expect(String(after[path])).toContain('channel: &oncall { type: webhook, webhook: oncall }')
     expect(String(after[path])).not.toContain('*oncall')
   })
 
   it('puts new objects where their neighbours are', async () => {
-    const { store, dashboard, declined } = trim()
+    const { store, dashboard, declined } = trim(emulator())
     store.alerts.push({ ...declined, id: 'f'.repeat(24), name: 'No payments', threshold: 1, thresholdType: 'below' })
     store.dashboards.push({ ...dashboard, id: 'f'.repeat(24), name: 'Refunds', tiles: [], tags: [], filters: [] })
-    const { after, lines, pulled } = await pullOver()
+    const { after, lines, pulled } = await pullOver(emulator())
     expect(lines).toEqual([
       '+',
       '+    no-payments:',
@@ -298,16 +187,36 @@ describe('a pull over a file when the service has changed', () => {
     expect(after['observability/refunds.yml']).toContain('  refunds:\n    name: Refunds\n    adopt: true\n    tiles: []\n')
   })
 
+  it('changes what stands in raw where it stands', async () => {
+    const { dashboard } = trim(emulator())
+    const text = file
+      .replace('        tags: [ shop,checkout ]\n', '        tags: [ shop,checkout ]\n        raw:  { novel: [1] }   # since May\n')
+      .replace(
+        '            h: 6\n            config: { displayType: line',
+        '            h: 6\n            raw:\n                kind:  beta\n            config: { displayType: line',
+      )
+    const [tile] = dashboard.tiles
+    Object.assign(dashboard, { novel: [1] })
+    Object.assign(tile ?? {}, { kind: 'beta', other: 1 })
+    expect((await pullOver(emulator(), { [path]: text })).pulled.changed).toBe(false)
+    Object.assign(dashboard, { novel: [1, 2] })
+    Object.assign(tile ?? {}, { kind: 'gamma', other: 2 })
+    const { after } = await pullOver(emulator(), { [path]: text })
+    expect(String(after[path])).toMatch(/raw: {1,2}\{ novel: \[1, 2\] \} +# since May\n/)
+    expect(String(after[path])).toMatch(/raw:\n +kind: gamma\n/)
+    expect(String(after[path])).not.toContain('other')
+  })
+
   it('leaves what is gone from the service in the file, and says so', async () => {
-    const { store, queue } = trim()
+    const { store, queue } = trim(emulator())
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
-    const { pulled } = await pullOver()
+    const { pulled } = await pullOver(emulator())
     expect(pulled).toMatchObject({ changed: false, missing: 1 })
     expect(pulled.objects.find(({ what }) => what === 'missing')).toMatchObject({ section: 'alerts', key: 'queue' })
   })
 
   it('says what a declaration of something gone refers to in vain', async () => {
-    const { store, queue, dashboard } = trim()
+    const { store, queue, dashboard } = trim(emulator())
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
     dashboard.tiles = dashboard.tiles.filter(({ name }) => name !== 'Payment queue')
     const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')

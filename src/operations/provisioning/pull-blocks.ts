@@ -1,5 +1,4 @@
 // Owns how a pull is shown: what became of the objects, and what changed in the files.
-import { quote } from '../../kernel/text.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { data, join, type Line, ours, say, sentence } from '../../report/line.ts'
 import { findingsBlock } from '../findings.ts'
@@ -59,7 +58,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
       columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
       rows: shown.map(toRow),
     },
-    ...result.writtenFiles.map(fileBlock),
+    ...fileBlocks(result),
   ]
 }
 
@@ -75,7 +74,22 @@ const toRow = ({ section, key, name, what, file, reason, id = '' }: PulledResult
 /** Lines of one file that a page shows; the file has them all. */
 const mostLines = 300
 
-function fileBlock({ path, isNew, content, lines }: PullResult['writtenFiles'][number]): Block {
+/** One fold for all of them: whoever wants to know will look at the files. */
+const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
+  writtenFiles.length === 0
+    ? []
+    : [
+        {
+          kind: 'details',
+          title: `Changes in ${writtenFiles.length} file${writtenFiles.length === 1 ? '' : 's'}`,
+          blocks: writtenFiles.flatMap((file): readonly Block[] => [
+            { kind: 'paragraph', line: file.isNew ? say`${file.path} is new:` : say`${file.path}:` },
+            { kind: 'diff', lines: linesOf(file) },
+          ]),
+        },
+      ]
+
+function linesOf({ content, lines }: PullResult['writtenFiles'][number]): readonly DiffLine[] {
   const all: readonly DiffLine[] =
     lines ??
     content
@@ -83,6 +97,5 @@ function fileBlock({ path, isNew, content, lines }: PullResult['writtenFiles'][n
       .split('\n')
       .map((text) => ({ sign: '+', text }))
   const rest = all.length - mostLines
-  const shown: readonly DiffLine[] = rest > 0 ? [...all.slice(0, mostLines), { sign: ' ', text: `… ${rest} more lines` }] : all
-  return { kind: 'details', title: `${quote(path, 120)} (${isNew ? 'new' : 'changed'})`, blocks: [{ kind: 'diff', lines: shown }] }
+  return rest > 0 ? [...all.slice(0, mostLines), { sign: ' ', text: `… ${rest} more lines` }] : all
 }

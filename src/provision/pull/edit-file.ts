@@ -7,7 +7,7 @@ import { canonicalText } from '../marker.ts'
 import { ownValue } from '../variants.ts'
 import { fieldsBeside, overridesFor } from './defaults.ts'
 import { addObject, type Editing, editMap, pairOf } from './edit-nodes.ts'
-import { copyOf } from './give-up.ts'
+import { copyOf, releaseAnchor } from './give-up.ts'
 import { keepLines } from './keep-lines.ts'
 import type { Sides } from './sides.ts'
 import { documentOptions, type Indentation, ourIndentation, textOptions } from './yaml-style.ts'
@@ -111,14 +111,15 @@ function change(document: Document.Parsed, { defaults, updates, additions }: Fil
   return lost
 }
 
-/** The map of one object; an alias becomes a copy of its own. */
+/** The map of one object, and of nothing else: an alias becomes a copy of its own. */
 function objectIn(root: YAMLMap, section: string, key: string, document: Document.Parsed): YAMLMap {
   let node: unknown = root
   for (const name of [section, key]) {
     const pair = isMap(node) ? pairOf(node as YAMLMap, name) : undefined
     if (pair === undefined) throw new Error(`${section}.${key} is not where it was read`)
     const { value } = pair
-    if (!isCollection(value)) pair.value = copyOf((value as { resolve(document: Document): never }).resolve(document))
+    if (isCollection(value)) releaseAnchor(value, { document })
+    else pair.value = copyOf((value as { resolve(document: Document): never }).resolve(document))
     node = pair.value
   }
   return node as YAMLMap

@@ -108,9 +108,9 @@ function editSeq(seq: YAMLSeq, { before, after }: Lists, { name, column }: Place
     return isKept ? seq.items[index] : editNode(seq.items[index], { before: before[index], after: after[i] }, place, editing)
   })
   for (const index of left.values()) giveUp(seq.items[index], editing)
+  // What is empty can only be written in brackets, which says nothing of how anything else should be.
+  if (seq.items.length === 0 || items.length === 0) seq.flow = !items.some(isMap)
   seq.items = items
-  // What is empty can only be written in brackets, and is indented like them.
-  if (items.length === 0) seq.flow = true
 }
 
 /** Different for each item. */
@@ -135,6 +135,8 @@ export function addObject(root: YAMLMap, section: string, [key, value]: readonly
   const held = pairOf(root, section)
   if (held !== undefined && isAlias(held.value)) held.value = copyOf(held.value.resolve(document) as Node)
   const map = isMap(held?.value) ? held.value : new YAMLMap(document.schema)
+  releaseAnchor(map, editing)
+  for (const empty of [root, map]) if (empty.items.length === 0) empty.flow = false
   if (held === undefined) root.items.push(spaced(document.createPair(section, map), root.items.length > 0))
   const node = anew(value, { name: key, column: indent * 2, isOpen: true }, editing)
   map.items.push(spaced(document.createPair(key, node), map.items.length > 0))

@@ -62,10 +62,11 @@ function findIn(section: Section, { world, kinds, plan, declarations }: Census):
     all.filter(({ mark }) => mark === undefined),
     ({ actual }) => actual.name ?? '',
   )
+  const rivals = new Map(changes.flatMap((change) => (change.action === 'create' ? [[change.name, change] as const] : [])))
   const unmarked = applicants
     .filter(({ mark }) => mark === undefined)
     .map(({ actual }): Newcomer | Outsider => {
-      const rival = changes.find((change) => change.action === 'create' && change.name === actual.name)
+      const rival = rivals.get(actual.name ?? '')
       if (rival !== undefined) return outsider(kind, actual, claimedBy(rival))
       const isOnly = names.get(actual.name ?? '')?.length === 1 && world.doubts[section] === undefined
       const key = takeKey({ name: actual.name ?? '', id: actual.id, noun: kind.noun }, taken)

@@ -41,7 +41,7 @@ export function writtenDashboard(body: Body, { naming, said }: Sayings): Written
   const lean = { ...dashboardKind.comparable(full), ...(full.tags.length > 0 && { tags: full.tags }) }
   const { name, tags, ...others } = writtenValue({ full, lean }, declaredDashboard, naming) as Body
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...without(others, ['tiles']) }
-  const raw = [...failingFields(fields, declaredDashboard).filter((field) => !neverRaw.includes(field)), ...(said?.raw ?? [])]
+  const raw = [...failingFields(fields, declaredDashboard), ...(said?.raw ?? [])].filter((field) => !neverRaw.includes(field))
   return { fields: withRaw(fields, raw, body), identities }
 }
 
@@ -84,7 +84,7 @@ const failingFields = (fields: Body, schema: z.ZodType): readonly string[] =>
 function withRaw(fields: Body, names: readonly string[], body: Body): Body {
   const raw = [...new Set(names)].filter((name) => valueAt(body, [name]) != null).map((name) => [name, plainValue(body[name])] as const)
   if (raw.length === 0) return fields
-  const moved = raw.map(([name]) => name).filter((name) => !ofTheGrid.includes(name) && !neverRaw.includes(name))
+  const moved = raw.map(([name]) => name).filter((name) => !ofTheGrid.includes(name))
   return { ...without(fields, moved), raw: Object.fromEntries(raw) }
 }
 

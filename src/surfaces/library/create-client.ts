@@ -25,7 +25,7 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, Proc
   readonly signal?: AbortSignal
   /** Hears of retries and waits, one line each. */
   readonly onProgress?: (line: string) => void
-  /** Directory that files named in inputs are read from; the current one by default. */
+  /** Directory that files are read from and written to; the current one by default. */
   readonly directory?: string
 }
 
