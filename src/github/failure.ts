@@ -82,13 +82,12 @@ function ofAnswer(
 }
 
 const wordsOf = (data: unknown): string => {
-  if (typeof data !== 'object' || data === null || !('message' in data)) return ''
-  const errors = 'errors' in data && Array.isArray(data.errors) ? data.errors : []
-  const details = errors.map((error: unknown) =>
-    typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '',
-  )
-  return [String(data.message), ...details].filter((text) => text !== '').join(': ')
+  const errors = typeof data === 'object' && data !== null && 'errors' in data && Array.isArray(data.errors) ? data.errors : []
+  return [data, ...errors].map(messageOf).filter(Boolean).join(': ')
 }
+
+const messageOf = (said: unknown): string =>
+  typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string' ? said.message : ''
 
 const isLimit = (headers: Headers, said: string): boolean =>
   headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said)

@@ -134,4 +134,5 @@ function choicesOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.code === 'invalid_union' && 'options' in issue ? (issue.options ?? []).map(String) : []
 }
 
-const nearestWord = (issue: z.core.$ZodIssue, value: unknown): string => didYouMean(String(value), choicesOf(issue))
+const nearestWord = (issue: z.core.$ZodIssue, value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? didYouMean(String(value), choicesOf(issue)) : ''
