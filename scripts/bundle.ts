@@ -4,13 +4,16 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embeddedPackages } from './shipped.ts'
+import { layOut } from './staging.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const check = process.argv.includes('--check')
-const fresh = mkdtempSync(join(tmpdir(), 'watchkeeper-bundle-'))
+const staging = mkdtempSync(join(tmpdir(), 'watchkeeper-bundle-'))
+const fresh = join(staging, 'dist')
 
-execFileSync('ncc', ['build', 'lib/action.js', '-o', fresh, '--minify', '--license', 'licenses.txt'], {
-  cwd: root,
+layOut(root, staging)
+execFileSync('ncc', ['build', 'lib/action.js', '-o', fresh, '--minify', '--no-cache', '--license', 'licenses.txt'], {
+  cwd: staging,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 
@@ -39,4 +42,4 @@ if (check) {
       .join(', ')}`,
   )
 }
-rmSync(fresh, { recursive: true })
+rmSync(staging, { recursive: true })

@@ -47,9 +47,14 @@ export interface BackupConfigurationApi {
   get(service: Service): Promise<BackupConfiguration>
 }
 
+export const createBackupApis = (requester: Requester, profile: Profile) => ({
+  backups: createBackupsApi(requester, profile),
+  backupConfiguration: createBackupConfigurationApi(requester, profile),
+})
+
 const factsFor = ({ permissions }: Profile, noun: string) => ({ method: 'GET', noun, permission: permissions.backups }) as const
 
-export function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
+function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
   const facts = factsFor(profile, 'backup')
   return {
     async list({ organizationId, serviceId }) {
@@ -74,7 +79,7 @@ export function createBackupsApi(requester: Requester, profile: Profile): Backup
   }
 }
 
-export function createBackupConfigurationApi(requester: Requester, profile: Profile): BackupConfigurationApi {
+function createBackupConfigurationApi(requester: Requester, profile: Profile): BackupConfigurationApi {
   const facts = factsFor(profile, 'backup configuration')
   return {
     async get({ organizationId, serviceId }) {

@@ -1,13 +1,9 @@
 // Owns turning the bytes of an answer into text: capped, inflated under the same cap, and valid UTF-8 or nothing.
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { quote } from '../kernel/text.ts'
 import { ExchangeFailure } from './exchange-failure.ts'
 
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
 export const largestAnswerBytes = 64 * 1024 * 1024
-
-const inflate = promisify(gunzip)
 
 /** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a bomb, broken gzip or bytes that are no UTF-8. */
 export async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
@@ -27,11 +23,19 @@ async function inflated(raw: Buffer, encoding: string | undefined): Promise<Buff
     })
   }
   try {
-    return await inflate(raw, { maxOutputLength: largestAnswerBytes })
+    return await inflate(raw)
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(raw.length, cause)
     throw new ExchangeFailure('BAD_GZIP', `the answer's gzip is broken after ${raw.length} bytes`, { bytes: raw.length, cause })
   }
+}
+
+async function inflate(raw: Buffer): Promise<Buffer> {
+  // Loaded here: short answers come as they are.
+  const { gunzip } = await import('node:zlib')
+  return new Promise((resolve, reject) => {
+    gunzip(raw, { maxOutputLength: largestAnswerBytes }, (error, inflated) => (error ? reject(error) : resolve(inflated)))
+  })
 }
 
 export const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>

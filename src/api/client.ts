@@ -1,21 +1,22 @@
 // Owns the API as one value: what can be read, what can also be written, and the way from the second to the first.
 import type { Clock } from '../kernel/clock.ts'
 import { basicPair, createRedact } from '../kernel/secrets.ts'
-import { type Alert, type AlertBody, alertSchema } from './alerts.ts'
-import { type BackupConfigurationApi, type BackupsApi, createBackupConfigurationApi, createBackupsApi } from './backups.ts'
-import { createCollection, type ReadCollection, type WriteCollection } from './collection.ts'
-import { type CheckDashboard, createDashboardCheck } from './dashboard-check.ts'
-import { type Dashboard, type DashboardBody, dashboardSchema } from './dashboards.ts'
+import type { Alert, AlertBody } from './alerts.ts'
+import type { BackupConfigurationApi, BackupsApi } from './backups.ts'
+import type { ReadCollection, WriteCollection } from './collection.ts'
+import type { CheckDashboard } from './dashboard-check.ts'
+import type { Dashboard, DashboardBody } from './dashboards.ts'
 import { pacerFor } from './pacer.ts'
 import type { Profile } from './profiles.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from './proxy.ts'
 import type { WindowNews } from './rate-limit.ts'
-import { type Cancellation, createRequester, type Requester } from './requester.ts'
-import { type SavedSearch, type SavedSearchBody, savedSearchSchema } from './saved-searches.ts'
-import { type Source, sourceSchema } from './sources.ts'
+import { type Cancellation, createRequester } from './requester.ts'
+import { createResources } from './resources.ts'
+import type { SavedSearch, SavedSearchBody } from './saved-searches.ts'
+import type { Source } from './sources.ts'
 import { createTransport } from './transport.ts'
 import type { UsageApi } from './usage.ts'
-import { type Webhook, webhookSchema } from './webhooks.ts'
+import type { Webhook } from './webhooks.ts'
 
 export interface ReadApi {
   readonly alerts: ReadCollection<Alert>
@@ -104,25 +105,9 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
     transport,
     redact: createRedact([apiKeySecret, pair, ...proxySecrets(proxy)]),
   })
-  const shared = { requester, profile, observabilityPath }
   return {
     api: {
-      alerts: createCollection<Alert, AlertBody>({ ...shared, name: 'alerts', noun: 'alert', schema: alertSchema }),
-      dashboards: {
-        ...createCollection<Dashboard, DashboardBody>({ ...shared, name: 'dashboards', noun: 'dashboard', schema: dashboardSchema }),
-        check: createDashboardCheck({ ...shared, noun: 'dashboard' }),
-      },
-      savedSearches: createCollection<SavedSearch, SavedSearchBody>({
-        ...shared,
-        name: 'saved-searches',
-        noun: 'saved search',
-        schema: savedSearchSchema,
-      }),
-      webhooks: createCollection<Webhook, never>({ ...shared, name: 'webhooks', noun: 'webhook', schema: webhookSchema }),
-      sources: createCollection<Source, never>({ ...shared, name: 'sources', noun: 'source', schema: sourceSchema }),
-      backups: createBackupsApi(requester, profile),
-      backupConfiguration: createBackupConfigurationApi(requester, profile),
-      usage: createLazyUsageApi(requester, profile),
+      ...createResources({ requester, profile, observabilityPath }),
       rateLimit: requester.lastWindow,
       remainingMs: requester.remainingMs,
     },
@@ -130,18 +115,6 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
     async close() {
       closing.abort()
       await transport.close()
-    },
-  }
-}
-
-/** Loaded with the first request: it brings a calendar along, which takes longer than everything else in this layer. */
-function createLazyUsageApi(requester: Requester, profile: Profile): UsageApi {
-  let loaded: Promise<UsageApi> | undefined
-  const load = async (): Promise<UsageApi> => (await import(/* webpackMode: "eager" */ './usage.ts')).createUsageApi(requester, profile)
-  return {
-    async read(...request) {
-      loaded ??= load()
-      return (await loaded).read(...request)
     },
   }
 }

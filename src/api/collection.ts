@@ -41,7 +41,8 @@ export interface CollectionOptions<T> {
   /** Segment of the collection: `alerts`. */
   readonly name: string
   readonly noun: string
-  readonly schema: z.ZodType<T>
+  /** Of one, as answered; asked for with each request. */
+  readonly schema: () => Promise<z.ZodType<T>>
 }
 
 export function createCollection<T, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
@@ -59,18 +60,21 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
 
   return {
     async list(service) {
-      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read: readList(schema), missing: 'service' })
+      const read = readList(await schema())
+      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read, missing: 'service' })
       return { items: value, mayBeCut: value.length >= pageLimit }
     },
     async get(service, id) {
-      return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read: readOne(schema) })).value
+      const read = readOne(await schema())
+      return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read })).value
     },
     async create(service, body) {
-      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read: readOne(schema), missing: 'service' }))
-        .value
+      const read = readOne(await schema())
+      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read, missing: 'service' })).value
     },
     async update(service, id, body) {
-      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read: readOne(schema) })).value
+      const read = readOne(await schema())
+      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read })).value
     },
     async remove(service, id) {
       try {

@@ -23,10 +23,10 @@ export interface DashboardComplaint {
 /** Returns what is wrong with the body of a create. */
 export type CheckDashboard = (service: Service, body: DashboardBody) => Promise<readonly DashboardComplaint[]>
 
-type Options = Omit<CollectionOptions<Dashboard>, 'name' | 'schema'>
+type Options = Omit<CollectionOptions<Dashboard>, 'name' | 'noun' | 'schema'>
 
 export const createDashboardCheck =
-  ({ requester, profile, observabilityPath, noun }: Options): CheckDashboard =>
+  ({ requester, profile, observabilityPath }: Options): CheckDashboard =>
   async (service, body) => {
     const { value } = await requester.request({
       method: 'POST',
@@ -34,7 +34,7 @@ export const createDashboardCheck =
       path: under(under(under(servicePath(service), observabilityPath), 'dashboards'), 'validate'),
       body,
       read: readOne(checkSchema),
-      noun,
+      noun: 'dashboard',
       missing: 'service',
       permission: profile.permissions.observability,
     })

@@ -65,17 +65,17 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
 }
 
 async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher, clock: Clock): Promise<Answer> {
-  const { request } = await import('undici')
   const timeout = clock.timeout(exchange.timeoutMs)
   const signal = AbortSignal.any([timeout, exchange.signal])
   let bytes = 0
   try {
     signal.throwIfAborted()
-    const answering = request(exchange.url, {
+    const answering = dispatcher.request({
+      origin: exchange.url.origin,
+      path: `${exchange.url.pathname}${exchange.url.search}`,
       method: exchange.method,
       headers: headersOf(exchange),
       body: exchange.body ?? null,
-      dispatcher,
       signal,
       headersTimeout: exchange.timeoutMs,
       bodyTimeout: exchange.timeoutMs,

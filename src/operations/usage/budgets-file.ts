@@ -107,7 +107,7 @@ export interface Budget {
   readonly judgesForecast: boolean
 }
 
-interface Today {
+export interface Today {
   readonly today: Day
   readonly billingCycleDay: number | undefined
   /** For budgets that name no period. */

@@ -1,8 +1,8 @@
 // Owns the cost gate: reads the usage of a period, judges it by every limit that was given, and says how far it can be trusted.
 import type { Profile } from '../../api/profiles.ts'
 import { dayOf } from '../../kernel/days.ts'
-import { defineOperation } from '../operation.ts'
-import { type Budget, readBudgets } from './budgets-file.ts'
+import { defineOperation, type Files } from '../operation.ts'
+import type { Budget, Today } from './budgets-file.ts'
 import { workOut } from './figures.ts'
 import { renderFiles } from './files.ts'
 import { checkUsageInput, usageInput } from './inputs.ts'
@@ -28,10 +28,7 @@ export const usageCost = defineOperation({
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
     const { billingCycleDay } = input
-    const budgets: readonly Budget[] =
-      input.budgets === undefined
-        ? []
-        : readBudgets(await files.read(input.budgets, 'budgets'), input.budgets, { today, billingCycleDay, period })
+    const budgets = await readBudgetsFile(files, input.budgets, { today, billingCycleDay, period })
     const wish = { period, compares: input.compare !== undefined, budgets, filters: input.filter ?? [] }
     const readings = await readUsage(api, organizationId, wish)
     const figures = workOut({ readings, period, today, budgets, input })
@@ -41,6 +38,14 @@ export const usageCost = defineOperation({
   report: reportUsage,
   files: renderFiles,
 })
+
+async function readBudgetsFile(files: Files, path: string | undefined, now: Today): Promise<readonly Budget[]> {
+  if (path === undefined) return []
+  const text = await files.read(path, 'budgets')
+  // Loaded here: a parser of YAML takes longer to start than all the rest of a run without such a file.
+  const { readBudgets } = await import(/* webpackMode: "eager" */ './budgets-file.ts')
+  return readBudgets(text, path, now)
+}
 
 /** Behind the neutral contract, the address is all that is known of who charges. */
 const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>

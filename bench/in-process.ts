@@ -1,0 +1,31 @@
+// Runs an operation as a surface does, from text inputs to the report, in this process: what is measured is ours, not Node's start.
+import { demo } from '../src/emulator/index.ts'
+import type { Clock } from '../src/kernel/clock.ts'
+import { cancelOnAbort } from '../src/surfaces/cancellation.ts'
+import { type Invoked, invoke } from '../src/surfaces/invoke.ts'
+import { workspaceFiles } from '../src/surfaces/workspace.ts'
+
+export interface Place {
+  readonly url: string
+  readonly directory: string
+  readonly clock: Clock
+}
+
+/** Rejects when the operation could not be done. */
+export async function perform(operation: string, inputs: Readonly<Record<string, string>>, { url, directory, clock }: Place): Promise<Invoked> {
+  const settings = {
+    apiUrl: url,
+    profile: 'clickhouse-cloud',
+    apiKeyId: demo.apiKeyId,
+    apiKeySecret: demo.apiKeySecret,
+    organizationId: demo.organizationId,
+    serviceId: demo.services.checkout,
+    timeoutSeconds: '21600',
+  }
+  const done = await invoke(
+    { operation, inputs: { ...settings, ...inputs }, areText: true, env: {}, readConfigFile: async () => undefined },
+    { clock, random: Math.random, note: () => undefined, cancellation: cancelOnAbort(undefined), files: workspaceFiles(directory, {}) },
+  )
+  if (done.error !== undefined) throw done.error
+  return done
+}

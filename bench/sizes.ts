@@ -1,0 +1,27 @@
+// Measures what a runner downloads for `uses:`, and what Node then reads.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { ours, say } from '../src/report/line.ts'
+import type { Benchmark } from './benchmark.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+export const sizes: Benchmark = async () => {
+  const archive = execFileSync('git', ['archive', '--format=tar', '--worktree-attributes', 'HEAD'], { cwd: root, maxBuffer: 2 ** 26 })
+  const bundle = readFileSync(`${root}dist/index.js`)
+  return [
+    {
+      kind: 'table',
+      title: 'Size',
+      columns: [{ title: 'What' }, { title: 'Size', align: 'right' }, { title: 'Goal', align: 'right' }],
+      rows: [
+        [say`Archive that a runner downloads, gzipped`, kilobytes(gzipSync(archive).length), [ours('600 kB')]],
+        [say`dist/index.js`, kilobytes(bundle.length), [ours('–')]],
+        [say`dist/index.js, gzipped`, kilobytes(gzipSync(bundle).length), [ours('–')]],
+      ],
+    },
+  ]
+}
+
+const kilobytes = (bytes: number) => [ours(`${Math.round(bytes / 1000)} kB`)]

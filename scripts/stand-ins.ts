@@ -1,0 +1,31 @@
+// Owns what stands in the bundle instead of files of packages that no run of the action needs, but every run would have to read: they
+// hang on what it does need. Measured by `npm run bench`; the reasons are in docs/decisions/0008-lean-bundle.md.
+
+const throws = (what: string): string => `function () { throw new Error(${JSON.stringify(`The bundle was built without ${what}.`)}) }`
+
+/** Text by path under node_modules. A path that an update of its package takes away fails the build. */
+export const standIns: Readonly<Record<string, string>> = {
+  // OpenID Connect brings an HTTP client of its own, and all of undici with it.
+  '@actions/core/lib/oidc-utils.js': `export const OidcClient = { getIDToken: ${throws('OpenID Connect')} }\n`,
+  // Finds out about the machine by starting processes.
+  '@actions/core/lib/platform.js': 'export {}\n',
+
+  // Of undici, an agent and its requests; for proxies, what is behind the getters; for Octokit's packages, their names.
+  'undici/index.js': `'use strict'
+const Dispatcher = require('./lib/dispatcher/dispatcher')
+Dispatcher.prototype.request = require('./lib/api/api-request')
+module.exports.Agent = require('./lib/dispatcher/agent')
+module.exports.fetch = ${throws("undici's fetch")}
+Object.defineProperty(module.exports, 'EnvHttpProxyAgent', { get: () => require('./lib/dispatcher/env-http-proxy-agent') })
+Object.defineProperty(module.exports, 'ProxyAgent', { get: () => require('./lib/dispatcher/proxy-agent') })
+`,
+  // Every connection is made with `allowH2: false`.
+  'undici/lib/dispatcher/client-h2.js': `'use strict'\nmodule.exports = ${throws('HTTP/2')}\n`,
+  'undici/lib/dispatcher/socks5-proxy-agent.js': `'use strict'\nmodule.exports = ${throws('SOCKS proxies')}\n`,
+  // The experimental parser, chosen by an environment variable, is two more builds of WebAssembly.
+  'undici/lib/dispatcher/parser-h1.js': `'use strict'\nmodule.exports.H1Parser = undefined\nmodule.exports.getMiloEnabled = () => false\n`,
+  // Bodies are text, and never a form.
+  'undici/lib/web/fetch/body.js': `'use strict'\nmodule.exports.extractBody = ${throws('web bodies')}\n`,
+  'undici/lib/web/fetch/formdata.js': `'use strict'\n`,
+  'undici/lib/web/webidl/index.js': `'use strict'\nmodule.exports.webidl = { is: { FormData: () => false } }\n`,
+}

@@ -1,0 +1,60 @@
+// Owns the resources of the API behind their names. What tells of one is loaded with the first request for it: most operations need
+// one or two of them.
+import { once } from '../kernel/once.ts'
+import type { Alert, AlertBody } from './alerts.ts'
+import type { WriteApi } from './client.ts'
+import { type CollectionOptions, createCollection } from './collection.ts'
+import type { Dashboard, DashboardBody } from './dashboards.ts'
+import type { SavedSearch, SavedSearchBody } from './saved-searches.ts'
+import type { Source } from './sources.ts'
+import type { Webhook } from './webhooks.ts'
+
+type Shared = Pick<CollectionOptions<unknown>, 'requester' | 'profile' | 'observabilityPath'>
+
+export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'remainingMs'> {
+  const { requester, profile } = shared
+  const check = once(async () => (await import(/* webpackMode: "eager" */ './dashboard-check.ts')).createDashboardCheck(shared))
+  const backups = once(async () => (await import(/* webpackMode: "eager" */ './backups.ts')).createBackupApis(requester, profile))
+  const usage = once(async () => (await import(/* webpackMode: "eager" */ './usage.ts')).createUsageApi(requester, profile))
+  return {
+    alerts: createCollection<Alert, AlertBody>({
+      ...shared,
+      name: 'alerts',
+      noun: 'alert',
+      schema: async () => (await import(/* webpackMode: "eager" */ './alerts.ts')).alertSchema,
+    }),
+    dashboards: {
+      ...createCollection<Dashboard, DashboardBody>({
+        ...shared,
+        name: 'dashboards',
+        noun: 'dashboard',
+        schema: async () => (await import(/* webpackMode: "eager" */ './dashboards.ts')).dashboardSchema,
+      }),
+      check: async (...request) => (await check())(...request),
+    },
+    savedSearches: createCollection<SavedSearch, SavedSearchBody>({
+      ...shared,
+      name: 'saved-searches',
+      noun: 'saved search',
+      schema: async () => (await import(/* webpackMode: "eager" */ './saved-searches.ts')).savedSearchSchema,
+    }),
+    webhooks: createCollection<Webhook, never>({
+      ...shared,
+      name: 'webhooks',
+      noun: 'webhook',
+      schema: async () => (await import(/* webpackMode: "eager" */ './webhooks.ts')).webhookSchema,
+    }),
+    sources: createCollection<Source, never>({
+      ...shared,
+      name: 'sources',
+      noun: 'source',
+      schema: async () => (await import(/* webpackMode: "eager" */ './sources.ts')).sourceSchema,
+    }),
+    backups: {
+      list: async (...request) => (await backups()).backups.list(...request),
+      get: async (...request) => (await backups()).backups.get(...request),
+    },
+    backupConfiguration: { get: async (...request) => (await backups()).backupConfiguration.get(...request) },
+    usage: { read: async (...request) => (await usage()).read(...request) },
+  }
+}
