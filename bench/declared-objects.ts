@@ -1,6 +1,7 @@
 // Owns files that declare as many objects as a benchmark asks for: a dashboard of two tiles in each, and its alerts.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 
 const objectsPerFile = 20
 
@@ -13,7 +14,7 @@ const tile = (name: string, x: number) => ({
   config: { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count', where: `tile:${name}` }] },
 })
 
-/** Writes JSON files, which are read as YAML, into `directory/observability`. */
+/** Writes YAML into `directory/observability`. */
 export function writeDeclarations(directory: string, count: number): void {
   mkdirSync(join(directory, 'observability'), { recursive: true })
   for (let first = 0; first < count; first += objectsPerFile) {
@@ -27,6 +28,6 @@ export function writeDeclarations(directory: string, count: number): void {
       dashboards: { [dashboard]: { name: `Dashboard ${first}`, tiles: [tile('A', 0), tile('B', 12)] } },
       alerts: Object.fromEntries(alerts),
     }
-    writeFileSync(join(directory, 'observability', `${dashboard}.json`), JSON.stringify(declared))
+    writeFileSync(join(directory, 'observability', `${dashboard}.yml`), stringify(declared))
   }
 }

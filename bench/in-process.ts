@@ -12,7 +12,11 @@ export interface Place {
 }
 
 /** Rejects when the operation could not be done. */
-export async function perform(operation: string, inputs: Readonly<Record<string, string>>, { url, directory, clock }: Place): Promise<Invoked> {
+export async function perform(
+  operation: string,
+  inputs: Readonly<Record<string, string>>,
+  { url, directory, clock }: Place,
+): Promise<Invoked> {
   const settings = {
     apiUrl: url,
     profile: 'clickhouse-cloud',

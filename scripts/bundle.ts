@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embeddedPackages } from './shipped.ts'
-import { layOut } from './staging.ts'
+import { layOut, standIn } from './staging.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const check = process.argv.includes('--check')
@@ -12,6 +12,7 @@ const staging = mkdtempSync(join(tmpdir(), 'watchkeeper-bundle-'))
 const fresh = join(staging, 'dist')
 
 layOut(root, staging)
+standIn(staging)
 execFileSync('ncc', ['build', 'lib/action.js', '-o', fresh, '--minify', '--no-cache', '--license', 'licenses.txt'], {
   cwd: staging,
   stdio: ['ignore', 'ignore', 'inherit'],

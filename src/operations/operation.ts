@@ -49,8 +49,8 @@ export interface Progress {
   readonly total: number
   /** What was done last. */
   readonly line: Line
-  /** The result as far as it is known. */
-  readonly result: object
+  /** Makes the result as far as it is known, which takes as long as there are objects: for whoever keeps it. */
+  result(): Promise<object>
 }
 
 export interface Verdict {

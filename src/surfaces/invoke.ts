@@ -132,7 +132,7 @@ function contextFor({ prepared, session, ports, redact }: Surroundings): Context
     stop: ports.cancellation.stop,
     async progress({ done, total, line, result }) {
       if (ports.onProgress === undefined) return
-      const document = { ...unfinished(prepared.name), ...targetOf(prepared), ...redactDeep(result, redact) }
+      const document = { ...unfinished(prepared.name), ...targetOf(prepared), ...redactDeep(await result(), redact) }
       await ports.onProgress({ done, total, text: redact(toPlainText(line)), document }, prepared.settings)
     },
   }

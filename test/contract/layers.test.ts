@@ -19,7 +19,7 @@ const layers: Readonly<Record<string, Layer>> = {
     layers: [],
     packages: {
       'big.js': ['decimal.ts'],
-      
+
       'node:timers/promises': ['clock.ts'],
       'node:crypto': ['digest.ts'],
       'node:util': ['same.ts'],

@@ -65,7 +65,7 @@ async function carryOut(planned: Planned, context: ApplyContext, onError: 'conti
     const last = outcomes.at(-1)
     if (last === undefined || last.kind === 'unchanged') return
     const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
-    await context.progress({ done, total, line: outcomeLine(last), result: await toPlanResult(planned, outcomes, described) })
+    await context.progress({ done, total, line: outcomeLine(last), result: () => toPlanResult(planned, outcomes, described) })
   }
   const applied = await applyPlan(planned.plan, { api, service, kinds: createKinds(profile), clock, stop, onError, onProgress })
   const result = await toPlanResult({ ...planned, findings: [...planned.findings, ...applied.findings] }, applied.outcomes, described)

@@ -1,0 +1,44 @@
+// `npm run bench` prints what was measured. `--short` takes a quarter of a minute, `--write` keeps the tables in docs/benchmarks.md,
+// `--summary FILE` appends them to a job summary.
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Block } from '../src/report/blocks.ts'
+import { data, ours, say } from '../src/report/line.ts'
+import { renderMarkdown } from '../src/report/markdown.ts'
+import { renderTerminal } from '../src/report/terminal.ts'
+import type { Benchmark } from './benchmark.ts'
+import { coldStart } from './cold-start.ts'
+import { pacing } from './pacing.ts'
+import { plans } from './plans.ts'
+import { sizes } from './sizes.ts'
+import { windows } from './windows.ts'
+
+const { values } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, summary: { type: 'string' } },
+})
+const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, pacing, windows]
+
+const blocks: Block[] = [
+  {
+    kind: 'facts',
+    facts: [
+      { label: 'Node', value: [ours(process.versions.node)] },
+      { label: 'Processor', value: say`${data(cpus()[0]?.model ?? 'unknown')}, ${cpus().length} cores` },
+      { label: 'Day', value: [ours(new Date().toISOString().slice(0, 10))] },
+    ],
+  },
+]
+for (const benchmark of benchmarks) {
+  const measured = await benchmark({ isShort: values.short })
+  for (const line of renderTerminal(measured, { color: false })) process.stdout.write(`${line}\n`)
+  blocks.push(...measured)
+}
+
+const page = renderMarkdown(blocks)
+if (values.summary !== undefined) appendFileSync(values.summary, page)
+if (values.write) {
+  const file = new URL('../docs/benchmarks.md', import.meta.url)
+  const [before] = readFileSync(file, 'utf8').split(/(?<=<!-- measured -->\n)/)
+  writeFileSync(file, `${before}\n${page.trim()}\n`)
+}
