@@ -1,6 +1,7 @@
 // Owns the five requests that every observability resource has in common.
 import type * as z from 'zod'
 import { WatchkeeperError } from '../kernel/errors.ts'
+import { holds } from '../kernel/same.ts'
 import { quote } from '../kernel/text.ts'
 import { ApiError } from './api-error.ts'
 import { type ApiPath, isResourceId, path, under } from './path.ts'
@@ -58,23 +59,30 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
     return `${all(service)}${path`/${id}`}` as ApiPath
   }
 
+  async function get(service: Service, id: string): Promise<T> {
+    const read = readOne(await schema())
+    return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read })).value
+  }
+
   return {
     async list(service) {
       const read = readList(await schema())
       const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read, missing: 'service' })
       return { items: value, mayBeCut: value.length >= pageLimit }
     },
-    async get(service, id) {
-      const read = readOne(await schema())
-      return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read })).value
-    },
+    get,
     async create(service, body) {
       const read = readOne(await schema())
       return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read, missing: 'service' })).value
     },
     async update(service, id, body) {
       const read = readOne(await schema())
-      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read })).value
+      // What the server writes in its own way is taken for not done, and sent again.
+      const lookBack = async (): Promise<T | undefined> => {
+        const now = await get(service, id)
+        return holds(now, body) ? now : undefined
+      }
+      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read, lookBack })).value
     },
     async remove(service, id) {
       try {

@@ -53,6 +53,8 @@ export interface Call<T> {
   readonly isSafe?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Looks whether it was done, before it is sent again because nobody knows; resolves to what it would have answered. */
+  readonly lookBack?: () => Promise<T | undefined>
   readonly read: Reader<T>
   /** What the path identifies: `alert`. */
   readonly noun: string
@@ -64,7 +66,7 @@ export interface Call<T> {
 
 export interface Requester {
   /** Throws an ApiError when the request failed for good. */
-  request<T>(call: Call<T>): Promise<Hit<T>>
+  request<T>(call: Call<T>): Promise<Pick<Hit<T>, 'value'>>
   /** The API's id of the last answer that bore one. */
   lastRequestId(): string | undefined
   /** What the last answer that told it said of the key's rate limit. */
@@ -107,9 +109,13 @@ export function createRequester(options: RequesterOptions): Requester {
     })
   }
 
-  async function request<T>(call: Call<T>): Promise<Hit<T>> {
-    // The query stands in messages as well: it tells which part of a long period failed.
-    const path = call.query === undefined ? call.path : `${call.path}?${call.query}`
+  async function waitFor(waitMs: number, tries: Tries, miss: Miss): Promise<void> {
+    note(`Trying again in ${inSeconds(waitMs)} (${tries.describe()}): ${reasonOf(miss)}`)
+    await unlessStopped(cancellation.stop, () => clock.sleep(waitMs, cancellation.stop))
+  }
+
+  async function request<T>(call: Call<T>): Promise<Pick<Hit<T>, 'value'>> {
+    const path = withQuery(call)
     const facts = factsOf(options, call, path)
     // Nothing may take its time between a request's admission and its sending.
     await options.transport.ready()
@@ -121,17 +127,20 @@ export function createRequester(options: RequesterOptions): Requester {
       if ('hit' in outcome) return outcome.hit
       tries.add(outcome.miss)
       const decision = ask(call, outcome.miss, tries)
-      if (!decision.retry) {
-        const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
-        throw new ApiError({ ...facts, timeoutMs }, outcome.miss, end)
-      }
-      note(`Trying again in ${inSeconds(decision.waitMs)} (${tries.describe()}): ${reasonOf(outcome.miss)}`)
-      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
+      const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
+      const error = new ApiError({ ...facts, timeoutMs }, outcome.miss, end)
+      if (decision.retry) await waitFor(decision.waitMs, tries, outcome.miss)
+      const done = await lookBack(call, outcome.miss, error)
+      if (done !== undefined) return { value: done }
+      if (!decision.retry) throw error
     }
   }
 
   return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
 }
+
+// The query stands in messages as well: it tells which part of a long period failed.
+const withQuery = ({ path, query }: Call<unknown>): string => (query === undefined ? path : `${path}?${query}`)
 
 function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {
   const shown = `${baseUrl.pathname.replace(/\/$/, '')}${path}`
@@ -153,6 +162,16 @@ function toExchange(
     userAgent,
     timeoutMs,
     signal: cancellation.abort,
+  }
+}
+
+/** What cannot be looked at is not sent again either: that might undo what somebody else did meanwhile. */
+async function lookBack<T>(call: Call<T>, miss: Miss, error: ApiError): Promise<T | undefined> {
+  if (miss.certainty !== 'unknown') return undefined
+  try {
+    return await call.lookBack?.()
+  } catch {
+    throw error
   }
 }
 

@@ -3,6 +3,16 @@ import { isDeepStrictEqual } from 'node:util'
 
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
 
+/** Whether everything of `part` is in `whole`, which may hold more fields, but no more items of a list. */
+export function holds(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(whole) && Array.isArray(part)) return whole.length === part.length && part.every((item, i) => holds(whole[i], item))
+  if (!isMap(whole) || !isMap(part)) return isSame(whole ?? undefined, part ?? undefined)
+  return Object.entries(part).every(([key, item]) => holds(Object.hasOwn(whole, key) ? whole[key] : undefined, item))
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Effect } from '../../src/emulator/index.ts'
+import type { Effect, Fault } from '../../src/emulator/index.ts'
 import { methodsOf, useEmulator } from '../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
 
@@ -62,9 +62,25 @@ describe('an update and a delete', () => {
     ['a reset', { kind: 'reset' }],
     ['503', { kind: 'status', status: 503 }],
     ['half an answer', { kind: 'truncate' }],
-  ])('are sent again after %s: twice is as good as once', async (_, effect) => {
+  ])('after %s an update is looked up: what was done is not done again', async (_, effect) => {
     await withSession(emulator(), update, { faults: [{ act: 'after', effect }] })
-    expect(methodsOf(emulator())).toEqual(['PUT', 'PUT'])
+    expect(methodsOf(emulator())).toEqual(['PUT', 'GET'])
+  })
+
+  it('an update that was not done is sent again', async () => {
+    await withSession(emulator(), update, { faults: [{ effect: { kind: 'reset' } }] })
+    expect(methodsOf(emulator())).toEqual(['PUT', 'GET', 'PUT'])
+  })
+
+  it('an update that nobody can look at is not sent again', async () => {
+    const faults: Fault[] = [
+      { act: 'after', effect: { kind: 'reset' } },
+      { match: { method: 'GET' }, times: 9, effect: { kind: 'status', status: 503 } },
+    ]
+    const error = await apiErrorOf(withSession(emulator(), update, { faults }))
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(error.message).toContain('It may be done all the same')
+    expect(methodsOf(emulator())).toEqual(['PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
   })
 
   it('take a thing that was not there for deleted, and say that it was not', async () => {

@@ -69,20 +69,22 @@ describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
     expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods: 'POST GET', more: code === 500 ? 0 : 1, complaints: [] })
   })
 
-  it('an update is sent again, and its last words are the API’s own', async () => {
-    const survived = await meet('update', status(503), { act: 'after' })
-    expect(survived.met).toMatchObject({ exitCode: 0, methods: 'GET PUT PUT', complaints: [] })
+  it('an update is looked up and sent again, and its last words are the API’s own', async () => {
+    const done = await meet('update', status(503), { act: 'after' })
+    expect(done.met).toMatchObject({ exitCode: 0, methods: 'GET PUT GET', complaints: [] })
+    const survived = await meet('update', status(503))
+    expect(survived.met).toMatchObject({ exitCode: 0, methods: 'GET PUT GET PUT', complaints: [] })
     const { met, ran } = await meet('update', status(500, { body: '{"error":"disk is full"}' }), {
       times: 9,
       inputs: { 'max-attempts': '2' },
     })
-    expect(met).toMatchObject({ exitCode: 1, said: 'server', methods: 'GET PUT PUT', complaints: [] })
+    expect(met).toMatchObject({ exitCode: 1, said: 'server', methods: 'GET PUT GET PUT GET', complaints: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(/^The API answered 500: disk is full\n/)
   })
 
   it.each<[Doing, string, string]>([
     ['read', 'pass', 'GET GET'],
-    ['update', 'pass', 'GET PUT PUT'],
+    ['update', 'pass', 'GET PUT GET PUT'],
     ['create', 'may-exist', 'POST GET'],
   ])('a 503 that says how long is waited for, to %s, but no create is sent again', async (doing, said, methods) => {
     const { met, ran } = await meet(doing, status(503, { headers: { 'retry-after': '1' } }))
