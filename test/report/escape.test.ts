@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clip, printable } from '../../src/kernel/text.ts'
-import { htmlData, jsonLine, logLine, markdownBlock, markdownCellData, markdownData, markdownWords } from '../../src/report/escape.ts'
+import {
+  htmlData,
+  jsonLine,
+  logLine,
+  markdownBlock,
+  markdownCellData,
+  markdownData,
+  markdownDiff,
+  markdownWords,
+  terminalData,
+} from '../../src/report/escape.ts'
 import { hostile } from '../support/corpus.ts'
 import { decodeEntities, foreignHtml, kindsIn, parseMarkdown, visibleText } from '../support/markdown-oracle.ts'
 import { commandsIn } from '../support/runner-oracle.ts'
@@ -70,6 +80,41 @@ describe('escaping', () => {
       maxLength: 12,
     })
     fc.assert(fc.property(parts, (pieces) => void expect(commandsIn(logLine(pieces.join('')))).toEqual([])))
+  })
+
+  it.each([
+    ['::error::x', ':\\:error::x'],
+    ['  ::error::x', '  :\\:error::x'],
+    ['a ::error::x', 'a ::error::x'],
+    ['a: b', 'a: b'],
+    ['##[error]x ##[add-mask]y', '##\\[error]x ##\\[add-mask]y'],
+    ['# # [x]', '# # [x]'],
+  ])('of the line "%s" changes no more than it must', (text, expected) => {
+    expect(logLine(text)).toBe(printable(expected))
+  })
+
+  it.each([
+    ['a`b', '``a`b``'],
+    ['`a', '`` `a ``'],
+    ['a`', '`` a` ``'],
+    [' a', '`  a `'],
+    ['a ', '` a  `'],
+    ['a b', '`a b`'],
+    ['   ', '`   `'],
+    ['a``b`c', '```a``b`c```'],
+  ])('writes "%s" as %s', (text, expected) => {
+    expect(markdownData(text)).toBe(expected)
+  })
+
+  it('keeps the lines of a block, and its fence outside of them', () => {
+    expect(markdownBlock('a\nb')).toBe('```text\na\nb\n```')
+    expect(markdownBlock('a\n````')).toBe('`````text\na\n````\n`````')
+    expect(markdownDiff(['+ a', '- b'])).toBe('```diff\n+ a\n- b\n```')
+    expect(markdownDiff(['+ ```', '- b'])).toBe('````diff\n+ ```\n- b\n````')
+  })
+
+  it('says of an empty text that it is one', () => {
+    expect([terminalData(''), terminalData('x'), terminalData('abcdef', 3)]).toEqual(['(empty)', 'x', clip('abcdef', 3)])
   })
 
   it('leaves no markup in words of ours either', () => {

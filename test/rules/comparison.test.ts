@@ -21,6 +21,12 @@ describe('isAboveIncrease', () => {
 describe('findChanges', () => {
   const other = { entityId: 'b', entityName: 'search' }
 
+  it('orders equal movements by name', () => {
+    const after = ['c', 'a', 'b'].map((name) => record('2026-03-02', 5, { entityId: name, entityName: name }))
+    expect(findChanges([], after).movers.map(({ entityName }) => entityName)).toEqual(['a', 'b', 'c'])
+    expect(findChanges([], after.toReversed()).movers.map(({ entityName }) => entityName)).toEqual(['a', 'b', 'c'])
+  })
+
   it('orders what moved by how much, up or down, and leaves out what did not', () => {
     const before = [
       record('2026-03-01', 10),

@@ -3,15 +3,18 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, isDay } from '../../src/kernel/days.ts'
 import {
+  clipToToday,
   cutIntoWindows,
   daysBeside,
   daysIn,
   isPeriodName,
+  isRunning,
   isWithin,
   longestWindowDays,
   type Period,
   type PeriodName,
   periodBefore,
+  periodPresets,
   resolvePeriod,
 } from '../../src/rules/period.ts'
 
@@ -63,6 +66,32 @@ it.each(['last-0-days', 'last-07-days', 'last--1-days', 'last-99999-days', 'last
   },
 )
 
+it.each([...periodPresets, 'last-1-days', 'last-10-days', 'last-3660-days'])('knows the period "%s"', (name) => {
+  expect(isPeriodName(name)).toBe(true)
+})
+
+it.each(['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days'])('knows no period "%s" either', (name) => {
+  expect(isPeriodName(name)).toBe(false)
+})
+
+it('tells which periods have days before them that are still to come', () => {
+  expect(periodPresets.filter(isRunning)).toEqual(['month-to-date', 'billing-cycle', 'year-to-date'])
+  expect(isRunning('last-7-days')).toBe(false)
+})
+
+it.each([
+  ['2026-03-01', '2026-03-09', '2026-03-09'],
+  ['2026-03-01', '2026-03-10', '2026-03-10'],
+  ['2026-03-01', '2026-03-11', '2026-03-10'],
+  ['2026-03-10', '2026-03-11', '2026-03-10'],
+])('of %s to %s, the days up to %s are over or under way', (from, to, last) => {
+  expect(clipToToday({ from: from as Day, to: to as Day }, '2026-03-10' as Day)).toEqual({ from, to: last, end: to })
+})
+
+it('leaves nothing of a period that is still to come', () => {
+  expect(clipToToday({ from: '2026-03-11' as Day, to: '2026-03-20' as Day }, '2026-03-10' as Day)).toBeUndefined()
+})
+
 it.each<[PeriodName, string, number, string]>([
   ['month-to-date', '2026-02-10', 1, '2026-02-28'],
   ['billing-cycle', '2026-03-10', 31, '2026-03-30'],
@@ -95,6 +124,29 @@ describe('daysBeside', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  const days = (text: string) =>
+    text
+      .split(' ')
+      .filter(Boolean)
+      .map((one) => one.split('-').map((date) => `2026-03-${date}` as Day))
+      .map(([from, to]) => ({ from: from as Day, to: to as Day }))
+
+  it.each([
+    ['01-10', '03-05', '01-02 06-10'],
+    ['01-10', '01-05', '06-10'],
+    ['01-10', '05-10', '01-04'],
+    ['01-10', '01-10', ''],
+    ['05-10', '01-04', '05-10'],
+    ['05-10', '11-20', '05-10'],
+    ['05-10', '01-05', '06-10'],
+    ['05-10', '10-20', '05-09'],
+    ['20-22 01-03', '', '01-03 20-22'],
+    ['01-09 02-03', '', '01-09'],
+    ['01-05 03-09', '02-02 07-08', '01-01 03-06 09-09'],
+  ])('the days %s without %s are %s', (periods, except, rest) => {
+    expect(daysBeside(days(periods), days(except))).toEqual(days(rest))
   })
 
   it('joins periods that touch', () => {
