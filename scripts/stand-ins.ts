@@ -10,10 +10,11 @@ export const standIns: Readonly<Record<string, string>> = {
   // Finds out about the machine by starting processes.
   '@actions/core/lib/platform.js': 'export {}\n',
 
-  // Of undici, an agent and its requests; for proxies, what is behind the getters; for Octokit's packages, their names.
+  // Of undici, an agent, its requests and, for proxies, their tunnels and what is behind the getters.
   'undici/index.js': `'use strict'
 const Dispatcher = require('./lib/dispatcher/dispatcher')
 Dispatcher.prototype.request = require('./lib/api/api-request')
+Dispatcher.prototype.connect = require('./lib/api/api-connect')
 module.exports.Agent = require('./lib/dispatcher/agent')
 module.exports.fetch = ${throws("undici's fetch")}
 Object.defineProperty(module.exports, 'EnvHttpProxyAgent', { get: () => require('./lib/dispatcher/env-http-proxy-agent') })
