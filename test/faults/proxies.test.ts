@@ -9,6 +9,7 @@ import { type Certificate, createCertificate } from '../support/certificates.ts'
 import { type Doing, meet } from '../support/meet.ts'
 import { type Play, type RawServer, startRawServer } from '../support/raw-server.ts'
 import { toHttp } from '../support/stage.ts'
+import { pullRequestEvent, runnerEnvironment } from '../support/tell.ts'
 
 const password = 'proxy-pass%word-0123456789'
 
@@ -132,5 +133,23 @@ describe.concurrent('row 23: a proxy', () => {
     await proxy.close()
     expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
     expect(ran.outputs.get('failure-reason')).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: the proxy answered 407`)
+  })
+
+  it('that nobody runs keeps the comment from GitHub, and not the verdict', async () => {
+    const token = 'ghs_abcdefghijklmnop0123456789'
+    const event = join(directory, 'event.json')
+    await writeFile(event, JSON.stringify(pullRequestEvent(12)))
+    const { met, ran } = await meet('read', undefined, {
+      env: {
+        ...runnerEnvironment('https://127.0.0.1:1'),
+        GITHUB_EVENT_NAME: 'pull_request',
+        GITHUB_EVENT_PATH: event,
+        HTTPS_PROXY: `http://user:${encodeURIComponent(password)}@127.0.0.1:9`,
+      },
+      inputs: { comment: 'always', 'github-token': token },
+      secrets: [password, token],
+    })
+    expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: ['its commands are notice'] })
+    expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: connect ECONNREFUSED 127\.0\.0\.1:9/m)
   })
 })
