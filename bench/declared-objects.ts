@@ -1,7 +1,4 @@
-// Owns files that declare as many objects as a benchmark asks for: a dashboard of two tiles in each, and its alerts.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { stringify } from 'yaml'
+// Owns files that declare as many objects as somebody asks for: a dashboard of two tiles in each, and its alerts.
 
 const objectsPerFile = 20
 
@@ -14,20 +11,23 @@ const tile = (name: string, x: number) => ({
   config: { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count', where: `tile:${name}` }] },
 })
 
-/** Writes YAML into `directory/observability`. */
-export function writeDeclarations(directory: string, count: number): void {
-  mkdirSync(join(directory, 'observability'), { recursive: true })
-  for (let first = 0; first < count; first += objectsPerFile) {
-    const dashboard = `dashboard-${first}`
-    const alerts = Array.from({ length: Math.min(objectsPerFile, count - first) - 1 }, (_, i) => {
-      const target = { dashboard, tile: i % 2 === 0 ? 'A' : 'B' }
-      const channel = { type: 'webhook', webhook: 'oncall' }
-      return [`alert-${first + i}`, { name: `Alert ${first + i}`, ...target, threshold: i, interval: '5m', channel }]
-    })
-    const declared = {
-      dashboards: { [dashboard]: { name: `Dashboard ${first}`, tiles: [tile('A', 0), tile('B', 12)] } },
-      alerts: Object.fromEntries(alerts),
-    }
-    writeFileSync(join(directory, 'observability', `${dashboard}.yml`), stringify(declared))
+/** What to write, by path under `observability/`. */
+export function declareObjects(count: number): Readonly<Record<string, object>> {
+  const starts = Array.from({ length: Math.ceil(count / objectsPerFile) }, (_, i) => i * objectsPerFile)
+  return Object.fromEntries(
+    starts.map((first) => [`observability/objects-${first}.yml`, declareFile(first, Math.min(objectsPerFile, count - first))]),
+  )
+}
+
+function declareFile(first: number, count: number): object {
+  const dashboard = `dashboard-${first}`
+  const channel = { type: 'webhook', webhook: 'oncall' }
+  const alerts = Array.from({ length: count - 1 }, (_, i) => {
+    const target = { dashboard, tile: i % 2 === 0 ? 'A' : 'B' }
+    return [`alert-${first + i}`, { name: `Alert ${first + i}`, ...target, threshold: i, interval: '5m', channel }]
+  })
+  return {
+    dashboards: { [dashboard]: { name: `Dashboard ${first}`, tiles: [tile('A', 0), tile('B', 12)] } },
+    alerts: Object.fromEntries(alerts),
   }
 }

@@ -1,9 +1,13 @@
 // Runs an operation as a surface does, from text inputs to the report, in this process: what is measured is ours, not Node's start.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { demo } from '../src/emulator/index.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { cancelOnAbort } from '../src/surfaces/cancellation.ts'
 import { type Invoked, invoke } from '../src/surfaces/invoke.ts'
 import { workspaceFiles } from '../src/surfaces/workspace.ts'
+import { declareObjects } from './declared-objects.ts'
 
 export interface Place {
   readonly url: string
@@ -32,4 +36,10 @@ export async function perform(
   )
   if (done.error !== undefined) throw done.error
   return done
+}
+
+/** Writes the files that declare so many objects, as people write them. */
+export function writeDeclarations(directory: string, count: number): void {
+  mkdirSync(join(directory, 'observability'))
+  for (const [path, declared] of Object.entries(declareObjects(count))) writeFileSync(join(directory, path), stringify(declared))
 }

@@ -7,8 +7,7 @@ import { startEmulator } from '../src/emulator/index.ts'
 import { ours, say } from '../src/report/line.ts'
 import { createVirtualClock } from '../test/support/virtual-clock.ts'
 import type { Benchmark } from './benchmark.ts'
-import { writeDeclarations } from './declared-objects.ts'
-import { perform } from './in-process.ts'
+import { perform, writeDeclarations } from './in-process.ts'
 
 const rateLimit = { limit: 10, windowMs: 10_000 }
 

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '../src/kernel/clock.ts'
 import { ours, say } from '../src/report/line.ts'
 import { type Benchmark, growthExponent, median } from './benchmark.ts'
-import { writeDeclarations } from './declared-objects.ts'
-import { perform } from './in-process.ts'
+import { perform, writeDeclarations } from './in-process.ts'
 import { withServer } from './server.ts'
 
 const inputs = { project: 'bench/watchkeeper', files: 'observability/*.yml' }
