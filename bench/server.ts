@@ -13,14 +13,17 @@ export interface Server {
 export async function withServer<T>(use: (server: Server) => Promise<T>, options: EmulatorOptions = {}): Promise<T> {
   const settings = JSON.stringify({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1_000_000, windowMs: 1000 }, ...options })
   const child = fork(new URL('./server-process.ts', import.meta.url), [settings])
-  const ask = async (): Promise<unknown> => {
-    const answered = Promise.race([once(child, 'message'), once(child, 'exit').then(() => Promise.reject(new Error('the emulator ended')))])
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the emulator ended by itself')))
+  // It is waited for by whoever asks; nobody may.
+  ended.catch(() => undefined)
+  const next = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), ended]))[0]
+  const takeRequestCount = async (): Promise<number> => {
+    const answer = next()
     child.send('how many?')
-    return (await answered)[0]
+    return Number(await answer)
   }
   try {
-    const [url] = (await once(child, 'message')) as [string]
-    return await use({ url, takeRequestCount: async () => Number(await ask()) })
+    return await use({ url: String(await next()), takeRequestCount })
   } finally {
     child.kill()
   }

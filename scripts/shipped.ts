@@ -1,7 +1,7 @@
 // Owns which packages are shipped: those that a run needs, and those whose code stands inside a file of our own. Read from the lock file.
 import { readFileSync } from 'node:fs'
 
-const root = new URL('..', import.meta.url).pathname
+const ownRoot = new URL('..', import.meta.url).pathname
 
 /** Packages whose published code `npm run generate` copies into src/report/page-assets.ts: no import says so. */
 export const embeddedPackages = ['uplot', 'sortable-tablesort'] as const
@@ -18,7 +18,7 @@ export interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
 
-export const readLock = (): Lock => JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock
+export const readLock = (root = ownRoot): Lock => JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock
 
 /** Shipped packages by their path in the lock file; the project itself has the path ''. */
 export function shippedIn({ packages }: Lock): ReadonlyMap<string, LockedPackage> {

@@ -1,7 +1,7 @@
 // Owns the directory in which the bundle is built: what the action needs and nothing else, with the stand-ins in their places. It is
 // laid out afresh each time, so that neither links nor leftovers of a checkout can show in the bytes.
-import { cpSync, existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { readLock, shippedIn } from './shipped.ts'
 import { standIns } from './stand-ins.ts'
 
@@ -9,15 +9,23 @@ const isReadByBundler = (path: string): boolean => !/\.(?:map|[cm]?ts)$/.test(pa
 
 /** Copies lib/ and the shipped packages of a checkout into an empty directory. */
 export function layOut(root: string, directory: string): void {
-  for (const path of ['package.json', 'lib', ...shippedIn(readLock()).keys()])
-    cpSync(join(root, path), join(directory, path), { recursive: true, dereference: true, filter: isReadByBundler })
+  for (const path of ['package.json', 'lib', ...shippedIn(readLock(root)).keys()]) {
+    const from = join(root, path)
+    // Packages inside of packages are in the lock file by themselves; what is not in there is nobody's.
+    const isIts = (file: string): boolean => isReadByBundler(file) && !relative(from, file).split('/').includes('node_modules')
+    cpSync(from, join(directory, path), { recursive: true, dereference: true, filter: isIts })
+  }
 }
 
-/** Throws when there is nothing that a stand-in could stand in for. */
+/** Throws when there is nothing that a stand-in could stand in for, or a second copy that would come into the bundle as it is. */
 export function standIn(directory: string): void {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   for (const [path, text] of Object.entries(standIns)) {
-    const place = join(directory, 'node_modules', path)
-    if (!existsSync(place)) throw new Error(`scripts/stand-ins.ts replaces ${path}, which is no file of that package any more`)
-    writeFileSync(place, text)
+    const place = join('node_modules', path)
+    const copies = files.filter((file) => file === place || file.endsWith(`/${place}`))
+    if (!existsSync(join(directory, place)))
+      throw new Error(`scripts/stand-ins.ts replaces ${path}, which is no file of that package any more`)
+    if (copies.length > 1) throw new Error(`scripts/stand-ins.ts replaces ${path}, of which there are several: ${copies.join(', ')}`)
+    writeFileSync(join(directory, place), text)
   }
 }

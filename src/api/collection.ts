@@ -1,12 +1,12 @@
 // Owns the five requests that every observability resource has in common.
 import type * as z from 'zod'
 import { WatchkeeperError } from '../kernel/errors.ts'
-import { holds } from '../kernel/same.ts'
+import { holds, isSame } from '../kernel/same.ts'
 import { quote } from '../kernel/text.ts'
 import { ApiError } from './api-error.ts'
 import { type ApiPath, isResourceId, path, under } from './path.ts'
 import type { Profile } from './profiles.ts'
-import type { Requester } from './requester.ts'
+import type { Found, Requester } from './requester.ts'
 import { type Service, servicePath } from './service.ts'
 import { readList, readNothing, readOne } from './wire.ts'
 
@@ -28,8 +28,11 @@ export interface ReadCollection<T> {
 export interface WriteCollection<T, Body> extends ReadCollection<T> {
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when nobody can tell. */
   create(service: Service, body: Body): Promise<T>
-  /** Replaces; what the body leaves out may be cleared. */
-  update(service: Service, id: string, body: Body): Promise<T>
+  /**
+   * Replaces what was read `before`; what the body leaves out may be cleared. Sent again after an answer was lost only over
+   * what it was meant to replace.
+   */
+  update(service: Service, before: T, body: Body): Promise<T>
   /** Returns false when it was gone already. */
   remove(service: Service, id: string): Promise<boolean>
 }
@@ -42,12 +45,19 @@ export interface CollectionOptions<T> {
   /** Segment of the collection: `alerts`. */
   readonly name: string
   readonly noun: string
-  /** Of one, as answered; asked for with each request. */
-  readonly schema: () => Promise<z.ZodType<T>>
+  /** Asked for with each request. */
+  readonly wire: () => Promise<Wire<T>>
 }
 
-export function createCollection<T, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
-  const { requester, profile, observabilityPath, name, noun, schema } = options
+export interface Wire<T> {
+  /** Of one, as answered. */
+  readonly schema: z.ZodType<T>
+  /** The part that is not the server's own; for what can be written. */
+  readonly toBody?: (one: T) => unknown
+}
+
+export function createCollection<T extends { readonly id: string }, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
+  const { requester, profile, observabilityPath, name, noun, wire } = options
   const facts = { noun, permission: profile.permissions.observability }
   const all = (service: Service): ApiPath => under(under(servicePath(service), observabilityPath), name)
   const one = (service: Service, id: string): ApiPath => {
@@ -60,29 +70,31 @@ export function createCollection<T, Body>(options: CollectionOptions<T>): WriteC
   }
 
   async function get(service: Service, id: string): Promise<T> {
-    const read = readOne(await schema())
+    const read = readOne((await wire()).schema)
     return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read })).value
   }
 
   return {
     async list(service) {
-      const read = readList(await schema())
+      const read = readList((await wire()).schema)
       const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read, missing: 'service' })
       return { items: value, mayBeCut: value.length >= pageLimit }
     },
     get,
     async create(service, body) {
-      const read = readOne(await schema())
+      const read = readOne((await wire()).schema)
       return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read, missing: 'service' })).value
     },
-    async update(service, id, body) {
-      const read = readOne(await schema())
-      // What the server writes in its own way is taken for not done, and sent again.
-      const lookBack = async (): Promise<T | undefined> => {
-        const now = await get(service, id)
-        return holds(now, body) ? now : undefined
+    async update(service, before, body) {
+      const { schema, toBody = (whole) => whole } = await wire()
+      const lookBack = async (): Promise<Found<T>> => {
+        const now = await get(service, before.id)
+        if (isSame(toBody(now), toBody(before))) return 'nothing'
+        // What the server wrote in its own way cannot be told from what somebody else wrote.
+        return holds(now, body) ? { done: now } : 'something else'
       }
-      return (await requester.request({ ...facts, method: 'PUT', path: one(service, id), body, read, lookBack })).value
+      return (await requester.request({ ...facts, method: 'PUT', path: one(service, before.id), body, read: readOne(schema), lookBack }))
+        .value
     },
     async remove(service, id) {
       try {

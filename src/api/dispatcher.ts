@@ -26,7 +26,7 @@ export async function createDispatchers(origin: URL, proxy: ProxySettings): Prom
   const create = (): Connections => {
     const life = new AbortController()
     // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
-    const connect = { timeout: connectTimeoutMs, signal: life.signal }
+    const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
     const limits = {
       maxResponseSize: largestAnswerBytes,
       // Certainty about what the server did is reasoned for HTTP/1.1: one request, one connection, one answer.

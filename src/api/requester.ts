@@ -53,8 +53,8 @@ export interface Call<T> {
   readonly isSafe?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Looks whether it was done, before it is sent again because nobody knows; resolves to what it would have answered. */
-  readonly lookBack?: () => Promise<T | undefined>
+  /** Looks what became of it, before it is sent again although nobody knows whether it was done. */
+  readonly lookBack?: () => Promise<Found<T>>
   readonly read: Reader<T>
   /** What the path identifies: `alert`. */
   readonly noun: string
@@ -63,6 +63,9 @@ export interface Call<T> {
   /** What the key must be allowed. */
   readonly permission: string
 }
+
+/** What a look finds: that nothing happened yet, that it was done, or neither of the two. */
+export type Found<T> = 'nothing' | { readonly done: T } | 'something else'
 
 export interface Requester {
   /** Throws an ApiError when the request failed for good. */
@@ -109,9 +112,18 @@ export function createRequester(options: RequesterOptions): Requester {
     })
   }
 
-  async function waitFor(waitMs: number, tries: Tries, miss: Miss): Promise<void> {
-    note(`Trying again in ${inSeconds(waitMs)} (${tries.describe()}): ${reasonOf(miss)}`)
-    await unlessStopped(cancellation.stop, () => clock.sleep(waitMs, cancellation.stop))
+  /** Waits and looks; 'nothing' stands for trying again. Throws when there is nothing more to try. */
+  async function recover<T>(call: Call<T>, miss: Miss, tries: Tries, facts: RequestFacts): Promise<Exclude<Found<T>, 'something else'>> {
+    const decision = ask(call, miss, tries)
+    const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
+    const error = new ApiError(facts, miss, end)
+    if (decision.retry) {
+      note(`Trying again in ${inSeconds(decision.waitMs)} (${tries.describe()}): ${reasonOf(miss)}`)
+      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
+    }
+    const found = error.mayHaveActed ? await lookBack(call, error) : 'nothing'
+    if (found === 'something else' || (found === 'nothing' && !decision.retry)) throw error
+    return found
   }
 
   async function request<T>(call: Call<T>): Promise<Pick<Hit<T>, 'value'>> {
@@ -126,13 +138,8 @@ export function createRequester(options: RequesterOptions): Requester {
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('hit' in outcome) return outcome.hit
       tries.add(outcome.miss)
-      const decision = ask(call, outcome.miss, tries)
-      const end = { attempts: tries.sent(), isAfterUnknown: tries.isAfterUnknown(), decision, nowMs: clock.now() }
-      const error = new ApiError({ ...facts, timeoutMs }, outcome.miss, end)
-      if (decision.retry) await waitFor(decision.waitMs, tries, outcome.miss)
-      const done = await lookBack(call, outcome.miss, error)
-      if (done !== undefined) return { value: done }
-      if (!decision.retry) throw error
+      const found = await recover(call, outcome.miss, tries, { ...facts, timeoutMs })
+      if (found !== 'nothing') return { value: found.done }
     }
   }
 
@@ -165,13 +172,13 @@ function toExchange(
   }
 }
 
-/** What cannot be looked at is not sent again either: that might undo what somebody else did meanwhile. */
-async function lookBack<T>(call: Call<T>, miss: Miss, error: ApiError): Promise<T | undefined> {
-  if (miss.certainty !== 'unknown') return undefined
+/** Throws `error` for what cannot be looked at: sent again, it might undo what somebody else did meanwhile. */
+async function lookBack<T>(call: Call<T>, error: ApiError): Promise<Found<T>> {
   try {
-    return await call.lookBack?.()
-  } catch {
-    throw error
+    return (await call.lookBack?.()) ?? 'nothing'
+  } catch (thrown) {
+    // That it is gone is an answer, and a bug of ours is told as one; everything else leaves open whether it was done.
+    throw !(thrown instanceof WatchkeeperError) || thrown.kind === 'not-found' ? thrown : error
   }
 }
 

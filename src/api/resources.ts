@@ -21,14 +21,20 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       ...shared,
       name: 'alerts',
       noun: 'alert',
-      schema: async () => (await import(/* webpackMode: "eager" */ './alerts.ts')).alertSchema,
+      wire: async () => {
+        const { alertSchema: schema, toAlertBody: toBody } = await import(/* webpackMode: "eager" */ './alerts.ts')
+        return { schema, toBody }
+      },
     }),
     dashboards: {
       ...createCollection<Dashboard, DashboardBody>({
         ...shared,
         name: 'dashboards',
         noun: 'dashboard',
-        schema: async () => (await import(/* webpackMode: "eager" */ './dashboards.ts')).dashboardSchema,
+        wire: async () => {
+          const { dashboardSchema: schema, toDashboardBody: toBody } = await import(/* webpackMode: "eager" */ './dashboards.ts')
+          return { schema, toBody }
+        },
       }),
       check: async (...request) => (await check())(...request),
     },
@@ -36,19 +42,22 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       ...shared,
       name: 'saved-searches',
       noun: 'saved search',
-      schema: async () => (await import(/* webpackMode: "eager" */ './saved-searches.ts')).savedSearchSchema,
+      wire: async () => {
+        const { savedSearchSchema: schema, toSavedSearchBody: toBody } = await import(/* webpackMode: "eager" */ './saved-searches.ts')
+        return { schema, toBody }
+      },
     }),
     webhooks: createCollection<Webhook, never>({
       ...shared,
       name: 'webhooks',
       noun: 'webhook',
-      schema: async () => (await import(/* webpackMode: "eager" */ './webhooks.ts')).webhookSchema,
+      wire: async () => ({ schema: (await import(/* webpackMode: "eager" */ './webhooks.ts')).webhookSchema }),
     }),
     sources: createCollection<Source, never>({
       ...shared,
       name: 'sources',
       noun: 'source',
-      schema: async () => (await import(/* webpackMode: "eager" */ './sources.ts')).sourceSchema,
+      wire: async () => ({ schema: (await import(/* webpackMode: "eager" */ './sources.ts')).sourceSchema }),
     }),
     backups: {
       list: async (...request) => (await backups()).backups.list(...request),

@@ -14,7 +14,7 @@ export async function changeAlert(
   const before = toAlertBody(current)
   const after = { ...before, ...declared, ...channelsOf(current, declared) }
   if (isSame(before, after)) return { alert: current, changed: false }
-  return { alert: await api.alerts.update(service, current.id, after), changed: true }
+  return { alert: await api.alerts.update(service, current, after), changed: true }
 }
 
 // The server adds fields to a channel, and newer ones answer it twice and refuse an update in which the two differ.

@@ -83,7 +83,7 @@ export const updateDashboard = defineOperation({
     const after = toUpdatedDashboard(current, declared)
     if (isSame(toDashboardBody(current), after)) return { ...outputsOf(current, false), lostAlerts: [] }
     const lost = await findLostAlerts(api, service, tilesLost(current, after))
-    return { ...outputsOf(await api.dashboards.update(service, id, after), true), lostAlerts: lost }
+    return { ...outputsOf(await api.dashboards.update(service, current, after), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({

@@ -30,7 +30,6 @@ export async function writeChange(change: Change, desired: Body, writing: Writin
 async function write(change: Change, desired: Body, writing: Writing): Promise<Actual | undefined> {
   const { api, service, kinds } = writing
   const collection = collectionOf(api, change.section)
-  const id = change.id ?? ''
   switch (change.action) {
     case 'create':
       return collection.create(service, desired)
@@ -42,7 +41,7 @@ async function write(change: Change, desired: Body, writing: Writing): Promise<A
     case 'adopt': {
       const fresh = await readUnchanged(change, collection, writing)
       await demandNoGuest(change, writing)
-      return collection.update(service, id, composeUpdate(kinds[change.section], desired, fresh))
+      return collection.update(service, fresh, composeUpdate(kinds[change.section], desired, fresh))
     }
     case 'delete':
       return remove(change, collection, writing)

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { toAlertBody } from '../../src/api/alerts.ts'
 import type { Effect, Fault } from '../../src/emulator/index.ts'
 import { methodsOf, useEmulator } from '../support/emulator.ts'
-import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
+import { apiErrorOf, openSession, service, type TestSession, withSession } from '../support/session.ts'
+import { storeOf } from '../support/site.ts'
+import { createVirtualClock } from '../support/virtual-clock.ts'
 
 const emulator = useEmulator()
 
@@ -55,32 +58,77 @@ describe('a create', () => {
 })
 
 describe('an update and a delete', () => {
-  const update = ({ api }: TestSession) => api.alerts.update(service, '65f5e4a35eedc0de0000001f', alertBody)
-  const remove = ({ api }: TestSession) => api.alerts.remove(service, '65f5e4a35eedc0de0000001f')
+  const id = '65f5e4a35eedc0de0000001f'
+  const stored = () => storeOf(emulator()).alerts.find((alert) => alert.id === id)
+  const update = async ({ api }: TestSession, change: object = {}) => {
+    const before = await api.alerts.get(service, id)
+    await api.alerts.update(service, before, { ...toAlertBody(before), name: 'Ours', ...change })
+  }
+  const remove = ({ api }: TestSession) => api.alerts.remove(service, id)
+  const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
 
   it.each<[string, Effect]>([
     ['a reset', { kind: 'reset' }],
     ['503', { kind: 'status', status: 503 }],
     ['half an answer', { kind: 'truncate' }],
   ])('after %s an update is looked up: what was done is not done again', async (_, effect) => {
-    await withSession(emulator(), update, { faults: [{ act: 'after', effect }] })
-    expect(methodsOf(emulator())).toEqual(['PUT', 'GET'])
+    await withSession(emulator(), update, { faults: [{ match: { method: 'PUT' }, act: 'after', effect }] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+    expect(stored()?.name).toBe('Ours')
   })
 
   it('an update that was not done is sent again', async () => {
-    await withSession(emulator(), update, { faults: [{ effect: { kind: 'reset' } }] })
-    expect(methodsOf(emulator())).toEqual(['PUT', 'GET', 'PUT'])
+    await withSession(emulator(), update, { faults: [lost('before')] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+    expect(stored()?.name).toBe('Ours')
   })
 
-  it('an update that nobody can look at is not sent again', async () => {
-    const faults: Fault[] = [
-      { act: 'after', effect: { kind: 'reset' } },
-      { match: { method: 'GET' }, times: 9, effect: { kind: 'status', status: 503 } },
-    ]
-    const error = await apiErrorOf(withSession(emulator(), update, { faults }))
+  it('so is one that only takes something away', async () => {
+    const before = stored()
+    if (before === undefined) throw new Error('the shop has changed')
+    before.note = 'to go'
+    await withSession(emulator(), (session) => update(session, { name: before.name, note: undefined }), { faults: [lost('before')] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+    expect(stored()?.note ?? null).toBeNull()
+  })
+
+  it.each(['before', 'after'] as const)('nothing is sent over what somebody else wrote meanwhile (%s it was done)', async (act) => {
+    const clock = createVirtualClock()
+    const theirs = {
+      ...clock,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        Object.assign(stored() ?? {}, { name: 'Theirs' })
+        await clock.sleep(ms, signal)
+      },
+    }
+    emulator().addFault(lost(act))
+    const session = openSession(emulator().url, {}, theirs)
+    const error = await apiErrorOf(update(session))
+    await session.close()
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+    expect(stored()?.name).toBe('Theirs')
+  })
+
+  it('what cannot be looked at is not sent again', async () => {
+    const unseen: Fault = { match: { method: 'GET' }, nth: 2, times: 9, effect: { kind: 'status', status: 503 } }
+    const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), unseen] }))
     expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
     expect(error.message).toContain('It may be done all the same')
-    expect(methodsOf(emulator())).toEqual(['PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
+  })
+
+  it('what is gone by then is said to be gone', async () => {
+    const gone: Fault = { match: { method: 'GET' }, nth: 2, effect: { kind: 'status', status: 404 } }
+    const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), gone] }))
+    expect(error).toMatchObject({ kind: 'not-found', method: 'GET' })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+  })
+
+  it('it is looked at again after every wait, whatever the last try came to', async () => {
+    const limited: Fault = { match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 429 } }
+    await withSession(emulator(), update, { faults: [lost('before'), limited] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT', 'GET', 'PUT'])
   })
 
   it('take a thing that was not there for deleted, and say that it was not', async () => {

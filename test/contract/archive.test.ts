@@ -26,7 +26,8 @@ describe('the archive that runners download', () => {
   it('is small: it is downloaded on every run of every user', ({ annotate }) => {
     const kilobytes = Math.round(gzipSync(archive).length / 1000)
     annotate(`${kilobytes} kB`)
-    expect(kilobytes).toBeLessThan(600)
+    // 600 is the goal; an update that brings a part back which was left out shows before that.
+    expect(kilobytes).toBeLessThan(420)
   })
 
   it('is enough to start the action', () => {

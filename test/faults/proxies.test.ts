@@ -1,9 +1,11 @@
 // Row 23 of the fault matrix: a proxy in between that refuses, hangs or does not exist. Its password is in no message.
 
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Certificate, createCertificate } from '../support/certificates.ts'
 import { type Doing, meet } from '../support/meet.ts'
@@ -20,7 +22,7 @@ let trust: { readonly NODE_EXTRA_CA_CERTS: string }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-proxy-'))
-  certificate = createCertificate({ addresses: ['127.0.0.1'] })
+  certificate = createCertificate({ addresses: ['127.0.0.1'], names: ['localhost'] })
   trust = { NODE_EXTRA_CA_CERTS: join(directory, 'ca.pem') }
   await writeFile(trust.NODE_EXTRA_CA_CERTS, certificate.cert)
   api = await startRawServer(
@@ -151,5 +153,24 @@ describe.concurrent('row 23: a proxy', () => {
     })
     expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: ['its commands are notice'] })
     expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: connect ECONNREFUSED 127\.0\.0\.1:9/m)
+  })
+
+  it('that is spoken to over TLS is not asked for HTTP/2', async () => {
+    const chosen: (string | false | null)[] = []
+    const proxy = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
+      chosen.push(socket.alpnProtocol)
+      socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { met, ran } = await meet('create', undefined, {
+      url: `https://127.0.0.1:${api.port}`,
+      env: { ...trust, HTTPS_PROXY: `https://localhost:${(proxy.address() as AddressInfo).port}` },
+      inputs: { 'max-attempts': '1' },
+    })
+    proxy.close()
+    expect(chosen.filter((protocol) => protocol === 'h2')).toEqual([])
+    expect(chosen).not.toEqual([])
+    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toContain('the proxy answered 403')
   })
 })

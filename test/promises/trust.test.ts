@@ -36,7 +36,7 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
   const doings: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
     GET: ({ api }) => api.alerts.list(service),
     POST: ({ api }) => api.alerts.create(service, { name: 'x' }),
-    PUT: ({ api }) => api.alerts.update(service, ids.alert, { name: 'x' }),
+    PUT: ({ api }) => api.alerts.update(service, { id: ids.alert }, { name: 'x' }),
     DELETE: ({ api }) => api.alerts.remove(service, ids.alert),
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(doings).map((method) => [status, method] as const))

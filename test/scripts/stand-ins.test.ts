@@ -27,6 +27,13 @@ describe('what stands in the bundle instead of files that no run needs', () => {
     expect(() => standIn(directory)).toThrow(path)
   })
 
+  it('is an error when an update brought a second copy of a package', () => {
+    const nested = join(directory, 'node_modules/@actions/http-client/node_modules/undici')
+    mkdirSync(nested, { recursive: true })
+    writeFileSync(join(nested, 'index.js'), '')
+    expect(() => standIn(directory)).toThrow('of which there are several')
+  })
+
   it('leaves every other file alone', () => {
     mkdirSync(join(directory, 'node_modules/undici/lib/api'), { recursive: true })
     writeFileSync(join(directory, 'node_modules/undici/lib/api/api-request.js'), 'untouched')

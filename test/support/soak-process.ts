@@ -49,7 +49,7 @@ for (let turn = 0; requests < wanted; turn++) {
   await sources.list(service)
   if (turn % 4 === 0) {
     const made = await alerts.create(service, { ...alert, channel, name: `Soak ${turn}` }).catch(() => undefined)
-    if (made !== undefined) await alerts.update(service, made.id, { ...alert, channel, name: 'Soaked' })
+    if (made !== undefined) await alerts.update(service, made, { ...alert, channel, name: 'Soaked' })
     for (const { id, name } of (await alerts.list(service)).items) if (name?.startsWith('Soak')) await alerts.remove(service, id)
   }
   count()
