@@ -1,6 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isMarkTag, markInTags, markInText, markText, tagStyle, textStyle, toMarkTag, withoutMarkLine } from '../../src/provision/marker.ts'
+import {
+  canonicalText,
+  digestOf,
+  isMarkTag,
+  markInTags,
+  markInText,
+  markText,
+  tagStyle,
+  textStyle,
+  toMarkTag,
+  withoutMarkLine,
+} from '../../src/provision/marker.ts'
 import { hostile } from '../support/corpus.ts'
 
 const mark = { project: 'shop/observability', key: 'checkout-errors', digest: '0a1b2c' }
@@ -133,4 +144,40 @@ describe('a mark in tags', () => {
 it('two styles never mistake one project for another', () => {
   expect(textStyle.token('a/b', 'c')).not.toBe(textStyle.token('a', 'b/c'))
   expect(textStyle.projectToken('a/b')).toBe('a/b')
+})
+
+describe('a digest', () => {
+  it('is the same however the keys are ordered, at any depth', () => {
+    const [one, other] = [
+      { b: [{ d: 1, c: 2 }], a: null },
+      { a: null, b: [{ c: 2, d: 1 }] },
+    ]
+    expect(canonicalText(one)).toBe('{"a":null,"b":[{"c":2,"d":1}]}')
+    expect(digestOf(one)).toBe(digestOf(other))
+  })
+
+  it('is another one for another value', () => {
+    const values = [
+      {},
+      { a: 1 },
+      { a: '1' },
+      { a: [1] },
+      { a: { 0: 1 } },
+      { a: [1, 2] },
+      { a: [2, 1] },
+      { b: 1 },
+      { a: JSON.rawJSON('1e400') },
+    ]
+    expect(new Set(values.map(digestOf)).size).toBe(values.length)
+    expect(canonicalText({ a: JSON.rawJSON('1e400') })).toBe('{"a":1e400}')
+  })
+})
+
+it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])('%j is no mark, and holds none', (value) => {
+  expect(markInTags(value)).toBeUndefined()
+  expect(markInText(value)).toBeUndefined()
+})
+
+it.each([undefined, null, 5, 'x'])('%j is no tag with a mark', (value) => {
+  expect(isMarkTag(value)).toBe(false)
 })
