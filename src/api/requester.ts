@@ -121,7 +121,8 @@ export function createRequester(options: RequesterOptions): Requester {
       note(`Trying again in ${inSeconds(decision.waitMs)} (${tries.describe()}): ${reasonOf(miss)}`)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
     }
-    const found = error.mayHaveActed ? await lookBack(call, error) : 'nothing'
+    // Where an address redirects, nobody is there to be asked.
+    const found = error.mayHaveActed && miss.cause !== 'redirect' ? await lookBack(call, error) : 'nothing'
     if (found === 'something else' || (found === 'nothing' && !decision.retry)) throw error
     return found
   }

@@ -81,8 +81,11 @@ describe.concurrent('surroundings that are wrong are worked in, or refused in wo
   })
 
   it('an authority whose file is missing is said by Node, and nothing else goes wrong', async () => {
-    const { met, ran } = await meet('read', undefined, { env: { NODE_EXTRA_CA_CERTS: '/nowhere.pem' } })
-    expect(met).toMatchObject({ exitCode: 0, said: 'pass' })
+    const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem' }
+    const plain = await meet('read', undefined, { env })
+    expect(plain.met).toMatchObject({ exitCode: 0, said: 'pass' })
+    const { met, ran } = await meet('read', undefined, { env, url: 'https://127.0.0.1:9', inputs: { 'max-attempts': '1' } })
+    expect(met).toMatchObject({ exitCode: 1, said: 'network' })
     expect(ran.stderr).toContain('/nowhere.pem')
   })
 
