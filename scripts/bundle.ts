@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embeddedPackages } from './shipped.ts'
-import { layOut, standIn } from './staging.ts'
+import { bundlerIn, layOut, standIn } from './staging.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const check = process.argv.includes('--check')
@@ -13,10 +13,14 @@ const fresh = join(staging, 'dist')
 
 layOut(root, staging)
 standIn(staging)
-execFileSync('ncc', ['build', 'lib/action.js', '-o', fresh, '--minify', '--no-cache', '--license', 'licenses.txt'], {
-  cwd: staging,
-  stdio: ['ignore', 'ignore', 'inherit'],
-})
+execFileSync(
+  process.execPath,
+  [bundlerIn(staging), 'build', 'lib/action.js', '-o', fresh, '--minify', '--no-cache', '--license', 'licenses.txt'],
+  {
+    cwd: staging,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  },
+)
 
 // The bundler knows the licenses of what is imported, not of what stands inside a file of our own.
 for (const name of embeddedPackages) {

@@ -7,9 +7,14 @@ import { standIns } from './stand-ins.ts'
 
 const isReadByBundler = (path: string): boolean => !/\.(?:map|[cm]?ts)$/.test(path)
 
-/** Copies lib/ and the shipped packages of a checkout into an empty directory. */
+/** The bundler names modules by the way from them to its own files: it has to stand in the same place as well. */
+const bundler = 'node_modules/@vercel/ncc'
+
+export const bundlerIn = (directory: string): string => join(directory, bundler, 'dist/ncc/cli.js')
+
+/** Copies lib/, the shipped packages and the bundler of a checkout into an empty directory. */
 export function layOut(root: string, directory: string): void {
-  for (const path of ['package.json', 'lib', ...shippedIn(readLock(root)).keys()]) {
+  for (const path of ['package.json', 'lib', bundler, ...shippedIn(readLock(root)).keys()]) {
     const from = join(root, path)
     // Packages inside of packages are in the lock file by themselves; what is not in there is nobody's.
     const isIts = (file: string): boolean => isReadByBundler(file) && !relative(from, file).split('/').includes('node_modules')
