@@ -1,7 +1,7 @@
 // S6: no text of the API, a file or the user is ever more than text. The whole corpus goes through every input and every string of
 // every answer; processes of their own show that the surfaces add nothing to it.
 import { describe, expect, it } from 'vitest'
-import { demo } from '../../src/emulator/index.ts'
+import { demo, startEmulator } from '../../src/emulator/index.ts'
 import { toCamel, toKebab } from '../../src/kernel/names.ts'
 import { operationNames, operations } from '../../src/operations/index.ts'
 import type { Operation } from '../../src/operations/operation.ts'
@@ -160,8 +160,9 @@ describe.concurrent('S6: the surfaces add nothing', () => {
   })
 
   it('the library, which hands names over as they are', async () => {
-    const things = emulator().store.organizations[0]?.services[0]?.alerts ?? []
-    const [alert] = things
+    // One of its own: beside this test, others ask the common one.
+    const own = await startEmulator()
+    const [alert] = own.store.organizations[0]?.services[0]?.alerts ?? []
     const given = hostile.filter(({ value }) => value.length < 5000)
     const all = given.map(({ value }, i) => ({
       ...alert,
@@ -169,9 +170,11 @@ describe.concurrent('S6: the surfaces add nothing', () => {
       name: value.toWellFormed(),
       message: value.toWellFormed(),
     }))
-    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify(all) } })
-    const connection = Object.fromEntries(Object.entries(inputsFor(emulator())).map(([name, value]) => [toCamel(name), value]))
-    const { alerts } = await createClient(connection).listAlerts()
+    own.addFault({ effect: { kind: 'body', text: JSON.stringify(all) } })
+    const connection = Object.fromEntries(Object.entries(inputsFor(own)).map(([name, value]) => [toCamel(name), value]))
+    const { alerts } = await createClient(connection)
+      .listAlerts()
+      .finally(() => own.close())
     expect(alerts.map(({ name }) => name)).toEqual(given.map(({ value }) => value.toWellFormed()))
   })
 })
