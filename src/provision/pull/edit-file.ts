@@ -7,7 +7,7 @@ import { canonicalText } from '../marker.ts'
 import { ownValue } from '../variants.ts'
 import { fieldsBeside, overridesFor } from './defaults.ts'
 import { addObject, type Editing, editMap, pairOf } from './edit-nodes.ts'
-import { copyOf, releaseAnchor } from './give-up.ts'
+import { copyOf, releaseAnchor, settleStrays } from './give-up.ts'
 import { keepLines } from './keep-lines.ts'
 import type { Sides } from './sides.ts'
 import { documentOptions, type Indentation, ourIndentation, textOptions } from './yaml-style.ts'
@@ -108,6 +108,7 @@ function change(document: Document.Parsed, { defaults, updates, additions }: Fil
     const editing: Editing = { document, indent, lost: [], identityOf: () => undefined }
     addObject(root, section, [key, fieldsBeside(ownValue(defaults, section), section, fields)], editing)
   }
+  settleStrays(document)
   return lost
 }
 

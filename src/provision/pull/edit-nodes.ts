@@ -100,14 +100,21 @@ interface Lists {
 function editSeq(seq: YAMLSeq, { before, after }: Lists, { name, column }: Place, editing: Editing): void {
   const place = { name: '', column, isOpen: name === 'tiles' }
   const left = new Map(identitiesOf(before, editing).map((identity, i) => [identity, i]))
-  const items = identitiesOf(after, editing).map((identity, i) => {
+  const sources = identitiesOf(after, editing).map((identity) => {
     const index = left.get(identity)
-    if (index === undefined) return anew(after[i], place, editing)
     left.delete(identity)
-    const isKept = isSame(before[index], after[i])
-    return isKept ? seq.items[index] : editNode(seq.items[index], { before: before[index], after: after[i] }, place, editing)
+    return index
   })
-  for (const index of left.values()) giveUp(seq.items[index], editing)
+  // What goes or changes may leave its place to an alias in this very list: so every item is fetched when all of that is over.
+  for (const index of left.values()) {
+    giveUp(seq.items[index], editing)
+    seq.items[index] = null
+  }
+  for (const [i, index] of sources.entries()) {
+    if (index === undefined || isSame(before[index], after[i])) continue
+    seq.items[index] = editNode(seq.items[index], { before: before[index], after: after[i] }, place, editing)
+  }
+  const items = sources.map((index, i) => (index === undefined ? anew(after[i], place, editing) : seq.items[index]))
   // What is empty can only be written in brackets, which says nothing of how anything else should be.
   if (seq.items.length === 0 || items.length === 0) seq.flow = !items.some(isMap)
   seq.items = items

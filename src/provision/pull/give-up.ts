@@ -47,6 +47,28 @@ export function releaseAnchor(node: Node, { document }: Pick<Surroundings, 'docu
   Reflect.deleteProperty(node, 'anchor')
 }
 
+/** An alias that has come to stand before its anchor says by itself what it stood for. */
+export function settleStrays(document: Document.Parsed): void {
+  visit(document, {
+    Alias(_, alias) {
+      const target = alias.resolve(document) === undefined ? firstWith(alias.source, document) : undefined
+      return target === undefined ? undefined : copyOf(target)
+    },
+  })
+}
+
+function firstWith(anchor: string, document: Document.Parsed): Node | undefined {
+  let found: Node | undefined
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node) || !('anchor' in node) || node.anchor !== anchor) return undefined
+      found = node as Node
+      return visit.BREAK
+    },
+  })
+  return found
+}
+
 /** Without anchors and without the comments that stand beside the original. */
 export function copyOf(node: Node): Node {
   const copy = node.clone() as Node
