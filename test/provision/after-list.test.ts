@@ -68,6 +68,10 @@ describe('a mark that stands twice', () => {
     expect(others).toEqual([])
   })
 
+  it('is twice from two on', () => {
+    expect(findDoubles(list([actual('a'), actual('b')]), kind, token)).toHaveLength(1)
+  })
+
   it('is none when it stands once, or belongs to another project', () => {
     expect(findDoubles(list([actual('a')]), kind, token)).toEqual([])
     expect(findDoubles(list([actual('a'), actual('b')]), kind, kind.markStyle.projectToken('shop/y'))).toEqual([])

@@ -40,6 +40,11 @@ describe('doubtsAbout', () => {
     expect(doubts([record('2026-03-01', '1')], '1', '2026-03-04')).toEqual([{ kind: 'missing-days', days: ['2026-03-02'] }])
   })
 
+  it('names every day outside of the period once, in order', () => {
+    const outside = ['2026-04-02', '2026-02-28', '2026-04-02'].map((day, i) => record(day, '1', { entityId: String(i) }))
+    expect(doubts([...whole, ...outside], '9')).toEqual([{ kind: 'outside-period', days: ['2026-02-28', '2026-04-02'] }])
+  })
+
   it('waits for the first records of a day that has just begun', () => {
     expect(doubts([], '0', '2026-03-02').map(({ kind }) => kind)).toEqual(['not-yet'])
     expect(doubts([], '0', '2026-03-03').map(({ kind }) => kind)).toEqual(['empty'])
