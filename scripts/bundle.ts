@@ -1,9 +1,10 @@
 // `npm run bundle` builds dist/ from lib/; `--check` builds it elsewhere and compares byte for byte.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { embeddedPackages } from './shipped.ts'
+import { minifySync } from 'rolldown/utils'
+import { noticesIn } from './notices.ts'
 import { bundlerIn, layOut, standIn } from './staging.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -13,23 +14,22 @@ const fresh = join(staging, 'dist')
 
 layOut(root, staging)
 standIn(staging)
-execFileSync(
-  process.execPath,
-  [bundlerIn(staging), 'build', 'lib/action.js', '-o', fresh, '--minify', '--no-cache', '--license', 'licenses.txt'],
-  {
-    cwd: staging,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  },
-)
-
-// The bundler knows the licenses of what is imported, not of what stands inside a file of our own.
-for (const name of embeddedPackages) {
-  const read = (file: string): string => readFileSync(join(root, 'node_modules', name, file), 'utf8')
-  const { license } = JSON.parse(read('package.json')) as { license: string }
-  appendFileSync(join(fresh, 'licenses.txt'), `\n${name}\n${license}\n${read('LICENSE').trimEnd()}\n`)
-}
+execFileSync(process.execPath, [bundlerIn(staging), 'build', 'lib/action.js', '-o', fresh, '--no-cache'], {
+  cwd: staging,
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
 
 const filesIn = (directory: string): readonly string[] => readdirSync(directory).sort()
+
+// The bundler would minify index.js alone, and without what goes beyond a file's white space and names.
+for (const name of filesIn(fresh).filter((name) => name.endsWith('.js'))) {
+  const { code, errors } = minifySync(name, readFileSync(join(fresh, name), 'utf8'), { module: true })
+  if (errors.length > 0) throw new Error(`${name} cannot be minified: ${errors.map(({ message }) => message).join('; ')}`)
+  writeFileSync(join(fresh, name), code)
+}
+
+writeFileSync(join(fresh, 'licenses.txt'), noticesIn(root))
+
 const dist = join(root, 'dist')
 if (check) {
   const differing = [...new Set([...filesIn(fresh), ...filesIn(dist)])].filter((name) => {

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 
 /** What `npm run generate` and `npm run bundle` write. */
 const generated = [
-  /^dist\/(?:index\.js|licenses\.txt|package\.json)$/,
+  /^dist\/(?:(?:\d+\.)?index\.js|licenses\.txt|package\.json)$/,
   /^schemas\/[a-z-]+\.schema\.json$/,
   /^docs\/operations\.md$/,
   /^src\/report\/page-assets\.ts$/,

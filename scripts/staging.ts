@@ -1,7 +1,8 @@
 // Owns the directory in which the bundle is built: what the action needs and nothing else, with the stand-ins in their places. It is
 // laid out afresh each time, so that neither links nor leftovers of a checkout can show in the bytes.
-import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { chunkImports } from './chunks.ts'
 import { readLock, shippedIn } from './shipped.ts'
 import { standIns } from './stand-ins.ts'
 
@@ -12,7 +13,7 @@ const bundler = 'node_modules/@vercel/ncc'
 
 export const bundlerIn = (directory: string): string => join(directory, bundler, 'dist/ncc/cli.js')
 
-/** Copies lib/, the shipped packages and the bundler of a checkout into an empty directory. */
+/** Copies lib/, cut into chunks, the shipped packages and the bundler of a checkout into an empty directory. */
 export function layOut(root: string, directory: string): void {
   for (const path of ['package.json', 'lib', bundler, ...shippedIn(readLock(root)).keys()]) {
     const from = join(root, path)
@@ -20,6 +21,8 @@ export function layOut(root: string, directory: string): void {
     const isIts = (file: string): boolean => isReadByBundler(file) && !relative(from, file).split('/').includes('node_modules')
     cpSync(from, join(directory, path), { recursive: true, dereference: true, filter: isIts })
   }
+  const modules = readdirSync(join(directory, 'lib'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
+  for (const path of modules.map((path) => join(directory, 'lib', path))) writeFileSync(path, chunkImports(readFileSync(path, 'utf8')))
 }
 
 /** Throws when there is nothing that a stand-in could stand in for, or a second copy that would come into the bundle as it is. */

@@ -25,6 +25,8 @@ Object.defineProperty(module.exports, 'ProxyAgent', { get: () => require('./lib/
   'undici/lib/dispatcher/socks5-proxy-agent.js': `'use strict'\nmodule.exports = ${throws('SOCKS proxies')}\n`,
   // The experimental parser, chosen by an environment variable, is two more builds of WebAssembly.
   'undici/lib/dispatcher/parser-h1.js': `'use strict'\nmodule.exports.H1Parser = undefined\nmodule.exports.getMiloEnabled = () => false\n`,
+  // Every machine for which there are runners can do what the other build of the parser asks of it.
+  'undici/lib/llhttp/llhttp-wasm.js': `'use strict'\n(${throws('the HTTP parser for processors without SIMD')})()\n`,
   // Bodies are text, and never a form.
   'undici/lib/web/fetch/body.js': `'use strict'\nmodule.exports.extractBody = ${throws('web bodies')}\n`,
   'undici/lib/web/fetch/formdata.js': `'use strict'\n`,

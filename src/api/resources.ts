@@ -13,16 +13,16 @@ type Shared = Pick<CollectionOptions<unknown>, 'requester' | 'profile' | 'observ
 
 export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'remainingMs'> {
   const { requester, profile } = shared
-  const check = once(async () => (await import(/* webpackMode: "eager" */ './dashboard-check.ts')).createDashboardCheck(shared))
-  const backups = once(async () => (await import(/* webpackMode: "eager" */ './backups.ts')).createBackupApis(requester, profile))
-  const usage = once(async () => (await import(/* webpackMode: "eager" */ './usage.ts')).createUsageApi(requester, profile))
+  const check = once(async () => (await import('./dashboard-check.ts')).createDashboardCheck(shared))
+  const backups = once(async () => (await import('./backups.ts')).createBackupApis(requester, profile))
+  const usage = once(async () => (await import('./usage.ts')).createUsageApi(requester, profile))
   return {
     alerts: createCollection<Alert, AlertBody>({
       ...shared,
       name: 'alerts',
       noun: 'alert',
       wire: async () => {
-        const { alertSchema: schema, toAlertBody: toBody } = await import(/* webpackMode: "eager" */ './alerts.ts')
+        const { alertSchema: schema, toAlertBody: toBody } = await import('./alerts.ts')
         return { schema, toBody }
       },
     }),
@@ -32,7 +32,7 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
         name: 'dashboards',
         noun: 'dashboard',
         wire: async () => {
-          const { dashboardSchema: schema, toDashboardBody: toBody } = await import(/* webpackMode: "eager" */ './dashboards.ts')
+          const { dashboardSchema: schema, toDashboardBody: toBody } = await import('./dashboards.ts')
           return { schema, toBody }
         },
       }),
@@ -43,7 +43,7 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       name: 'saved-searches',
       noun: 'saved search',
       wire: async () => {
-        const { savedSearchSchema: schema, toSavedSearchBody: toBody } = await import(/* webpackMode: "eager" */ './saved-searches.ts')
+        const { savedSearchSchema: schema, toSavedSearchBody: toBody } = await import('./saved-searches.ts')
         return { schema, toBody }
       },
     }),
@@ -51,13 +51,13 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       ...shared,
       name: 'webhooks',
       noun: 'webhook',
-      wire: async () => ({ schema: (await import(/* webpackMode: "eager" */ './webhooks.ts')).webhookSchema }),
+      wire: async () => ({ schema: (await import('./webhooks.ts')).webhookSchema }),
     }),
     sources: createCollection<Source, never>({
       ...shared,
       name: 'sources',
       noun: 'source',
-      wire: async () => ({ schema: (await import(/* webpackMode: "eager" */ './sources.ts')).sourceSchema }),
+      wire: async () => ({ schema: (await import('./sources.ts')).sourceSchema }),
     }),
     backups: {
       list: async (...request) => (await backups()).backups.list(...request),

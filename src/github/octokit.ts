@@ -42,7 +42,7 @@ export interface Conversation {
 
 export async function openConversation({ apiUrl, proxy }: Run, token: string, ports: Ports, limits: Limits): Promise<Conversation> {
   const { clock, cancellation } = ports
-  const { getOctokit } = await import(/* webpackMode: "eager" */ '@actions/github')
+  const { getOctokit } = await import('@actions/github')
   const transport = createTransport(apiUrl, proxy, clock)
   const endsAtMs = clock.monotonicMs() + limits.totalMs
   const remainingMs = (): number => endsAtMs - clock.monotonicMs()

@@ -110,7 +110,7 @@ async function readConfigSettings(wanted: unknown, readConfigFile: Request['read
   try {
     const text = await readConfigFile(path, wanted !== undefined)
     if (text === undefined) return nothing
-    const { readConfig } = await import(/* webpackMode: "eager" */ './config-file.ts')
+    const { readConfig } = await import('./config-file.ts')
     return readConfig(text, path)
   } catch (thrown) {
     if (thrown instanceof InputError) return { ...nothing, problems: thrown.problems }

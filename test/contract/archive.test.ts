@@ -20,14 +20,16 @@ afterAll(() => rmSync(directory, { recursive: true }))
 describe('the archive that runners download', () => {
   it('holds the action, and nothing else', () => {
     expect(readdirSync(directory).sort()).toEqual(['LICENSE', 'README.md', 'action.yml', 'dist'])
-    expect(readdirSync(join(directory, 'dist')).sort()).toEqual(['index.js', 'licenses.txt', 'package.json'])
+    const chunk = /^\d+\.index\.js$/
+    const dist = readdirSync(join(directory, 'dist')).filter((name) => !chunk.test(name))
+    expect(dist.sort()).toEqual(['index.js', 'licenses.txt', 'package.json'])
   })
 
   it('is small: it is downloaded on every run of every user', ({ annotate }) => {
     const kilobytes = Math.round(gzipSync(archive).length / 1000)
     annotate(`${kilobytes} kB`)
     // 600 is the goal; an update that brings a part back which was left out shows before that.
-    expect(kilobytes).toBeLessThan(420)
+    expect(kilobytes).toBeLessThan(380)
   })
 
   it('is enough to start the action', () => {

@@ -120,7 +120,7 @@ async function withLines(field: FieldChange): Promise<z.output<typeof fieldChang
   const isLong =
     typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 2 * longText)
   if (!isLong) return { ...field }
-  const { diffLines } = await import(/* webpackMode: "eager" */ 'diff')
+  const { diffLines } = await import('diff')
   const lines = diffLines(before, after, { maxEditLength: 2000 })?.flatMap(({ added, removed, value }) => {
     const sign = added ? ('+' as const) : removed ? ('-' as const) : (' ' as const)
     return value

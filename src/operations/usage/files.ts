@@ -7,11 +7,10 @@ import type { UsageResult } from './result.ts'
 type Render = (result: UsageResult, blocks: readonly Block[], input: UsageInput) => Promise<string>
 
 const formats: Readonly<Record<'csvFile' | 'focusFile' | 'metricsFile' | 'htmlFile', Render>> = {
-  csvFile: async (result) => (await import(/* webpackMode: "eager" */ './export-csv.ts')).exportCsv(result),
-  focusFile: async (result, _, { billingCycleDay }) =>
-    (await import(/* webpackMode: "eager" */ './export-focus.ts')).exportFocus(result, billingCycleDay),
-  metricsFile: async (result, blocks) => (await import(/* webpackMode: "eager" */ './export-metrics.ts')).exportMetrics(result, blocks),
-  htmlFile: async (_, blocks) => (await import(/* webpackMode: "eager" */ '../../report/page.ts')).renderPage('Usage cost', blocks),
+  csvFile: async (result) => (await import('./export-csv.ts')).exportCsv(result),
+  focusFile: async (result, _, { billingCycleDay }) => (await import('./export-focus.ts')).exportFocus(result, billingCycleDay),
+  metricsFile: async (result, blocks) => (await import('./export-metrics.ts')).exportMetrics(result, blocks),
+  htmlFile: async (_, blocks) => (await import('../../report/page.ts')).renderPage('Usage cost', blocks),
 }
 
 export async function renderFiles(result: UsageResult, input: UsageInput, blocks: readonly Block[]): Promise<readonly OutputFile[]> {

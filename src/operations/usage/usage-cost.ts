@@ -43,7 +43,7 @@ async function readBudgetsFile(files: Files, path: string | undefined, now: Toda
   if (path === undefined) return []
   const text = await files.read(path, 'budgets')
   // Loaded here: a parser of YAML takes longer to start than all the rest of a run without such a file.
-  const { readBudgets } = await import(/* webpackMode: "eager" */ './budgets-file.ts')
+  const { readBudgets } = await import('./budgets-file.ts')
   return readBudgets(text, path, now)
 }
 

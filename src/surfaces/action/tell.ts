@@ -36,7 +36,7 @@ export async function tell(invoked: Invoked, { env, secrets, atMs, cancellation,
     token: githubToken,
     redact: createRedact(secrets),
   }
-  const { tellGitHub } = await import(/* webpackMode: "eager" */ '../../github/tell.ts')
+  const { tellGitHub } = await import('../../github/tell.ts')
   const lost = await tellGitHub(wish, env, { clock: systemClock, random: Math.random, note, cancellation })
   // Somebody who cancels a run knows that it did not come to its end.
   return cancellation.stop.aborted ? [] : lost
