@@ -69,6 +69,11 @@ describe('committing what was rebuilt', () => {
     expect(received[0]?.body).toContain('[dependabot skip]')
   })
 
+  it('takes the chunks of the bundle as well', async () => {
+    put({ 'dist/380.index.js': 'bundled\n', 'dist/index.js': 'bundled\n' })
+    expect(rebuiltFiles(directory)).toEqual(['dist/380.index.js', 'dist/index.js'])
+  })
+
   it('makes no commit of nothing', async () => {
     expect(await commit()).toBeUndefined()
     expect(received).toEqual([])
@@ -85,6 +90,7 @@ describe('committing what was rebuilt', () => {
     ['a source', 'src/action.ts'],
     ['a manifest', 'package.json'],
     ['another file of dist', 'dist/other.js'],
+    ['a file beside a chunk', 'dist/12.index.js.sh'],
     ['a name that only begins right', 'README.md.sh'],
     ['a name on two lines', 'README.md\nx'],
   ])('refuses %s, and with it everything', async (_, path) => {
