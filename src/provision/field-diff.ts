@@ -8,7 +8,8 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   if (isSame(before, after)) return []
   if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].every(isMap)) return diffLists(before, after, path)
   if (isMap(before) && isMap(after)) {
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id')
+    // An id that files do not give is the server's own.
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id' || Object.hasOwn(after, key))
     return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), path === '' ? key : `${path}.${key}`))
   }
   if (before === undefined && isContainer(after)) return leavesOf(after, path)
@@ -20,8 +21,9 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
 export function leavesOf(value: unknown, path = ''): readonly FieldChange[] {
   if (Array.isArray(value) && value.length > 0 && value.every(isMap))
     return value.flatMap((item, i) => leavesOf(unlabelled(item), `${path}[${labelOf(item, i)}]`))
-  if (!isMap(value)) return [{ path, after: value }]
-  return Object.entries(value).flatMap(([key, item]) => (key === 'id' ? [] : leavesOf(item, path === '' ? key : `${path}.${key}`)))
+  const fields = isMap(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
+  if (fields.length === 0) return [{ path, after: value }]
+  return fields.flatMap(([key, item]) => leavesOf(item, path === '' ? key : `${path}.${key}`))
 }
 
 /** The same of a value that goes. */
@@ -37,7 +39,8 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
     const key = keyOf(item, i)
     const old = left.get(key)
     left.delete(key)
-    return diffFields(old, item, `${path}[${labelOf(old ?? item, i)}]`)
+    const place = `${path}[${labelOf(old ?? item, i)}]`
+    return old === undefined ? leavesOf(unlabelled(item), place) : diffFields(old, item, place)
   })
   const gone = [...left.values()].flatMap((item) => goneLeavesOf(unlabelled(item), `${path}[${labelOf(item, before.indexOf(item))}]`))
   return [...changes, ...gone]
@@ -45,9 +48,12 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
 
-/** The name stands in the path already. */
-const unlabelled = (item: unknown): unknown =>
-  isMap(item) && typeof item.name === 'string' ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== 'name')) : item
+/** The name stands in the path already; alone, it is all that there is to show. */
+function unlabelled(item: unknown): unknown {
+  if (!isMap(item) || typeof item.name !== 'string') return item
+  const { name: _, ...fields } = item
+  return Object.keys(fields).some((key) => key !== 'id') ? fields : item
+}
 
 function labelOf(item: unknown, index: number): string {
   const label = ownValue(item, 'name') ?? ownValue(item, 'title')

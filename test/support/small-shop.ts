@@ -12,6 +12,11 @@ export const shop = { name: 'Shop', tags: ['shop'], tiles: [tile('A'), tile('B',
 
 export const errors = { name: 'Errors', dashboard: 'shop', tile: 'A', ...watching }
 
+export const slow = { name: 'Slow', sourceId: { source: 'Logs' }, where: 'duration:>1' }
+
+/** On the saved search. */
+export const many = { name: 'Many', savedSearch: 'slow', ...watching }
+
 type Result = Awaited<ReturnType<Site['apply']>>
 
 /** By key, or by name where the key cannot be read from the mark. */

@@ -1,0 +1,84 @@
+// Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
+import { profileNamed } from '../../src/api/profiles.ts'
+import type { Change, FieldChange, Plan } from '../../src/provision/change.ts'
+import { composeUpdate } from '../../src/provision/compose.ts'
+import type { Section } from '../../src/provision/declarations-schema.ts'
+import { listOf } from '../../src/provision/kinds/dashboard-kind.ts'
+import type { Actual, Body } from '../../src/provision/kinds/kind.ts'
+import { createKinds } from '../../src/provision/kinds/kinds.ts'
+import { createKnownIds } from '../../src/provision/pending-ids.ts'
+import { type PlanOptions, planChanges } from '../../src/provision/plan.ts'
+import type { World } from '../../src/provision/world.ts'
+import { messages, readValue } from './declarations.ts'
+
+export const profile = profileNamed('clickhouse-cloud')
+export const kinds = createKinds(profile)
+
+type Lists = Readonly<Partial<Record<Exclude<keyof World, 'doubts'>, readonly object[]>>>
+
+/** A service with one source and one webhook, and what else is said. */
+export const worldWith = (lists: Lists = {}): World =>
+  ({
+    dashboards: [],
+    savedSearches: [],
+    alerts: [],
+    sources: [{ id: 'logs', name: 'Logs' }],
+    webhooks: [{ id: 'hook', name: 'oncall' }],
+    doubts: {},
+    ...lists,
+  }) as unknown as World
+
+const standard: PlanOptions = { project: 'shop/main', profile, prune: false, maxDeletes: 100 }
+
+/** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
+export function planOf(declared: object, world: World = worldWith(), options: Partial<PlanOptions> = {}): Plan {
+  const declarations = readValue(declared)
+  if (declarations.findings.length > 0) throw new Error(messages(declarations.findings).join('\n'))
+  return planChanges(declarations, world, { ...standard, ...options })
+}
+
+/** The service as it is when every change has been written, with ids that tell what they are of. */
+export function afterApply({ changes }: Plan, world: World = worldWith()): World {
+  const ids = createKnownIds()
+  const lists: Record<Section, Actual[]> = {
+    dashboards: [...(world.dashboards as readonly Actual[])],
+    savedSearches: [...(world.savedSearches as readonly Actual[])],
+    alerts: [...(world.alerts as readonly Actual[])],
+  }
+  for (const change of changes) {
+    const { section, action, id } = change
+    const without = lists[section].filter((one) => one.id !== id)
+    const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}))
+    lists[section] = written === undefined ? without : [...without, written]
+    ids.learn({ change, actual: written })
+  }
+  return { ...world, ...(lists as unknown as Pick<World, Section>) }
+}
+
+type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>
+
+function writtenBy(change: Change, resolved: Resolved): Actual {
+  if (!('body' in resolved)) throw new Error(`${change.section}.${change.key} waits for ${resolved.waitsFor.key}`)
+  const { section, key, action, actual } = change
+  const id = actual?.id ?? `${section}-${key}`
+  if (action === 'unchanged' && actual !== undefined) return actual
+  const sent = actual === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[section], resolved.body, actual)
+  const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
+  const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
+  return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as Actual
+}
+
+/** `section.key action`, with the origin where there is one. */
+export const steps = ({ changes }: Pick<Plan, 'changes'>): readonly string[] =>
+  changes.map(({ section, key, action, origin }) => `${section}.${key} ${action}${origin === undefined ? '' : ` (${origin})`}`)
+
+/** `path: before → after`, with `–` for nothing. */
+export const fieldLines = (fields: readonly FieldChange[]): readonly string[] =>
+  fields.map(({ path, before, after }) => `${path}: ${wordsFor(before)} → ${wordsFor(after)}`)
+
+const wordsFor = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
+
+export const fieldsOf = (plan: Plan, name: string): readonly string[] =>
+  fieldLines(plan.changes.find(({ section, key }) => `${section}.${key}` === name)?.fields ?? [])
+
+export const saidOf = ({ findings }: Pick<Plan, 'findings'>): readonly string[] => messages(findings)
