@@ -1,7 +1,15 @@
 #!/usr/bin/env node
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
-import { toWatchkeeperError } from './kernel/errors.ts'
-import { runCli } from './surfaces/cli/run-cli.ts'
+
+const oldestNode = 24
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  process.stderr.write(`watchkeeper needs Node ${oldestNode} or newer; this is ${process.version}\n`)
+  process.exit(1)
+}
+
+// Only now: an older Node could not even load them.
+const { toWatchkeeperError } = await import('./kernel/errors.ts')
+const { runCli } = await import('./surfaces/cli/run-cli.ts')
 
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
@@ -12,12 +20,6 @@ process.on('uncaughtException', (thrown) => {
 
 // A flag may hold a secret, and everybody on the machine can read the list of processes.
 process.title = 'watchkeeper'
-
-const oldestNode = 24
-if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  process.stderr.write(`watchkeeper needs Node ${oldestNode} or newer; this is ${process.version}\n`)
-  process.exit(1)
-}
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -1,5 +1,6 @@
 // Owns the forms that a secret can take in text, and taking them out. A secret never reaches a sink, in none of these forms.
 
+import { createPieceRemover } from './secret-pieces.ts'
 import { cutMark } from './text.ts'
 
 /** Shorter ones are refused: masking them would blot out innocent words all over the log. */
@@ -10,8 +11,9 @@ export function formsOf(secret: string): readonly string[] {
   const wellFormed = secret.toWellFormed()
   const forms = [
     secret,
-    // As a host's name is spelled.
+    // As a host's name is spelled, or one that shouts.
     secret.toLowerCase(),
+    secret.toUpperCase(),
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(wellFormed),
     encodeURI(wellFormed),
@@ -56,7 +58,7 @@ export const basicPair = (keyId: string, keySecret: string): string => Buffer.fr
 
 export type Redact = (text: string) => string
 
-/** Replaces every form of every secret by `***`, and what `clip` left of one. */
+/** Replaces every form of every secret by `***`, every piece of one that could be of use, and what `clip` left of one. */
 export function createRedact(secrets: Iterable<string>): Redact {
   const forms = [...new Set([...secrets].flatMap((secret) => [...formsOf(secret), ...rareFormsOf(secret)]))].sort(
     (a, b) => b.length - a.length,
@@ -64,7 +66,8 @@ export function createRedact(secrets: Iterable<string>): Redact {
   if (forms.length === 0) return (text) => text
   // One pass for all forms, the longest first: a result can hold a million strings.
   const any = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
-  return (text) => (text.length < shortestBeginning ? text : redactCuts(text.replace(any, '***'), forms))
+  const withoutPieces = createPieceRemover(forms)
+  return (text) => (text.length < shortestBeginning ? text : redactCuts(withoutPieces(text.replace(any, '***')), forms))
 }
 
 /** Shortest beginning of a secret that is worth hiding. */

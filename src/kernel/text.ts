@@ -1,8 +1,10 @@
 // Owns what any text must be before a person or a machine reads it: well-formed, without control characters, bounded.
 // Escaping for one place (Markdown, a log line) is report/escape.ts.
 
-// C0, DEL, C1, line separators, bidirectional controls and the byte order mark: they move the cursor, end lines or hide text.
-const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
+// C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags: they move the cursor, end lines or hide text.
+// What joins letters and emoji stays.
+const invisible =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
 /** Shows control characters as `\u001b`, newlines as `\n`; half a surrogate pair becomes U+FFFD. */
 export function printable(text: string): string {
@@ -10,7 +12,8 @@ export function printable(text: string): string {
     if (character === '\n') return '\\n'
     if (character === '\r') return '\\r'
     if (character === '\t') return '\\t'
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+    const code = character.codePointAt(0)?.toString(16) ?? ''
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
   })
 }
 

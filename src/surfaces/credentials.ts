@@ -6,24 +6,18 @@ import type { Environment, Values } from './setting-sources.ts'
 
 /** The key secret, what HTTP Basic makes of it, GitHub's token, and the password of a proxy, wherever they were given. */
 export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
-  const keyId = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
-  const keySecret = given(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
-  const pair = keyId && keySecret ? [basicPair(keyId, keySecret)] : []
-  const tokens = [
-    given(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN),
-    given(undefined, env.GITHUB_TOKEN),
-    given(undefined, env.GH_TOKEN),
-  ]
-  return [keySecret, ...pair, ...tokens, ...proxySecrets(readProxySettings(env).settings)].filter(
-    (secret) => secret !== undefined && secret.length >= shortestSecret,
-  ) as string[]
+  // What does not count, because something else wins over it, is a secret all the same.
+  const keyIds = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
+  const keySecrets = given(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
+  const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
+  const tokens = given(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
+  const all = [...keySecrets, ...pairs, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
+  return all.filter((secret) => secret.length >= shortestSecret)
 }
 
 /** The key's id is half of a credential: the log does not need it. Messages name the key by its first and last letters. */
-export function keyIdIn(inputs: Values, env: Environment): readonly string[] {
-  const keyId = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
-  return keyId !== undefined && keyId.length >= shortestSecret ? [keyId] : []
-}
+export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
+  given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID).filter((keyId) => keyId.length >= shortestSecret)
 
 /** A newline at the end of a secret makes another credential of it: whoever stored it should know. */
 export const spacedCredentials = (env: Environment): readonly string[] =>
@@ -31,5 +25,5 @@ export const spacedCredentials = (env: Environment): readonly string[] =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )
 
-const given = (input: unknown, variable: string | undefined): string | undefined =>
-  (typeof input === 'string' ? input : variable)?.trim() || undefined
+const given = (...values: readonly unknown[]): readonly string[] =>
+  values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))

@@ -44,6 +44,37 @@ describe('the key secret', () => {
     expectNoSecret(`${ran.stdout}${ran.stderr}`, [canary.slice(0, 12)])
   })
 
+  it.each([
+    ['before the command', [`--api-key-secret=${canary}`, 'list-sources']],
+    ['before the command, with a blank', ['--api-key-secret', canary, 'list-sources']],
+    ['as a token before the command', [`--github-token=${canary}`, 'list-sources']],
+    ['to a command that wants none', ['emulator', `--api-key-secret=${canary}`]],
+    ['by a flag that is misspelt', ['init', `--api-key-secrt=${canary}`]],
+    ['beside the one that the environment gives', ['list-sources', '--api-key-secret', 'another-secret', '--profile', canary]],
+  ])('is not quoted when it was given %s', async (_, args) => {
+    const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: args.includes('list-sources') && args.length > 2 ? canary : '' })
+    expect(ran.exitCode).toBe(2)
+    expectNoSecret(`${ran.stdout}${ran.stderr}`, [canary])
+  })
+
+  it.each([
+    ['cut short', canary.slice(0, 20)],
+    ['without its beginning', canary.slice(-20)],
+    ['in capitals', canary.toUpperCase()],
+    ['in two pieces', `${canary.slice(0, 16)}<b></b>${canary.slice(16)}`],
+  ])('is not shown when a server answers it %s', async (_, piece) => {
+    useCanary()
+    emulator().addFault({ effect: { kind: 'status', status: 403, body: JSON.stringify({ error: `no: ${piece} is no key` }) } })
+    const ran = await runAction({
+      inputs: { ...inputsFor(emulator()), 'api-key-secret': canary, operation: 'list-sources' },
+      secrets: [canary],
+    })
+    expect(ran.exitCode).toBe(1)
+    const shown = ran.stdout.replace(/^::add-mask::.*\n/gm, '') + ran.summary
+    expect(shown).toContain('no: ***')
+    expect(shown).not.toContain(piece.slice(0, 16))
+  })
+
   it('masks no id: a masked output would be dropped', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     const masked = ran.stdout.split('\n').filter((line) => line.startsWith('::add-mask::'))

@@ -28,6 +28,48 @@ describe('createRedact', () => {
     expect(redact(clip(text, 20 + length))).not.toContain(secret.slice(0, 5))
   })
 
+  it.each([
+    ['the beginning', secret.slice(0, 12), '***'],
+    ['the end', secret.slice(-14), '***'],
+    ['the middle, whole', `in ${secret.slice(3, 18)} here`, 'in *** here'],
+    ['two halves', `${secret.slice(0, 12)} ${secret.slice(10)}`, '*** ***'],
+    ['a long piece twice', `${secret.slice(0, 15)}${secret.slice(0, 15)}`, '******'],
+    ['a piece in capitals', 'P%A"S\\S<&>É-012', '***'],
+    ['a piece of its hex', Buffer.from(secret).toString('hex').slice(5, 30), '***'],
+  ])('takes out %s', (_, text, expected) => {
+    expect(redact(text)).toBe(expected)
+  })
+
+  it.each([secret.slice(0, 11), `${secret.slice(0, 8)} ${secret.slice(8, 16)}`])(
+    'leaves %s: shorter pieces stand in innocent text',
+    (text) => {
+      expect(redact(text)).toBe(text)
+    },
+  )
+
+  it('takes out every piece, wherever it begins and whatever stands around it', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(secret.length - 12),
+        fc.integer({ min: 12, max: secret.length }),
+        fc.string(),
+        fc.string(),
+        (from, length, a, b) => {
+          const safe = redact(`${a}${secret.slice(from, from + length)}${b}`)
+          expect(findSecret(safe, [secret])).toBeUndefined()
+        },
+      ),
+    )
+  })
+
+  it('takes little longer for a text that is all but secret', () => {
+    const many = createRedact(['a'.repeat(40)])
+    const text = `${'a'.repeat(11)}b`.repeat(100_000)
+    const startedMs = performance.now()
+    expect(many(text)).toBe(text)
+    expect(performance.now() - startedMs).toBeLessThan(2000)
+  })
+
   it('takes it out in lower case, as hosts are spelled', () => {
     expect(createRedact(['Canary-SECRET-1'])('a redirect to https://canary-secret-1.example')).toBe('a redirect to https://***.example')
   })

@@ -7,7 +7,7 @@ import { toCamel } from '../../kernel/names.ts'
 import { isOperationName } from '../../operations/index.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { cancelOnSignals, type Signals } from '../cancellation.ts'
-import { credentialsIn, keyIdIn } from '../credentials.ts'
+import { credentialsIn, keyIdsIn } from '../credentials.ts'
 import { type Finished, finishWithError } from '../finished.ts'
 import { invoke } from '../invoke.ts'
 import { writeEssentials } from '../output-files.ts'
@@ -25,7 +25,7 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
   const cancelling = cancelOnSignals(signals)
   try {
     const inputs = readInputs(env)
-    mask(credentialsIn(inputs, env), keyIdIn(inputs, env))
+    mask(credentialsIn(inputs, env), keyIdsIn(inputs, env))
     const finished = await perform(inputs, env, cancelling)
     return exitCodeOf(finished.exitCode, cancelling.wasCancelled())
   } catch (thrown) {

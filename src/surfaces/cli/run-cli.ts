@@ -15,17 +15,18 @@ import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.t
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
 import { createProgressBar } from './progress-bar.ts'
+import { secretsIn, withoutValues } from './secret-flags.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 import { addTools, toolNames } from './tools.ts'
 
 /** Resolves to the exit code; see `exitCodes`. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.ok
-  const redact = createRedact(credentialsIn({ apiKeySecret: valueAfter(args, '--api-key-secret') }, terminal.env))
+  const redact = createRedact([...secretsIn(args), ...credentialsIn({}, terminal.env)])
   const program = createProgram().configureOutput({
     writeOut: (text) => void terminal.stdout.write(text),
     // What is no command may be a secret in the wrong place.
-    writeErr: (text) => void terminal.stderr.write(redact(text)),
+    writeErr: (text) => void terminal.stderr.write(redact(withoutValues(text, args))),
   })
   const start = async (operation: string, flags: Flags, options: { readonly json: boolean }): Promise<void> => {
     exitCode = await runOperation(operation, flags, options.json, terminal)
@@ -47,9 +48,6 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return error.exitCode
   }
 }
-
-const valueAfter = (args: readonly string[], flag: string): string | undefined =>
-  args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined
 
 async function runOperation(operation: string, flags: Flags, json: boolean, terminal: Terminal): Promise<number> {
   const { env, directory, stdout, stderr } = terminal
