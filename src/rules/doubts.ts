@@ -2,6 +2,7 @@
 import { addDays, type Day, eachDay } from '../kernel/days.ts'
 import { type Decimal, sum, zero } from '../kernel/decimal.ts'
 import { isWithin, type Period } from './period.ts'
+import { isRounding } from './rounding.ts'
 import { entityKey, entityLabel, type SpendRecord } from './usage-record.ts'
 
 export type Doubt =
@@ -42,12 +43,8 @@ export function doubtsAbout({ period, grandTotal, records, isFiltered }: ReadUsa
   ]
 }
 
-// The API rounds rows and total on its own: 0.01 % of the total, and never less than a millionth, is no difference.
-function sumDoubt(period: Period, records: Decimal, grandTotal: Decimal): readonly Doubt[] {
-  const relative = grandTotal.abs().times('0.0001')
-  const tolerance = relative.lt('0.000001') ? '0.000001' : relative
-  return records.minus(grandTotal).abs().lte(tolerance) ? [] : [{ kind: 'sum-differs', period, records, grandTotal }]
-}
+const sumDoubt = (period: Period, records: Decimal, grandTotal: Decimal): readonly Doubt[] =>
+  isRounding(records.minus(grandTotal), grandTotal) ? [] : [{ kind: 'sum-differs', period, records, grandTotal }]
 
 function repeats(records: readonly SpendRecord[]): readonly Doubt[] {
   const seen = new Set<string>()

@@ -1,5 +1,6 @@
 // Owns what usage adds up to by entity, metric, day, warehouse or type.
-import { type Decimal, zero } from '../kernel/decimal.ts'
+import { type Decimal, sum, zero } from '../kernel/decimal.ts'
+import { isRounding } from './rounding.ts'
 import { createTally } from './tally.ts'
 import { entityKey, entityLabel, type SpendRecord } from './usage-record.ts'
 
@@ -88,4 +89,12 @@ export function metricsOf({ total, metrics }: Pick<SpendRecord, 'total' | 'metri
   const named = Object.entries(metrics)
   const rest = named.reduce((left, [, amount]) => left.minus(amount), total)
   return rest.eq(zero) ? named : [...named, [otherMetric, rest]]
+}
+
+/** Whether each of these metrics can be told from the others: none is below nothing, and no record holds more, or less, than they say. */
+export function tellsMetrics(records: readonly SpendRecord[], wanted: readonly string[]): boolean {
+  if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false
+  if (wanted.includes(otherMetric)) return true
+  const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))).abs())
+  return isRounding(sum(rests), sum(records.map(({ total }) => total)))
 }

@@ -54,6 +54,17 @@ describe('figures that cannot be trusted', () => {
     expect((await judge({ 'on-missing': 'ignore' })).reason).toContain('grandTotalCredits is not a finite number')
   })
 
+  it.each([
+    ['', 0, 'warn'],
+    ['fail', 10, 'fail'],
+    ['warn', 0, 'warn'],
+    ['ignore', 0, 'pass'],
+  ])('that may still come are a warning, unless somebody asks for more: on-missing: %j', async (onMissing, exitCode, status) => {
+    answer({ grandTotalCredits: 0, costs: [] })
+    const ran = await judge({ period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
+    expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
+  })
+
   it.each<[string, object, RegExp]>([
     ['no record at all', { grandTotalCredits: 0, costs: [] }, /not a single usage record/],
     ['an empty object', { grandTotalCredits: 0, costs: {} }, /not a single usage record/],

@@ -4,6 +4,7 @@ import type { Decimal } from '../../kernel/decimal.ts'
 import { type BudgetJudgement, judgeBudget } from '../../rules/budget.ts'
 import type { ReadUsage } from '../../rules/doubts.ts'
 import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
+import { tellsMetrics } from '../../rules/groups.ts'
 import { knownDays } from '../../rules/history.ts'
 import { isWithin } from '../../rules/period.ts'
 import { recordsInScope, unmatchedNames } from '../../rules/scope.ts'
@@ -11,6 +12,11 @@ import { provisionalOf, totalByDay, totalOf } from '../../rules/spend.ts'
 import type { SpendRecord } from '../../rules/usage-record.ts'
 import type { Budget } from './budgets-file.ts'
 import { allReadings, type Readings } from './reading.ts'
+
+/** Nothing was read, nothing that was read is in scope, its metrics cannot be told from the rest, nothing in scope is final. */
+export const budgetDoubts = ['empty', 'nothing-in-scope', 'metrics-differ', 'nothing-final'] as const
+
+export type BudgetDoubt = (typeof budgetDoubts)[number]
 
 export interface BudgetOutcome {
   readonly budget: Budget
@@ -21,8 +27,8 @@ export interface BudgetOutcome {
   /** Whether the forecast is judged, and above the limit. */
   readonly isForecastAbove: boolean
   readonly runsOutOn: Day | undefined
-  /** Nothing was read for it, or nothing of all that was read is in its scope. */
-  readonly doubt: 'empty' | 'nothing-in-scope' | 'nothing-final' | undefined
+  /** Why the figure may mean nothing. */
+  readonly doubt: BudgetDoubt | undefined
   /** Names in its scope that fit nothing. */
   readonly unmatched: readonly string[]
 }
@@ -53,6 +59,7 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, eve
   const forecast = forecastSpend({ period, today, known: knownDays(period, read, inScope) })
   const days = forecast.kind === 'expected' && !lockedOnly ? forecast.days : totalByDay(judged, period)
   const unmatched = unmatchedNames(scope, everything)
+  const wholeRecords = () => recordsInScope(all, { ...scope, metric: undefined }, everything).filter(({ date }) => isWithin(date, period))
   return {
     budget,
     used,
@@ -65,6 +72,7 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, eve
     doubt: doubtOf({
       isRead: all.some(({ date }) => isWithin(date, period)),
       fits: inScope.length > 0 && unmatched.length === 0,
+      tells: scope.metric === undefined || tellsMetrics(wholeRecords(), scope.metric),
       records,
       judged,
     }),
@@ -75,12 +83,15 @@ interface Basis {
   /** Whether there is any record of the budget's days, in scope or not. */
   readonly isRead: boolean
   readonly fits: boolean
+  /** Whether what its metrics are is said. */
+  readonly tells: boolean
   readonly records: readonly SpendRecord[]
   readonly judged: readonly SpendRecord[]
 }
 
-function doubtOf({ isRead, fits, records, judged }: Basis): BudgetOutcome['doubt'] {
+function doubtOf({ isRead, fits, tells, records, judged }: Basis): BudgetDoubt | undefined {
   if (!isRead) return 'empty'
   if (!fits) return 'nothing-in-scope'
+  if (!tells) return 'metrics-differ'
   return records.length > 0 && judged.length === 0 ? 'nothing-final' : undefined
 }

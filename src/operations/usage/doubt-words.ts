@@ -40,6 +40,8 @@ export function describeBudgetDoubt(budget: UsageResult['budgets'][number], { fr
     const names = unmatched.length === 0 ? [] : say` (${unmatched.slice(0, mostNamed).join(', ')})`
     return [say`budget ${name} is about something that no usage fits${names}: is it spelled right?`]
   }
+  if (doubt === 'metrics-differ')
+    return [say`the metrics of what budget ${name} is about do not add up to its records, so that nobody can tell what it counts`]
   if (doubt === 'nothing-final') return [say`nothing that budget ${name} counts is final yet, and final records alone are judged`]
   const isSaid = budget.fromDate === fromDate && budget.toDate === toDate && doubts.some(({ kind }) => kind === 'empty')
   if (isSaid && budget.scope.tag === undefined) return []

@@ -52,8 +52,8 @@ export const usageInput = z.strictObject({
   ),
   onMissing: choice(
     ['fail', 'warn', 'ignore'],
-    'What to do when the figures are doubtful: no records at all, days without records, records that do not add up to the total.',
-  ).default('fail'),
+    'What to do when the figures are doubtful: no records at all, days without records, records that do not add up to the total. Not given, they fail the gate, but for days that have just begun and have no records yet: those are a warning.',
+  ).optional(),
   groupBy: choice(groupings, 'What the first table of the report is about.').default('entity'),
   waiver: waiverField,
   csvFile: outputPath('the records as CSV'),

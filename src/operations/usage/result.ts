@@ -1,6 +1,7 @@
 // Owns the shape of usage-cost's result: exact decimals as text, so that nobody who reads the JSON loses a digit.
 import * as z from 'zod'
 import { groupings } from '../../rules/groups.ts'
+import { budgetDoubts } from './budget-outcomes.ts'
 
 const decimal = (description: string) => z.string().describe(`${description} Exact decimal.`)
 const estimate = (description: string) => z.string().describe(`${description} An estimate, as a decimal.`)
@@ -83,7 +84,7 @@ const budget = z.object({
   isForecastAbove: z.boolean().describe('Whether the forecast is judged, and above the limit.'),
   forecast,
   runsOutOn: day('The day on which more than the limit is used; absent when it lasts.').optional(),
-  doubt: z.enum(['empty', 'nothing-in-scope', 'nothing-final']).optional().describe('Why the figure may mean nothing.'),
+  doubt: z.enum(budgetDoubts).optional().describe('Why the figure may mean nothing.'),
   unmatched: z.array(z.string()).optional().describe('Names in the scope that fit nothing.'),
 })
 

@@ -25,6 +25,7 @@ export interface ResultInput {
 
 export function toUsageResult({ organizationId, provider, readings, period, figures, input }: ResultInput): UsageResult {
   const { records } = readings.main
+  const onMissing = input.onMissing ?? 'fail'
   return {
     ...toOutput({ organizationId, provider, readings, period, figures, input }),
     organizationId,
@@ -41,9 +42,9 @@ export function toUsageResult({ organizationId, provider, readings, period, figu
     ...(figures.comparison && { comparison: toComparison(figures.comparison, input.maxIncrease) }),
     spikes: figures.spikes.map(toSpike),
     spikeDays: figures.spikeDays,
-    budgets: figures.budgets.map((outcome) => toBudget(outcome, input.onMissing)),
+    budgets: figures.budgets.map((outcome) => toBudget(outcome, onMissing)),
     ...(input.waiver && { waiver: input.waiver }),
-    onMissing: input.onMissing,
+    onMissing,
     doubts: figures.doubts.map(toDoubt),
     byDay: toDays(records, period),
     ...toGroups(records, input.groupBy),
@@ -128,7 +129,7 @@ const toSpike = ({ day, total, usual, culprit }: Spike): UsageResult['spikes'][n
 
 const isExceeded = ({ judgement }: BudgetOutcome): boolean => judgement.level === 'exceeded'
 
-function toBudget(outcome: BudgetOutcome, onMissing: UsageInput['onMissing']): UsageResult['budgets'][number] {
+function toBudget(outcome: BudgetOutcome, onMissing: UsageResult['onMissing']): UsageResult['budgets'][number] {
   const { budget, used, provisional, judgement, forecast, isForecastAbove: isAhead, runsOutOn, doubt, unmatched } = outcome
   const scope = Object.entries(budget.scope as Readonly<Record<string, readonly string[] | undefined>>)
   return {
@@ -151,7 +152,7 @@ function toBudget(outcome: BudgetOutcome, onMissing: UsageInput['onMissing']): U
   }
 }
 
-function verdictOf(outcome: BudgetOutcome, onMissing: UsageInput['onMissing']): 'pass' | 'warn' | 'fail' {
+function verdictOf(outcome: BudgetOutcome, onMissing: UsageResult['onMissing']): 'pass' | 'warn' | 'fail' {
   const { judgement, isForecastAbove: isAhead, doubt } = outcome
   const doubted = doubt === undefined || onMissing === 'ignore' ? undefined : onMissing
   if (isExceeded(outcome) || isAhead || doubted === 'fail') return 'fail'

@@ -3,6 +3,7 @@ import { type Decimal, formatEstimate, formatExact, fromText } from '../../kerne
 import { type Line, ours, say } from '../../report/line.ts'
 import type { Verdict } from '../operation.ts'
 import { describeBudgetDoubt, describeDoubt } from './doubt-words.ts'
+import type { UsageInput } from './inputs.ts'
 import type { UsageResult } from './result.ts'
 
 interface Finding {
@@ -10,13 +11,13 @@ interface Finding {
   readonly line: Line
 }
 
-export function judgeUsage(result: UsageResult): Verdict {
+export function judgeUsage(result: UsageResult, { onMissing }: Pick<UsageInput, 'onMissing'>): Verdict {
   const findings = [
     ...judgeTotal(result),
     ...judgeBudgets(result),
     ...judgeForecast(result),
     ...judgeIncrease(result),
-    ...judgeDoubts(result),
+    ...judgeDoubts(result, onMissing),
   ]
   if (findings.length === 0) return { status: 'pass', reasons: [] }
   // What failed comes first, so that no warning hides it.
@@ -103,12 +104,13 @@ function judgeIncrease({ comparison, unit }: UsageResult): readonly Finding[] {
   return [{ level: 'fail', line: [ours(`grown by ${formatExact(fromText(change))} ${unit}${share}, more than the ${most} allowed`)] }]
 }
 
-function judgeDoubts(result: UsageResult): readonly Finding[] {
+function judgeDoubts(result: UsageResult, wished: UsageInput['onMissing']): readonly Finding[] {
   const { onMissing, doubts, budgets, unit } = result
   if (onMissing === 'ignore') return []
+  const young = wished === undefined ? 'warn' : onMissing
   return [
-    // Days that have just begun have no records for a while: that alone is no reason to wake anybody.
-    ...doubts.map((doubt): Finding => ({ level: doubt.kind === 'not-yet' ? 'warn' : onMissing, line: describeDoubt(doubt, unit) })),
+    // Days that have just begun have no records for a while: that alone wakes nobody who did not ask for it.
+    ...doubts.map((doubt): Finding => ({ level: doubt.kind === 'not-yet' ? young : onMissing, line: describeDoubt(doubt, unit) })),
     ...budgets.flatMap((budget) => describeBudgetDoubt(budget, result)).map((line): Finding => ({ level: onMissing, line })),
   ]
 }
