@@ -1,5 +1,5 @@
 // Owns the usage-cost answer: amounts as exact decimals, whatever the unit word, one record or many.
-// Whether the figures are complete and add up is judged in rules/spend.ts.
+// Whether the figures are complete and add up is judged in rules/doubts.ts.
 import * as z from 'zod'
 import { type Day, isDay } from '../kernel/days.ts'
 import { type Decimal, toDecimal } from '../kernel/decimal.ts'

@@ -2,10 +2,10 @@
 import * as z from 'zod'
 import { alertStates } from '../api/alert-body.ts'
 import { alertSchema } from '../api/alerts.ts'
-import { data, say } from '../report/line.ts'
+import { countOf, data, say } from '../report/line.ts'
 import { alertDetails, alertFacts, alertOutput, alertTable, nameOf, outputsOf } from './alert-report.ts'
 import { choice, resourceId } from './fields.ts'
-import { countOf, judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
 import { defineOperation, noDetails } from './operation.ts'
 
 export const alertId = resourceId('The alert.')

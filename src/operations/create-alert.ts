@@ -20,7 +20,7 @@ const ifExists = choice(
 )
 
 export const createAlert = defineOperation({
-  summary: 'Creates one alert. The request is never sent twice.',
+  summary: 'Creates one alert. The request is not sent again once it may have worked.',
   effect: 'write',
   scope: 'service',
   input: alertInput.extend({ ifExists: ifExists.default('create') }),

@@ -2,11 +2,11 @@
 import * as z from 'zod'
 import { dashboardSchema, toDashboardBody } from '../api/dashboards.ts'
 import { isSame } from '../kernel/same.ts'
-import { data, ours, say } from '../report/line.ts'
+import { countOf, data, ours, say } from '../report/line.ts'
 import { checkDashboardInput, dashboardInput, readDashboardInput, tilesLost, toUpdatedDashboard } from './dashboard-input.ts'
 import { dashboardDetails, dashboardOutput, dashboardTable, nameOf, outputsOf, tileTable } from './dashboard-report.ts'
 import { resourceId, text } from './fields.ts'
-import { countOf, judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
 import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from './lost-alerts.ts'
 import { defineOperation } from './operation.ts'
 
@@ -47,7 +47,7 @@ export const getDashboard = defineOperation({
 })
 
 export const createDashboard = defineOperation({
-  summary: 'Creates one dashboard. The request is never sent twice.',
+  summary: 'Creates one dashboard. The request is not sent again once it may have worked.',
   effect: 'write',
   scope: 'service',
   input: dashboardInput,

@@ -1,7 +1,7 @@
 // Owns what every listing operation shares: the filter by name, the outputs, and what is said of a list that may not be whole.
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
-import { type Ours, ours, say } from '../report/line.ts'
+import { say } from '../report/line.ts'
 import { text } from './fields.ts'
 import { pass, type Verdict } from './operation.ts'
 
@@ -27,7 +27,3 @@ export function toListResult<T extends { readonly id: string; readonly name?: st
 /** The server cuts lists at its page limit without a word, so a list of just that length proves nothing about the rest. */
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>
   mayBeCut ? { status: 'warn', reasons: [say`the list may not be complete: it is as long as the page limit of ${pageLimit}`] } : pass
-
-export const counted = (count: number, noun: string): Ours => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
-
-export const countOf = (things: readonly unknown[], noun: string): Ours => counted(things.length, noun)

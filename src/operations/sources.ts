@@ -1,9 +1,9 @@
 // Owns the operation on sources: they are listed, and nothing else.
 import * as z from 'zod'
 import { sourceKinds, sourceSchema } from '../api/sources.ts'
-import { data, ours, say } from '../report/line.ts'
+import { countOf, data, ours, say } from '../report/line.ts'
 import { choice } from './fields.ts'
-import { countOf, judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
 import { defineOperation } from './operation.ts'
 
 export const listSources = defineOperation({

@@ -50,3 +50,8 @@ export const join = (lines: readonly Line[], separator: string): Line =>
 
 /** The bare words, for outputs and JSON. */
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')
+
+/** `1 object`, `2 objects`. */
+export const counted = (count: number, noun: string): Ours => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
+
+export const countOf = (things: readonly unknown[], noun: string): Ours => counted(things.length, noun)

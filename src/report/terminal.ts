@@ -9,7 +9,11 @@ import { type Line, longestSentence } from './line.ts'
 
 export interface TerminalStyle {
   readonly color: boolean
+  /** Where everything is that would scroll the rest out of sight; the result file unless something else is said. */
+  readonly whole?: string
 }
+
+const wholeOf = ({ whole = 'the result file' }: TerminalStyle): string => whole
 
 const signs: Readonly<Record<Status, { readonly sign: string; readonly color: 'green' | 'yellow' | 'red' }>> = {
   pass: { sign: '✔', color: 'green' },
@@ -50,7 +54,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
     case 'details':
-      return [paint(style, 'dim', `${block.title}: see the result`)]
+      return [paint(style, 'dim', `${block.title}: see ${wholeOf(style)}`)]
     case 'preformatted':
       return block.text.split('\n').map(printable)
   }
@@ -68,7 +72,7 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
   const head = columns.map((column) => paint(style, 'dim', column.title))
   const body = rows.slice(0, mostRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
   const right = columns.map(({ align }) => align === 'right')
-  const more = rows.length > mostRows ? [`… ${rows.length - mostRows} more rows: see the result file`] : []
+  const more = rows.length > mostRows ? [`… ${rows.length - mostRows} more rows: see ${wholeOf(style)}`] : []
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...alignColumns([head, ...body], right), ...more]
 }
 
@@ -90,7 +94,7 @@ function renderFindings({ findings }: Extract<Block, { kind: 'findings' }>, styl
     return `${where}${gap}  ${word}  ${terminalData(message, longestSentence)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = findings.length - worst.length
-  return rest === 0 ? lines : [...lines, `… ${rest} more: see the result file`]
+  return rest === 0 ? lines : [...lines, `… ${rest} more: see ${wholeOf(style)}`]
 }
 
 function renderLine(line: Line, style: TerminalStyle): string {

@@ -52,15 +52,18 @@ interface Done {
   readonly result: Readonly<Record<string, unknown>>
   readonly verdict: Verdict
   readonly report: Report
-  readonly warnOnly: boolean
+  /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
+  readonly leniency: string | undefined
   readonly about: About
 }
 
-export async function finish({ name, operation, input, result, verdict, report, warnOnly, about }: Done): Promise<Finished> {
-  const status = verdict.status === 'fail' && warnOnly ? 'warn' : verdict.status
-  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, verdict.reasons))
+export async function finish({ name, operation, input, result, verdict, report, leniency, about }: Done): Promise<Finished> {
+  const isForgiven = verdict.status === 'fail' && leniency !== undefined
+  const status = isForgiven ? 'warn' : verdict.status
+  const reasons = isForgiven ? [...verdict.reasons, say`a warning alone, by ${leniency}`] : verdict.reasons
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
   const document = { operation: name, status, failureReason, ...about, ...result }
-  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, verdict.reasons), ...report.blocks]
+  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
   return {
     document,

@@ -79,7 +79,7 @@ async function guessKeeping(request: Request): Promise<Keeping> {
 }
 
 async function run(prepared: Prepared, session: ApiSession | undefined, ports: Ports, redact: Redact): Promise<Finished> {
-  const { name, operation, input, settings } = prepared
+  const { name, operation, input, leniency } = prepared
   const raw = await operation.run(contextFor({ prepared, session, ports, redact }), input)
   // Before anything is made of it: in a report, a secret would already be escaped and no longer be recognized.
   const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
@@ -92,7 +92,7 @@ async function run(prepared: Prepared, session: ApiSession | undefined, ports: P
     result,
     verdict,
     report,
-    warnOnly: settings.warnOnly,
+    leniency,
     about: aboutOf(session, targetOf(prepared)),
   })
 }

@@ -33,6 +33,8 @@ export interface Prepared {
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
+  /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
+  readonly leniency: string | undefined
   /** Undefined for an operation that needs none. */
   readonly connection: Omit<Connection, 'userAgent'> | undefined
   readonly profile: Profile
@@ -72,6 +74,7 @@ export async function prepare(request: Request): Promise<Prepared> {
     operation,
     input: fields.values as Values,
     settings: complete,
+    leniency: complete.warnOnly ? settings.leniency : undefined,
     connection: place.connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
@@ -100,13 +103,16 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Req
     values: parsed.values,
     names: parsed.names,
     lintSettings: fromFile.lintSettings,
+    leniency: given.warnOnly === undefined ? `warn-only in ${configFileOf(given.config)}` : 'warn-only',
     problems: [...fromFile.problems, ...parsed.problems],
   }
 }
 
+const configFileOf = (wanted: unknown): string => (typeof wanted === 'string' ? wanted : defaultConfigFile)
+
 async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
   const nothing: Config = { values: {}, lintSettings: {}, problems: [] }
-  const path = typeof wanted === 'string' ? wanted : defaultConfigFile
+  const path = configFileOf(wanted)
   try {
     const text = await readConfigFile(path, wanted !== undefined)
     if (text === undefined) return nothing

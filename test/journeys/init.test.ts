@@ -51,6 +51,20 @@ describe('watchkeeper init', () => {
     }
   })
 
+  it('writes nothing below the root of a repository, where GitHub would never look', async () => {
+    mkdirSync(join(directory, 'packages/shop'), { recursive: true })
+    const ran = await runCli(['init', 'cost-gate'], {}, { directory: join(directory, 'packages/shop') })
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain('GitHub reads workflows at its root alone: run it in ')
+    expect(ran.stderr).toContain('/repository')
+    expect(filesThere()).toEqual([])
+  })
+
+  it('writes where no repository is yet', async () => {
+    rmSync(join(directory, '.git'), { recursive: true })
+    expect((await init('cost-gate')).exitCode).toBe(0)
+  })
+
   it('says which secrets and variables the files want, and how the key is tried', async () => {
     const { stdout } = await init('cost-gate', 'plan-and-apply')
     const [, steps = ''] = stdout.split('What to do next:')

@@ -1,8 +1,8 @@
 // Owns the operation that lists the backups of a service, and the order in which backups stand everywhere.
 import * as z from 'zod'
 import { type Backup, backupSchema } from '../../api/backups.ts'
-import { say } from '../../report/line.ts'
-import { countOf, listOutput } from '../listing.ts'
+import { countOf, say } from '../../report/line.ts'
+import { listOutput } from '../listing.ts'
 import { defineOperation } from '../operation.ts'
 import { backupTable } from './backup-table.ts'
 

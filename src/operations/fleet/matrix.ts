@@ -1,9 +1,8 @@
 // Owns the operation that makes a matrix of jobs from a fleet. It schedules nothing: GitHub's runners do.
 import * as z from 'zod'
 import { InputError } from '../../kernel/errors.ts'
-import { data, ours, say } from '../../report/line.ts'
+import { counted, data, ours, say } from '../../report/line.ts'
 import { choice, integer } from '../fields.ts'
-import { counted } from '../listing.ts'
 import { defineOperation } from '../operation.ts'
 import { readFleet } from './fleet-file.ts'
 import { fleetFile, labels } from './inputs.ts'

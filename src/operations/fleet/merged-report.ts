@@ -1,7 +1,6 @@
 // Owns the report over all results of a fleet: what is not all right first, so that nothing of it is lost where room is short.
 import type { Block } from '../../report/blocks.ts'
-import { data, join, type Line, ours, say, sentence } from '../../report/line.ts'
-import { counted } from '../listing.ts'
+import { counted, data, join, type Line, ours, say, sentence } from '../../report/line.ts'
 import type { Report } from '../operation.ts'
 import { type Merged, type MergedResult, type MergedStatus, mergedStatuses } from './merged-result.ts'
 

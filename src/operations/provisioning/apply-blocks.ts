@@ -4,10 +4,10 @@ import { isDone, type Outcome } from '../../provision/outcome.ts'
 import type { Stop } from '../../provision/stopping.ts'
 import type { Block } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff.ts'
-import { data, join, type Line, ours, say, sentence, toPlainText } from '../../report/line.ts'
+import { counted, data, join, type Line, ours, say, sentence, toPlainText } from '../../report/line.ts'
 import type { Verdict } from '../operation.ts'
 import { judgeFindings } from './plan.ts'
-import { counted, nouns, objectBlocks } from './plan-blocks.ts'
+import { nouns, objectBlocks } from './plan-blocks.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
 type Applied = PlanResult & { readonly stopped?: Stop | undefined }

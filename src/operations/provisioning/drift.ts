@@ -1,9 +1,9 @@
 // Owns the operation that fails when files and service differ, for schedules.
 import type { Block } from '../../report/blocks.ts'
-import { data, type Line, ours, say } from '../../report/line.ts'
+import { counted, data, type Line, ours, say } from '../../report/line.ts'
 import { defineOperation, type Verdict } from '../operation.ts'
 import { judgeFindings, planFiles, planShape, runPlan } from './plan.ts'
-import { counted, findingBlocks, nouns, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
+import { findingBlocks, nouns, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
 export const drift = defineOperation({

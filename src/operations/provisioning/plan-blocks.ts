@@ -2,7 +2,7 @@
 import type { Action } from '../../provision/change.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff.ts'
-import { data, type Inline, join, type Line, ours, say } from '../../report/line.ts'
+import { counted, data, join, type Line, ours, say } from '../../report/line.ts'
 import { findingsBlock } from '../findings.ts'
 import type { PlannedObject, PlanResult } from './plan-result.ts'
 
@@ -25,8 +25,6 @@ const verbs: Readonly<Record<Action, string>> = {
 }
 
 export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
-
-export const counted = (count: number, noun: string): Inline => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
 
 export const placeOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
 

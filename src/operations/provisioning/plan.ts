@@ -2,13 +2,13 @@
 import * as z from 'zod'
 import { createKinds } from '../../provision/kinds/kinds.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from '../../provision/plan-file.ts'
-import { say } from '../../report/line.ts'
+import { counted, type Line, say } from '../../report/line.ts'
 import { renderSarif } from '../../report/sarif.ts'
 import { filePath } from '../fields.ts'
 import { planRules } from '../file-rules.ts'
 import { type Context, defineOperation, type Verdict } from '../operation.ts'
 import { planInput } from './inputs.ts'
-import { counted, findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
+import { findingBlocks, objectBlocks, planFacts, planWords } from './plan-blocks.ts'
 import { type PlanResult, planDetails, planOutput, toPlanResult } from './plan-result.ts'
 import { isWrong, makePlan } from './planning.ts'
 
@@ -56,12 +56,16 @@ export const plan = defineOperation({
       ? say`No plan can be made`
       : result.changed
         ? say`Plan for ${result.project} (${planWords(result)})`
-        : say`No changes: the service is as the files say`,
+        : say`No changes: the service is as the files say${adoptionWords(result)}`,
     blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
     annotations: result.findings,
   }),
   files: (result, input) => planFiles(result, input),
 })
+
+/** Not a difference, and still something that apply does: what is marked as the project's may be pruned later. */
+const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
+  toAdopt === 0 ? [] : say`, and apply takes over ${counted(toAdopt, 'object')}`
 
 export const sarifFile = (path: string | undefined, findings: PlanResult['findings']) =>
   path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, findings) }]

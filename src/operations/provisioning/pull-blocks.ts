@@ -1,9 +1,9 @@
 // Owns how a pull is shown: what became of the objects, and what changed in the files.
 import type { Block, DiffLine } from '../../report/blocks.ts'
-import { data, join, type Line, ours, say, sentence } from '../../report/line.ts'
+import { counted, data, join, type Line, ours, say, sentence } from '../../report/line.ts'
 import { findingsBlock } from '../findings.ts'
 import type { Verdict } from '../operation.ts'
-import { counted, nouns } from './plan-blocks.ts'
+import { nouns } from './plan-blocks.ts'
 import type { PulledResultObject, PullResult } from './pull-result.ts'
 
 /** In the order in which people want to know; what did not change they do not. */

@@ -4,7 +4,7 @@ import { type Day, formatDay, formatDays } from '../../kernel/days.ts'
 import { type Decimal, formatExact, formatRounded, fromText, percentOf } from '../../kernel/decimal.ts'
 import type { Block, Column } from '../../report/blocks.ts'
 import { shareBar } from '../../report/chart.ts'
-import { data, type Line, ours, say } from '../../report/line.ts'
+import { countOf, data, type Line, ours, say } from '../../report/line.ts'
 import type { UsageResult } from './result.ts'
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -165,7 +165,7 @@ const mostRecords = 1000
 export function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block {
   const total = fromText(grandTotalCredits)
   const shown = records.slice(-mostRecords)
-  const title = shown.length === records.length ? `${records.length} records` : `The last ${shown.length} of ${records.length} records`
+  const title = shown.length === records.length ? countOf(records, 'record').text : `The last ${shown.length} of ${records.length} records`
   return {
     kind: 'details',
     title,

@@ -27,7 +27,7 @@ export async function tell(invoked: Invoked, { env, secrets, atMs, cancellation,
   const { document, blocks, hasFailed } = invoked
   const { operation, status, failureReason: reason } = document
   const wish = {
-    news: { operation, status, hasFailed, hasChanges: document.changed === true, reason, blocks, atMs },
+    news: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs },
     comment,
     issue,
     label: commentLabel,
@@ -41,6 +41,9 @@ export async function tell(invoked: Invoked, { env, secrets, atMs, cancellation,
   // Somebody who cancels a run knows that it did not come to its end.
   return cancellation.stop.aborted ? [] : lost
 }
+
+/** What apply would take over is no difference, and still news to whoever reviews it. */
+const hasChanges = ({ changed, toAdopt }: Invoked['document']): boolean => changed === true || Number(toAdopt ?? 0) > 0
 
 /** What the default label is made of was wrong itself: under another label, what is written now would never be updated. */
 function isNameless({ error }: Invoked): boolean {

@@ -5,6 +5,7 @@ import { askForKits, demandKits } from './init-choice.ts'
 import { readSamples, writeSamples } from './init-files.ts'
 import { type Kit, kits } from './init-kits.ts'
 import { initReport, kitDetails, kitList } from './init-report.ts'
+import { repositoryRoot } from './repository-root.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InitOptions {
@@ -22,6 +23,7 @@ export async function runInit({ words, list }: InitOptions, terminal: Terminal):
     write(kitDetails())
     return exitCodes.ok
   }
+  await demandRoot(terminal.directory)
   const chosen = words.length > 0 ? named : await ask(terminal, write)
   if (chosen === undefined) {
     write('\nNothing was written.\n')
@@ -30,6 +32,13 @@ export async function runInit({ words, list }: InitOptions, terminal: Terminal):
   if (chosen.length === 0) write('Nothing was written.\n')
   else write(`${initReport(await writeSamples(terminal.directory, await readSamples(chosen)))}\n`)
   return exitCodes.ok
+}
+
+async function demandRoot(directory: string): Promise<void> {
+  const root = await repositoryRoot(directory)
+  if (root === undefined || root === directory) return
+  const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
+  throw new InputError([{ name: 'init', message }])
 }
 
 async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {

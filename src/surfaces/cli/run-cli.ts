@@ -5,7 +5,7 @@ import { exitCodes, toWatchkeeperError } from '../../kernel/errors.ts'
 import { createRedact } from '../../kernel/secrets.ts'
 import { isOperationName, operationNames, operations } from '../../operations/index.ts'
 import { jsonLine, logLine } from '../../report/escape.ts'
-import { renderTerminal } from '../../report/terminal.ts'
+import { renderTerminal, type TerminalStyle } from '../../report/terminal.ts'
 import { cancelOnSignals } from '../cancellation.ts'
 import { credentialsIn } from '../credentials.ts'
 import type { Finished } from '../finished.ts'
@@ -77,19 +77,23 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
     )
     progress.end()
     const finished = await writeEssentials(invoked, directory)
-    await keep(finished, { terminal, note, file: pathFor(finished.keeping.resultFile) })
+    const file = pathFor(finished.keeping.resultFile)
+    await keep(finished, { terminal, note, file })
     noteUntold(finished, note)
     if (json) stdout.write(`${jsonLine(JSON.stringify(finished.document, null, 2))}\n`)
     if (!json || finished.document.status === 'error')
-      show(finished, finished.document.status === 'error' ? stderr : stdout, hasColors(terminal))
+      show(finished, finished.document.status === 'error' ? stderr : stdout, {
+        color: hasColors(terminal),
+        whole: file === undefined ? '--json or --result-file' : 'the result file',
+      })
     return cancelling.wasCancelled() ? exitCodes.cancelled : finished.exitCode
   } finally {
     cancelling.dispose()
   }
 }
 
-function show({ blocks }: Finished, stream: Terminal['stdout'], color: boolean): void {
-  for (const line of renderTerminal(blocks, { color })) stream.write(`${color ? line : logLine(line)}\n`)
+function show({ blocks }: Finished, stream: Terminal['stdout'], style: TerminalStyle): void {
+  for (const line of renderTerminal(blocks, style)) stream.write(`${style.color ? line : logLine(line)}\n`)
 }
 
 /** A command line has no event and no token of its own; whoever asks it for a comment has to hear that there is none. */
