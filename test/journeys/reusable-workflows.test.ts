@@ -56,6 +56,7 @@ describe('the cost gate', () => {
     const files = { '.watchkeeper.yml': 'warn-only: true\n' }
     const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' }, files })
     expect([jobs.cost?.result, outputs.status]).toEqual(['success', 'warn'])
+    expect(outputs['failure-reason']).toContain('a warning alone, by warn-only in .watchkeeper.yml')
   })
 
   it('is not green without a limit', async () => {
