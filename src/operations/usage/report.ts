@@ -34,7 +34,8 @@ function headlineOf(result: UsageResult): Line {
   const within = isVouchedFor ? `, within the budget of ${formatExact(fromText(budget))}${share}` : ''
   const kept = budgets.filter(({ verdict }) => verdict !== 'fail').length
   const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
-  return [ours(`${formatExact(fromText(grandTotalCredits))} ${unit} used from ${fromDate} to ${toDate}${within}${others}`)]
+  const unjudged = hasLimit(result) ? '' : '; no limit was given'
+  return [ours(`${formatExact(fromText(grandTotalCredits))} ${unit} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
 }
 
 function factsOf(result: UsageResult): Block {
