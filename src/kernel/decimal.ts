@@ -22,7 +22,7 @@ export interface Decimal {
   toNumber(): number
 }
 
-const create = (value: string): Decimal => new Big(value) as unknown as Decimal
+const create = (value: string): Decimal => new Big(value) as Decimal
 
 export const zero: Decimal = create('0')
 

@@ -19,7 +19,7 @@ export interface Writing {
 }
 
 export const collectionOf = (api: WriteApi, section: Section): WriteCollection<Actual, Body> =>
-  api[section] as unknown as WriteCollection<Actual, Body>
+  api[section] as WriteCollection<Actual, Body>
 
 /** `desired` has no open references any more. Throws a WatchkeeperError when it could not be done. */
 export async function writeChange(change: Change, desired: Body, writing: Writing): Promise<Outcome> {

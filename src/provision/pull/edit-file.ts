@@ -90,7 +90,8 @@ function saysTheSame(text: string, document: Document.Parsed, path: string): boo
 
 function change(document: Document.Parsed, { defaults, updates, additions }: FileEdit, indent: number): Edited['lost'] {
   const lost = new Map<string, readonly string[]>()
-  const root = document.contents as unknown as YAMLMap
+  const root = document.contents
+  if (!isMap(root)) throw new Error('what is read as declarations is a map')
   for (const { section, key, before, after } of updates) {
     const editing: Editing = {
       document,

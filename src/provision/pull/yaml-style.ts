@@ -47,7 +47,7 @@ function withPadding(tag: CollectionTag, padding: string): CollectionTag {
   const stringify = (node: YAMLMap | YAMLSeq, ...[context, ...hooks]: Parameters<YAMLMap['toString']>): string =>
     node.toString(context && { ...context, flowCollectionPadding: padding }, ...hooks)
   // The types know no such function of collections; the code asks every tag for it.
-  return { ...tag, stringify } as unknown as CollectionTag
+  return { ...tag, stringify } as CollectionTag
 }
 
 function customTags(tags: Tags): Tags {
