@@ -7,8 +7,8 @@ import { measure } from './extent.ts'
 import { parseYaml } from './parse-yaml.ts'
 import type { Place } from './place.ts'
 
-/** The parser takes seconds for more than that; what the text may stand for is bounded in extent.ts. */
-const largestBytes = 1024 * 1024
+/** As much as a file may have. What takes the parser time is bounded in parse-yaml.ts, what the text may stand for in extent.ts. */
+const largestBytes = 5 * 1024 * 1024
 
 // Neither YAML nor JSON has them but as escapes; what is saved as UTF-16 is full of them.
 const noText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/
@@ -28,7 +28,7 @@ export type Reading = ReadDocument | { readonly complaints: readonly Complaint[]
 
 /** `name` is what messages call the text: an input or a file. Duplicate keys, several documents and warnings are errors. */
 export function readDocument(text: string, name: string): Reading {
-  if (Buffer.byteLength(text) > largestBytes) return refuse(name, 'is larger than 1 MiB')
+  if (Buffer.byteLength(text) > largestBytes) return refuse(name, 'is larger than 5 MiB')
   if (noText.test(text)) return refuse(name, 'holds control characters: it is no text in UTF-8')
   const parsed = parseYaml(text.replace(/^\ufeff/, ''))
   const at = (offset: number): Place => {

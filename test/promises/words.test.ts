@@ -18,7 +18,7 @@ const bombs: Readonly<Record<string, string>> = {
   '101 levels': `a: ${'['.repeat(101)}${']'.repeat(101)}\n`,
   '20,000 levels': `a: ${'['.repeat(20_000)}`,
   '20,000 levels of blocks': repeat(1000, (i) => `${' '.repeat(i)}a:\n`),
-  'a megabyte and more': `a: ${'x'.repeat(1024 * 1024)}\n`,
+  'five megabytes and more': `a: ${'x'.repeat(5 * 1024 * 1024)}\n`,
   'sixty thousand values': `a: [${'1,'.repeat(60_000)}]\n`,
   'thirty thousand keys': `{${repeat(30_000, (i) => `a${i},`)}}`,
   'ten thousand mistakes': repeat(10_000, () => 'a: b: c\n'),
@@ -42,7 +42,7 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
   it.each<[string, string]>([
     ['aliases of aliases', 'holds more than 50000 values'],
     ['20,000 levels', 'is nested deeper than 100 levels'],
-    ['a megabyte and more', 'is larger than 1 MiB'],
+    ['five megabytes and more', 'is larger than 5 MiB'],
   ])('also when the built bundle reads it: %s', async (name, words) => {
     const { met, ran } = await meet('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },
