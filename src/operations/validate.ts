@@ -1,7 +1,7 @@
 // Owns the operation that checks files of alerts and dashboards without asking anybody.
 import * as z from 'zod'
 import type { Severity } from '../provision/finding.ts'
-import { ours, say } from '../report/line.ts'
+import { counted, countOf, say } from '../report/line.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { filesInput, findDeclarations } from './declaration-files.ts'
 import { filePath } from './fields.ts'
@@ -45,11 +45,11 @@ export const validate = defineOperation({
     }
   },
   judge({ errorCount, warningCount }) {
-    if (errorCount > 0) return { status: 'fail', reasons: [say`${errorCount} ${ours(plural(errorCount, 'error'))}`], exit: 'input' }
-    return warningCount > 0 ? { status: 'warn', reasons: [say`${warningCount} ${ours(plural(warningCount, 'warning'))}`] } : pass
+    if (errorCount > 0) return { status: 'fail', reasons: [say`${counted(errorCount, 'error')}`], exit: 'input' }
+    return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
   report: ({ files, objectCount, findings }) => ({
-    headline: [ours(`${objectCount} ${plural(objectCount, 'object')} in ${files.length} ${plural(files.length, 'file')}`)],
+    headline: say`${counted(objectCount, 'object')} in ${countOf(files, 'file')}`,
     blocks: [findingsBlock(findings)],
     annotations: findings,
   }),
@@ -57,5 +57,3 @@ export const validate = defineOperation({
     return input.sarifFile === undefined ? [] : [{ input: 'sarifFile', path: input.sarifFile, content: renderSarif(allRules, findings) }]
   },
 })
-
-const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`)
