@@ -101,8 +101,8 @@ function change(document: Document.Parsed, { defaults, updates, additions }: Fil
     }
     const map = objectIn(root, section, key, document)
     const gone = Object.keys(before.fields).filter((field) => !Object.hasOwn(after.fields, field))
-    const inherited = gone.filter((field) => pairOf(map, field) === undefined && ownValue(ownValue(defaults, section), field) !== undefined)
-    editMap(map, { before: before.fields, after: { ...after.fields, ...overridesFor(section, inherited) } }, editing, indent * 2)
+    const denied = gone.filter((field) => ownValue(ownValue(defaults, section), field) !== undefined)
+    editMap(map, { before: before.fields, after: { ...after.fields, ...overridesFor(section, denied) } }, editing, indent * 2)
     if (editing.lost.length > 0) lost.set(`${section}.${key}`, editing.lost)
   }
   for (const { section, key, fields } of additions) {

@@ -1,0 +1,59 @@
+// A file, and what a pull makes of it when fields of its objects are something else in the service. No service is needed for that.
+import { diffLines } from 'diff'
+import { parse } from 'yaml'
+import type { Section } from '../../src/provision/declarations-schema.ts'
+import { type Addition, type Edited, editFile } from '../../src/provision/pull/edit-file.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Fields that change, undefined for those that go; or all fields, made of those that the object had. */
+type Turn = Fields | ((before: Fields) => Fields)
+
+export interface EditOptions {
+  readonly path?: string
+  readonly additions?: readonly Addition[]
+  /** By what items of lists are known beside their names. */
+  readonly identityOf?: (item: Fields) => string | undefined
+}
+
+/** The objects by section and key, as in `alerts.errors`. */
+export function editWith(text: string, turns: Readonly<Record<string, Turn>>, options: EditOptions = {}): Edited {
+  const { path = 'a.yml', additions = [], identityOf = () => undefined } = options
+  const { defaults = {}, ...sections } = parsed(text) as Readonly<Record<string, Readonly<Record<string, Fields>>>>
+  const side = (fields: Fields) => ({ fields, identities: identitiesIn(fields, identityOf) })
+  const updates = Object.entries(turns).map(([name, turn]) => {
+    const [section, key] = name.split('.') as [Section, string]
+    const own = sections[section]?.[key]
+    const before = { ...own, ...defaults[section], ...own }
+    const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
+    return { section, key, before: side(before), after: side(withoutNothing(after)) }
+  })
+  return editFile({ path, text, defaults, updates, additions })
+}
+
+export const edit = (...[text, turns, options]: Parameters<typeof editWith>): string => editWith(text, turns, options).text
+
+export const parsed = (text: string): unknown => parse(text.replace(/^\ufeff/, ''), { maxAliasCount: -1 })
+
+/** The lines that go and those that come. */
+export const linesBetween = (before: string, after: string): readonly string[] =>
+  diffLines(before, after).flatMap(({ added, removed, value }) =>
+    added || removed
+      ? value
+          .replace(/\n$/, '')
+          .split('\n')
+          .map((line) => `${added ? '+' : '-'}${line}`)
+      : [],
+  )
+
+const withoutNothing = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+function identitiesIn(fields: Fields, identityOf: (item: Fields) => string | undefined): ReadonlyMap<unknown, string> {
+  const items = Object.values(fields).flatMap((value) => (Array.isArray(value) ? (value as readonly Fields[]) : []))
+  return new Map(
+    items.flatMap((item) => {
+      const identity = identityOf(item)
+      return identity === undefined ? [] : [[item, identity] as const]
+    }),
+  )
+}
