@@ -25,7 +25,9 @@ type Place = Pick<Position, 'name' | 'column' | 'isOpen'>
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
 
-const indexOf = (map: YAMLMap, name: string): number => map.items.findIndex(({ key }) => String(isScalar(key) ? key.value : key) === name)
+const nameOfKey = (key: unknown): string => String(isScalar(key) ? key.value : key)
+
+const indexOf = (map: YAMLMap, name: string): number => map.items.findIndex(({ key }) => nameOfKey(key) === name)
 
 export const pairOf = (map: YAMLMap, name: string): Pair | undefined => map.items[indexOf(map, name)]
 
@@ -67,7 +69,7 @@ function editNode(node: unknown, { before, after }: Turn, place: Place, editing:
   // What an alias stands for stays as it is for the others.
   if (isAlias(node)) return anew(after, place, editing)
   const column = place.column + editing.indent
-  if (isMap(node) && isFields(before) && isFields(after)) {
+  if (isMap(node) && isFields(before) && isFields(after) && !wouldContradict(node, before, after)) {
     releaseAnchor(node, editing)
     editMap(node, { before, after }, editing, column)
     return node
@@ -81,6 +83,18 @@ function editNode(node: unknown, { before, after }: Turn, place: Place, editing:
   if (isScalar(node) && (typeof after !== 'object' || after === null)) return setScalar(node, after)
   const { comment, commentBefore } = (node ?? {}) as Partial<Node>
   return Object.assign(anew(after, place, editing), comment && { comment }, commentBefore && { commentBefore })
+}
+
+/** Words by which the API tells what kind of thing a map is. */
+const kindWords: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']
+
+/** Whether what a map says in words of its own, such as an id for a name, would be wrong beside what it is to say. */
+function wouldContradict(map: YAMLMap, before: Body, after: Body): boolean {
+  const hasOwnWords = map.items.some(({ key }) => !Object.hasOwn(before, nameOfKey(key)))
+  return (
+    hasOwnWords &&
+    (Object.keys(before).some((name) => pairOf(map, name) === undefined) || kindWords.some((word) => !isSame(before[word], after[word])))
+  )
 }
 
 /** Keeps comment and quotes; not how the old value was spelt. */

@@ -50,7 +50,10 @@ function inSaidOrder(tiles: readonly Body[], said: SaidOfDashboard | undefined):
   if (said === undefined) return tiles
   const places = [...said.tiles.keys()]
   const placeOf = ({ id }: Body): number => (places.includes(String(id)) ? places.indexOf(String(id)) : places.length)
-  return tiles.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const nameOf = ({ name }: Body): string => String(name ?? '')
+  // Of those that share a name, or have none, plan takes the first for the first.
+  const alike = Map.groupBy(tiles, nameOf)
+  return tiles.toSorted((a, b) => placeOf(a) - placeOf(b)).map((tile) => alike.get(nameOf(tile))?.shift() ?? tile)
 }
 
 /** Fields that the grid and alerts need by their own names. */

@@ -1,0 +1,100 @@
+// What a pull makes of a service and of files, without a server: read, plan, draft, and proof of what was drafted.
+import { type Profile, profileNamed } from '../../src/api/profiles.ts'
+import { readDeclarations } from '../../src/provision/declarations.ts'
+import { planChanges } from '../../src/provision/plan.ts'
+import { type Draft, draftPull, type PulledObject } from '../../src/provision/pull/draft.ts'
+import { findInexact } from '../../src/provision/pull/proof.ts'
+import type { World } from '../../src/provision/world.ts'
+
+export const cloud = profileNamed('clickhouse-cloud')
+
+export const project = 'shop/observability'
+
+export const line = { displayType: 'line', sourceId: 's1', select: [{ aggFn: 'count' }] }
+
+export const tile = (id: string, name: string, y = 0) => ({ id, name, x: 0, y, w: 6, h: 4, config: line })
+
+export const shop = { id: 'd1', name: 'Shop', tags: ['shop'], tiles: [tile('t1', 'A'), tile('t2', 'B', 4)] }
+
+const channels = [{ type: 'webhook', webhookId: 'w1' }]
+
+export const errors = {
+  id: 'a1',
+  name: 'Errors',
+  source: 'tile',
+  dashboardId: 'd1',
+  tileId: 't1',
+  threshold: 5,
+  thresholdType: 'above',
+  interval: '5m',
+  channels,
+  note: 'Call',
+}
+
+export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
+
+type Objects = readonly { readonly id: string; readonly [field: string]: unknown }[]
+
+export type Worldly = Partial<Readonly<Record<'dashboards' | 'alerts' | 'savedSearches' | 'sources' | 'webhooks', Objects>>> &
+  Pick<Partial<World>, 'doubts'>
+
+export const worldOf = (parts: Worldly): World =>
+  ({
+    dashboards: [],
+    alerts: [],
+    savedSearches: [],
+    sources: [{ id: 's1', name: 'Logs' }],
+    webhooks: [{ id: 'w1', name: 'oncall' }],
+    doubts: {},
+    ...parts,
+  }) as unknown as World
+
+export interface PullOptions {
+  readonly profile?: Profile
+  readonly globs?: readonly string[]
+  readonly excluded?: Readonly<Record<string, string>>
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+type Files = Readonly<Record<string, string>>
+
+export interface Pulled extends Draft {
+  readonly after: Files
+  /** What would not be found again in the files as it is in the service, with the reason. */
+  readonly inexact: Readonly<Record<string, string>>
+  of(name: string): PulledObject | undefined
+}
+
+export function pull(parts: Worldly, files: Files = {}, options: PullOptions = {}): Pulled {
+  const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
+  const world = worldOf(parts)
+  const variable = (name: string): string | undefined => variables[name]
+  const read = (texts: Files) => {
+    const declarations = readDeclarations(
+      Object.entries(texts).map(([path, text]) => ({ path, text })),
+      variable,
+    )
+    return {
+      declarations,
+      findings: declarations.findings,
+      plan: planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 }),
+    }
+  }
+  const before = read(files)
+  const texts = new Map(Object.entries(files))
+  const draft = draftPull({ ...before, world, profile, globs, texts, variable, excluded: new Map(Object.entries(excluded)) })
+  const after = { ...files, ...Object.fromEntries(draft.files.map((file) => [file.path, file.after])) }
+  return {
+    ...draft,
+    after,
+    inexact: Object.fromEntries(findInexact(draft, read(after))),
+    of: (name) => draft.objects.find((one) => one.name === name || one.key === name),
+  }
+}
+
+/** A pull that leaves plan nothing to do. */
+export function provenPull(...given: Parameters<typeof pull>): Pulled {
+  const pulled = pull(...given)
+  if (Object.keys(pulled.inexact).length > 0) throw new Error(JSON.stringify(pulled.inexact))
+  return pulled
+}
