@@ -1,11 +1,11 @@
 // How a single value of the API stands in a file.
 import { describe, expect, it } from 'vitest'
-import { readDeclarations } from '../../src/provision/declarations.ts'
-import { newFile } from '../../src/provision/pull/new-file.ts'
-import { isWritable } from '../../src/provision/pull/writable.ts'
-import { writtenDashboard } from '../../src/provision/pull/written-dashboard.ts'
-import { hostile } from '../support/corpus.ts'
-import { awkwardNames } from '../support/random-words.ts'
+import { readDeclarations } from '../../../src/provision/declarations.ts'
+import { newFile } from '../../../src/provision/pull/new-file.ts'
+import { isWritable } from '../../../src/provision/pull/writable.ts'
+import { writtenDashboard } from '../../../src/provision/pull/written-dashboard.ts'
+import { hostile } from '../../support/corpus.ts'
+import { awkwardNames } from '../../support/random-words.ts'
 
 const naming = {
   source: (id: unknown) => (id === 's1' ? { source: 'Logs' } : id),
