@@ -44,6 +44,7 @@ describe('a reference', () => {
     ['s5', 's5'],
     ['gone', 'gone'],
     ['w1', 'w1'],
+    ['d4', 'd4'],
     [undefined, undefined],
   ])('to the source %s is %j', (id, expected) => {
     expect(naming.source(id)).toEqual(expected)

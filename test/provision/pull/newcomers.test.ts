@@ -72,6 +72,25 @@ describe('an object without a mark', () => {
     })
   })
 
+  it('is no rival of one that a file has under the same name and knows by its id', () => {
+    const text = 'dashboards:\n  mine:\n    name: Same\n    id: d1\n    tiles: []\n'
+    const parts = { dashboards: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
+    expect(became(parts, text)).toEqual({ d1: 'unchanged mine', d2: 'added same' })
+  })
+
+  it('has nothing to do with one of another kind that has its name, or its id', () => {
+    const text =
+      'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
+    const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
+    const { objects } = provenPull(parts, { 'o/a.yml': text })
+    expect(objects.map(({ section, what, key }) => `${section} ${what} ${key}`)).toEqual([
+      'savedSearches missing gone',
+      'savedSearches unchanged slow',
+      'dashboards added one',
+      'dashboards added two',
+    ])
+  })
+
   it('is left out where it has no name', () => {
     expect(became({ dashboards: [board('d1', null)] }).d1).toMatch(/^left-out name/)
   })
@@ -91,6 +110,11 @@ describe('an object with a mark', () => {
     expect(became(parts)).toEqual({ d1: `added ${key}` })
     expect(yamlOf(parts)).not.toMatch(/adopt| id:|wk:/)
     expect(yamlOf(parts)).toContain('tags: [t]')
+  })
+
+  it('comes back beside others of this project', () => {
+    const parts = { dashboards: [board('d1', 'A', [mark('one')]), board('d2', 'B', [mark('two')])] }
+    expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
   })
 
   it('takes its key before those that only have the name', () => {

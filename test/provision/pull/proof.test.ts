@@ -60,7 +60,7 @@ describe('an object is proven', () => {
     ['although something is worth a warning', { findings: [finding('odd', 10, { severity: 'warning' })] }],
     ['although something is wrong with another one', { findings: [finding('wrong', 20)] }],
     ['although something is wrong before it', { findings: [finding('wrong', 9)] }],
-    ['although something is wrong in another file', { findings: [finding('wrong', 10, { place: { file: 'o/b.yml', line: 10 } })] }],
+    ['although something is wrong in another file', { findings: [finding('wrong', 10, { place: { file: 'o/b.yml', line: 12 } })] }],
     [
       'that was as declared, whatever was wrong with it',
       { objects: [object('a', { what: 'unchanged' })], findings: [finding('wrong', 10)] },
@@ -135,10 +135,12 @@ describe('an object is not proven', () => {
       { section: 'alerts', key: 'y', place: place(20) },
       { section: 'alerts', key: 'x', place: place(10) },
     ] as const
-    const objects = ['x', 'y'].map((key) => object(key))
-    expect(inexact({ objects, changes: [change('y')], broken, findings: [finding('wrong', 40, { place: place(15) })] })).toEqual({
-      'alerts id-x': 'wrong',
-    })
+    const all = { objects: ['x', 'y'].map((key) => object(key)), changes: ['x', 'y'].map((key) => change(key)), broken }
+    for (const [column, key] of [
+      [15, 'x'],
+      [25, 'y'],
+    ] as const)
+      expect(inexact({ ...all, findings: [finding('wrong', 40, { place: place(column) })] })).toEqual({ [`alerts id-${key}`]: 'wrong' })
   })
 
   it('of one kind, while that of the same key of another kind is', () => {

@@ -89,6 +89,12 @@ describe('a file', () => {
     ])
   })
 
+  it('follows a tile that is called something else, and what refers to it on a dashboard of these files', () => {
+    const other = text.replace('{ aggFn: count }', '{ aggFn: max, valueExpression: x }').replace('{ name: Shop }', 'shop')
+    const tiles = [{ ...tile('t1', 'New'), config: { ...line, select: [{ aggFn: 'max', valueExpression: 'x' }] } }, tile('t2', 'B', 4)]
+    expect(changed(dashboards({ tiles }), other).slice(2)).toEqual(['-    tile: A', '+    tile: New'])
+  })
+
   it('follows tiles that come and go', () => {
     const tiles = [tile('t1', 'A'), { ...tile('t3', 'C', 8), config: { displayType: 'markdown', markdown: 'm' } }]
     expect(changed(dashboards({ tiles })).map((one) => one.trim())).toEqual([

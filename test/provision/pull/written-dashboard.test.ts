@@ -31,6 +31,7 @@ describe('the fields of a dashboard', () => {
     ['goes on to stand in raw', { savedQuery: 'x' }, ['savedQuery'], { raw: { savedQuery: 'x' } }],
     ['stands there although nobody knows it', { novel: { a: [1] } }, ['novel'], { raw: { novel: { a: [1] } } }],
     ['stands there as a number of few digits', { novel: JSON.rawJSON('1.50') }, ['novel'], { raw: { novel: 1.5 } }],
+    ['stands there as a list of such numbers', { novel: [JSON.rawJSON('1.50')] }, ['novel'], { raw: { novel: [1.5] } }],
     ['goes from there when the service has it no more', {}, ['novel'], {}],
     ['goes from there when it is nothing', { novel: null }, ['novel'], {}],
     ['stands there once', { containers: 5 }, ['containers'], { raw: { containers: 5 } }],
