@@ -80,6 +80,19 @@ describe('a value that others refer to', () => {
     expect(objects(edit(text, { 'alerts.a': { list } }))).toEqual({ a: { list } })
   })
 
+  it('is said anew by what comes to stand before it, and by no other', () => {
+    const list = (...items: readonly string[]): string => `alerts:\n  a:\n    list:\n${items.map((item) => `      - ${item}\n`).join('')}`
+    const text = list('{ name: O, raw: &o { x: 0 } }', '{ name: A, raw: &n { x: 1 } }', '{ name: B, raw: *n }', '{ name: C, raw: *o }')
+    const item = (name: string, x: number) => ({ name, raw: { x } })
+    const moved = [item('O', 0), item('B', 1), item('A', 1), item('C', 0)]
+    expect(objects(edit(text, { 'alerts.a': { list: moved } }))).toEqual({ a: { list: moved } })
+  })
+
+  it('keeps its name when it changes and nobody refers to it', () => {
+    const text = 'alerts:\n  a:\n    note: &n one\n  b:\n    note: &m two\n  c:\n    note: *m\n'
+    expect(edit(text, { 'alerts.a': { note: 'new' } })).toBe(text.replace('one', 'new'))
+  })
+
   it('may have more that refer to it than anybody counts', () => {
     const others = Array.from({ length: 150 }, (_, i) => `  o${i}:\n    channel: *c\n`).join('')
     const text = `alerts:\n  a:\n    channel: &c { type: webhook, webhook: w }\n    threshold: 1\n${others}`

@@ -71,6 +71,13 @@ describe('the items of a list', () => {
     expect(edit(twins, { 'dashboards.d': { tiles: tiles.slice(0, 1) } })).toBe(twins.replace('      - { name: T, x: 2 } # two\n', ''))
   })
 
+  it('of several names that stand twice are not taken for each other', () => {
+    const row = (name: string, x: number): string => `      - { name: ${name}, x: ${x} } # ${name}${x}\n`
+    const twins = `dashboards:\n  d:\n    tiles:\n${row('T', 1)}${row('T', 2)}${row('U', 3)}${row('U', 4)}`
+    const tiles = ['T', 'T', 'U', 'U'].map((name, i) => ({ name, x: i === 3 ? 9 : i + 1 }))
+    expect(edit(twins, { 'dashboards.d': { tiles } })).toBe(twins.replace('x: 4', 'x: 9'))
+  })
+
   it.each<[string, string, readonly unknown[], string]>([
     ['words', '[a, "b", \'c\']', ['c', 'a'], "['c', a]"],
     ['words that come', '["a"]', ['z', 'a'], '[z, "a"]'],
