@@ -55,7 +55,8 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
     const known = knownKeys(formOf(field, value))
     const named = issue.keys.slice(0, mostUnknown).map((key) => ({
       place: document.placeOfKey([...path, key]),
-      message: `${inside(path)}"${quote(key, 60)}" is not known${didYouMean(key, known)}`,
+      // Another form of the same thing has it.
+      message: `${inside(path)}"${quote(key, 60)}" ${known.includes(key) ? 'does not go with what stands beside it' : `is not known${didYouMean(key, known)}`}`,
     }))
     const rest = issue.keys.length - named.length
     return rest === 0 ? named : [...named, { place: document.placeOf(path), message: `${inside(path)}${rest} more keys are not known` }]

@@ -74,6 +74,10 @@ describe('of several forms, the one that was meant is spoken of', () => {
     ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}, did you mean "line"?`]],
     ['{ sourceId: x }', [`10:9 ${config}.displayType: is missing; accepted: ${shown}`]],
     ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is not known`]],
+    [
+      '{ displayType: number, sourceId: x, select: [{ aggFn: count }], groupBy: y }',
+      [`10:81 ${config}: "groupBy" does not go with what stands beside it`],
+    ],
     ['{ displayType: pie, sourceId: x, select: [] }', [`10:58 ${config}.select: [] is not accepted; accepted: exactly 1 item`]],
     ['{ displayType: line, configType: sql, sqlTemplate: x }', [`10:9 ${config}.connectionId: is missing; accepted: a text`]],
     ['{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }', [`10:90 ${config}: "selct" is not known`]],
