@@ -31,6 +31,7 @@ function rareFormsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
   const json = JSON.stringify(secret).slice(1, -1)
   const url = encodeURIComponent(secret.toWellFormed())
+  const hex = bytes.toString('hex')
   const base64 = [0, 1, 2].map((before) => base64Inside(bytes, before))
   const forms = [
     json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
@@ -38,8 +39,9 @@ function rareFormsOf(secret: string): readonly string[] {
     url.toLowerCase(),
     encodeURIComponent(url),
     secret.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`),
-    bytes.toString('hex').replace(/../g, '%$&'),
-    bytes.toString('hex').toUpperCase(),
+    hex.replace(/../g, '%$&'),
+    hex.toUpperCase().replace(/../g, '%$&'),
+    hex.toUpperCase(),
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ]

@@ -2,7 +2,7 @@
 // Escaping for one place (Markdown, a log line) is report/escape.ts.
 
 // C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags: they move the cursor, end lines or hide text.
-// What joins letters and emoji stays.
+// What joins letters and emoji stays; three flags that are spelt with tags do not look like flags any more.
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 

@@ -7,7 +7,7 @@ import { measure } from './extent.ts'
 import { parseYaml } from './parse-yaml.ts'
 import type { Place } from './place.ts'
 
-/** As much as a file may have. What takes the parser time is bounded in parse-yaml.ts, what the text may stand for in extent.ts. */
+/** As much as a file may have. What takes the parser time and memory is bounded in parse-yaml.ts, what the text may stand for in extent.ts. */
 const largestBytes = 5 * 1024 * 1024
 
 // Neither YAML nor JSON has them but as escapes; what is saved as UTF-16 is full of them.

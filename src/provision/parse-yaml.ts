@@ -4,7 +4,7 @@ import { Composer, type CST, type Document, Lexer, LineCounter, type ParsedNode,
 /** How many levels a document may have. */
 export const deepest = 100
 
-/** Pieces of text: words, signs, line ends. Some five of them make a value. */
+/** Pieces of text: words, signs, line ends, escapes. Some five of them make a value. */
 const mostPieces = 250_000
 
 /** Nobody reads more mistakes than that, and each takes its time. */
@@ -64,8 +64,8 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   let pieces = 0
   let mistakes = 0
   for (const piece of new Lexer().lex(text)) {
-    pieces += 1
-    if (pieces > mostPieces) throw new TooMuchFound(`is longer than ${mostPieces} words and signs`, parser.offset)
+    pieces += 1 + marksIn(piece)
+    if (pieces > mostPieces) throw new TooMuchFound(`is longer than ${mostPieces} words, signs and lines`, parser.offset)
     if (parser.stack.length > deepestStack) throw new TooMuchFound(`is nested deeper than ${deepest} levels`, parser.offset)
     for (const token of parser.next(piece)) {
       if (token.type === 'error') mistakes += 1
@@ -74,4 +74,13 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
     if (mistakes > mostMistakes) break
   }
   yield* parser.end()
+}
+
+/** Line ends and escapes inside of one text, which is a single piece: each takes the composer as long as a word. */
+function marksIn(piece: string): number {
+  let marks = 0
+  for (const mark of ['\n', '\\']) {
+    for (let at = piece.indexOf(mark); at >= 0 && marks <= mostPieces; at = piece.indexOf(mark, at + 1)) marks += 1
+  }
+  return marks
 }

@@ -62,8 +62,8 @@ async function readUnchanged(change: Change, collection: WriteCollection<Actual,
 }
 
 /** Of an update what files have a say in; of a delete all of it. */
-const partInQuestion = ({ action, desired }: Change, actual: Actual, kind: Kind): Body =>
-  desired === undefined || action === 'delete' ? kind.comparable(kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
+const partInQuestion = ({ desired }: Change, actual: Actual, kind: Kind): Body =>
+  desired === undefined ? kind.comparable(kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
 
 const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
 

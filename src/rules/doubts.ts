@@ -28,8 +28,7 @@ export interface ReadUsage {
 }
 
 export function doubtsAbout({ period, grandTotal, records, isFiltered }: ReadUsage, today: Day): readonly Doubt[] {
-  if (records.length === 0)
-    return [{ kind: period.from > settledDay(today) ? 'not-yet' : 'empty', period }, ...sumDoubt(period, zero, grandTotal)]
+  if (records.length === 0) return [{ kind: isYoung(period, today) ? 'not-yet' : 'empty', period }, ...sumDoubt(period, zero, grandTotal)]
   const outside = records.filter(({ date }) => !isWithin(date, period)).map(({ date }) => date)
   const missing = isFiltered ? [] : missingDays(period, today, new Set(records.map(({ date }) => date)))
   const negative = records.find(({ total }) => total.lt(zero))
@@ -55,6 +54,9 @@ function repeats(records: readonly SpendRecord[]): readonly Doubt[] {
   }
   return []
 }
+
+/** Whether none of its days needs to have a record yet. */
+export const isYoung = ({ from }: Period, today: Day): boolean => from > settledDay(today)
 
 /** A day that is over for a day has its records by then. */
 const settledDay = (today: Day): Day => addDays(today, -2)

@@ -91,10 +91,14 @@ export function metricsOf({ total, metrics }: Pick<SpendRecord, 'total' | 'metri
   return rest.eq(zero) ? named : [...named, [otherMetric, rest]]
 }
 
-/** Whether each of these metrics can be told from the others: none is below nothing, and no record holds more, or less, than they say. */
-export function tellsMetrics(records: readonly SpendRecord[], wanted: readonly string[]): boolean {
+/**
+ * Whether each of these metrics can be told from the others: none is below nothing, and what the records hold more, or less, than their
+ * metrics say is too little to decide about a limit. What is left over is no doubt where it is counted itself.
+ */
+export function tellsMetrics(records: readonly SpendRecord[], wanted: readonly string[], limit: Decimal): boolean {
   if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false
-  if (wanted.includes(otherMetric)) return true
-  const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))).abs())
-  return isRounding(sum(rests), sum(records.map(({ total }) => total)))
+  const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))))
+  const unclear = wanted.includes(otherMetric) ? rests.filter((rest) => rest.lt(zero)) : rests
+  const amount = sum(unclear.map((rest) => rest.abs()))
+  return [sum(records.map(({ total }) => total)), limit].every((whole) => isRounding(amount, whole))
 }

@@ -139,38 +139,6 @@ budgets:
     expect(ran.budgets[0]).toMatchObject({ used: '2', verdict: 'pass' })
   })
 
-  it.each([
-    ['no metric but for one record', [{ computeCredits: 100 }, null], 'doubtful'],
-    ['metrics that leave a rest', [{ computeCredits: 1 }, { computeCredits: 1 }], 'doubtful'],
-    ['metrics that say more than the record', [{ computeCredits: 150 }, { computeCredits: 50 }], 'doubtful'],
-    ['a metric below nothing', [{ computeCredits: -1, storageCredits: 101 }, { computeCredits: 100 }], 'doubtful'],
-    ['a rest of rounding', [{ computeCredits: 99.999 }, { computeCredits: 100 }], 'sure'],
-    ['all of them', [{ computeCredits: 60, storageCredits: 40 }, { computeCredits: 100 }], 'sure'],
-  ])('judges a metric only by records that say it: %s', async (_, metrics, expected) => {
-    const days = [addDays(today, -4), addDays(today, -3)] as const
-    const costs = metrics.map((one, i) => ({
-      date: days[i],
-      entityType: 'service',
-      entityId: 'a',
-      entityName: 'x',
-      totalCredits: 100,
-      metrics: one,
-      locked: true,
-    }))
-    const text = JSON.stringify({ result: { grandTotalCredits: 200, costs } })
-    const inputs = { period: '', 'from-date': days[0], 'to-date': days[1] }
-    const budgets = '[{ name: compute, limit: 500, scope: { metric: compute } }]'
-    emulator().addFault({ effect: { kind: 'body', text } })
-    const ran = await judge(budgets, inputs)
-    expect([ran.exitCode, ran.document.status]).toEqual(expected === 'sure' ? [0, 'pass'] : [10, 'fail'])
-    if (expected === 'sure') return
-    expect(ran.reason).toContain('the metrics of what budget compute is about do not add up to its records')
-    emulator().addFault({ effect: { kind: 'body', text } })
-    expect((await judge(budgets, { ...inputs, 'on-missing': 'warn' })).document.status).toBe('warn')
-    emulator().addFault({ effect: { kind: 'body', text } })
-    expect((await judge('[{ name: all, limit: 500 }]', inputs)).document.status).toBe('pass')
-  })
-
   it('judges the forecast where a budget asks for it', async () => {
     const period = `{ from: ${addDays(today, -9)}, to: ${addDays(today, 10)} }`
     const ran = await judge(`

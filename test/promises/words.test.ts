@@ -22,6 +22,8 @@ const bombs: Readonly<Record<string, string>> = {
   'sixty thousand values': `a: [${'1,'.repeat(60_000)}]\n`,
   'thirty thousand keys': `{${repeat(30_000, (i) => `a${i},`)}}`,
   'ten thousand mistakes': repeat(10_000, () => 'a: b: c\n'),
+  'two million escapes': `a: "${'\\q'.repeat(2_500_000)}"\n`,
+  'five million lines of nothing': `a: |\n${'\n'.repeat(5_000_000)}  x\n`,
   'quotes that do not close': `a: ${'"'.repeat(10_001)}\n`,
 }
 
@@ -43,6 +45,8 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['aliases of aliases', 'holds more than 50000 values'],
     ['20,000 levels', 'is nested deeper than 100 levels'],
     ['five megabytes and more', 'is larger than 5 MiB'],
+    ['two million escapes', 'is longer than 250000 words, signs and lines'],
+    ['five million lines of nothing', 'is longer than 250000 words, signs and lines'],
   ])('also when the built bundle reads it: %s', async (name, words) => {
     const { met, ran } = await meet('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },

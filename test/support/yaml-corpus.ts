@@ -80,6 +80,6 @@ export const hostileYaml: readonly HostileYaml[] = [
   { id: 'exponent of a million', text: 'a: 1e999999', complaint: /more digits than a number can hold/ },
   { id: 'hex beyond exactness', text: 'a: 0x20000000000001', complaint: /more digits than a number can hold/ },
   { id: 'brackets closed and never opened', text: upTo(megabyte, ']'), complaint: /Unexpected/ },
-  { id: 'escapes that are none', text: `"${upTo(500_000, '\\x')}"`, complaint: /Invalid escape/ },
-  { id: 'signs without end', text: `[${upTo(megabyte - 1, ',')}`, complaint: /longer than 250000 words and signs/ },
+  { id: 'escapes that are none', text: `"${upTo(400_000, '\\x')}"`, complaint: /Invalid escape/ },
+  { id: 'signs without end', text: `[${upTo(megabyte - 1, ',')}`, complaint: /longer than 250000 words, signs and lines/ },
 ]

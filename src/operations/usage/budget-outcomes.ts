@@ -2,7 +2,7 @@
 import type { Day } from '../../kernel/days.ts'
 import type { Decimal } from '../../kernel/decimal.ts'
 import { type BudgetJudgement, judgeBudget } from '../../rules/budget.ts'
-import type { ReadUsage } from '../../rules/doubts.ts'
+import { isYoung, type ReadUsage } from '../../rules/doubts.ts'
 import { type Forecast, forecastSpend, runOutDay } from '../../rules/forecast.ts'
 import { tellsMetrics } from '../../rules/groups.ts'
 import { knownDays } from '../../rules/history.ts'
@@ -13,8 +13,8 @@ import type { SpendRecord } from '../../rules/usage-record.ts'
 import type { Budget } from './budgets-file.ts'
 import { allReadings, type Readings } from './reading.ts'
 
-/** Nothing was read, nothing that was read is in scope, its metrics cannot be told from the rest, nothing in scope is final. */
-export const budgetDoubts = ['empty', 'nothing-in-scope', 'metrics-differ', 'nothing-final'] as const
+/** Nothing was read, or nothing yet of days that have just begun, nothing that was read is in scope, its metrics cannot be told from the rest, nothing in scope is final. */
+export const budgetDoubts = ['empty', 'not-yet', 'nothing-in-scope', 'metrics-differ', 'nothing-final'] as const
 
 export type BudgetDoubt = (typeof budgetDoubts)[number]
 
@@ -59,7 +59,10 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, eve
   const forecast = forecastSpend({ period, today, known: knownDays(period, read, inScope) })
   const days = forecast.kind === 'expected' && !lockedOnly ? forecast.days : totalByDay(judged, period)
   const unmatched = unmatchedNames(scope, everything)
-  const wholeRecords = () => recordsInScope(all, { ...scope, metric: undefined }, everything).filter(({ date }) => isWithin(date, period))
+  const wholeRecords = () =>
+    recordsInScope(all, { ...scope, metric: undefined }, everything).filter(
+      ({ date, locked }) => isWithin(date, period) && (locked || !lockedOnly),
+    )
   return {
     budget,
     used,
@@ -71,8 +74,9 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, eve
     unmatched,
     doubt: doubtOf({
       isRead: all.some(({ date }) => isWithin(date, period)),
+      isYoung: isYoung(period, today),
       fits: inScope.length > 0 && unmatched.length === 0,
-      tells: scope.metric === undefined || tellsMetrics(wholeRecords(), scope.metric),
+      tells: scope.metric === undefined || tellsMetrics(wholeRecords(), scope.metric, limit),
       records,
       judged,
     }),
@@ -82,6 +86,7 @@ function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, eve
 interface Basis {
   /** Whether there is any record of the budget's days, in scope or not. */
   readonly isRead: boolean
+  readonly isYoung: boolean
   readonly fits: boolean
   /** Whether what its metrics are is said. */
   readonly tells: boolean
@@ -89,8 +94,8 @@ interface Basis {
   readonly judged: readonly SpendRecord[]
 }
 
-function doubtOf({ isRead, fits, tells, records, judged }: Basis): BudgetDoubt | undefined {
-  if (!isRead) return 'empty'
+function doubtOf({ isRead, isYoung: isEarly, fits, tells, records, judged }: Basis): BudgetDoubt | undefined {
+  if (!isRead) return isEarly ? 'not-yet' : 'empty'
   if (!fits) return 'nothing-in-scope'
   if (!tells) return 'metrics-differ'
   return records.length > 0 && judged.length === 0 ? 'nothing-final' : undefined

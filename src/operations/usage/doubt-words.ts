@@ -33,7 +33,10 @@ export function describeDoubt(doubt: UsageResult['doubts'][number], unit: string
 }
 
 /** Empty when the budget can be trusted, or when the report says the same of its whole period. */
-export function describeBudgetDoubt(budget: UsageResult['budgets'][number], { fromDate, toDate, doubts }: UsageResult): readonly Line[] {
+export function describeBudgetDoubt(
+  budget: UsageResult['budgets'][number],
+  { fromDate, toDate, doubts }: Pick<UsageResult, 'fromDate' | 'toDate' | 'doubts'>,
+): readonly Line[] {
   const { name, doubt, unmatched = [] } = budget
   if (doubt === undefined) return []
   if (doubt === 'nothing-in-scope') {
@@ -43,7 +46,9 @@ export function describeBudgetDoubt(budget: UsageResult['budgets'][number], { fr
   if (doubt === 'metrics-differ')
     return [say`the metrics of what budget ${name} is about do not add up to its records, so that nobody can tell what it counts`]
   if (doubt === 'nothing-final') return [say`nothing that budget ${name} counts is final yet, and final records alone are judged`]
-  const isSaid = budget.fromDate === fromDate && budget.toDate === toDate && doubts.some(({ kind }) => kind === 'empty')
+  const isSaid = budget.fromDate === fromDate && budget.toDate === toDate && doubts.some(({ kind }) => kind === doubt)
   if (isSaid && budget.scope.tag === undefined) return []
+  if (doubt === 'not-yet')
+    return [say`there are no usage records yet for budget ${name} from ${ours(budget.fromDate)} to ${ours(budget.toDate)}`]
   return [say`there is not a single usage record for budget ${name} from ${ours(budget.fromDate)} to ${ours(budget.toDate)}`]
 }

@@ -9,6 +9,7 @@ import { provisionalOf, totalByDay } from '../../rules/spend.ts'
 import type { Spike } from '../../rules/spikes.ts'
 import type { SpendRecord } from '../../rules/usage-record.ts'
 import type { BudgetOutcome } from './budget-outcomes.ts'
+import { doubtLevel } from './doubt-level.ts'
 import type { Comparison, Figures } from './figures.ts'
 import type { UsageInput } from './inputs.ts'
 import type { Readings } from './reading.ts'
@@ -25,7 +26,6 @@ export interface ResultInput {
 
 export function toUsageResult({ organizationId, provider, readings, period, figures, input }: ResultInput): UsageResult {
   const { records } = readings.main
-  const onMissing = input.onMissing ?? 'fail'
   return {
     ...toOutput({ organizationId, provider, readings, period, figures, input }),
     organizationId,
@@ -42,9 +42,9 @@ export function toUsageResult({ organizationId, provider, readings, period, figu
     ...(figures.comparison && { comparison: toComparison(figures.comparison, input.maxIncrease) }),
     spikes: figures.spikes.map(toSpike),
     spikeDays: figures.spikeDays,
-    budgets: figures.budgets.map((outcome) => toBudget(outcome, onMissing)),
+    budgets: figures.budgets.map((outcome) => toBudget(outcome, input.onMissing)),
     ...(input.waiver && { waiver: input.waiver }),
-    onMissing,
+    onMissing: input.onMissing ?? 'fail',
     doubts: figures.doubts.map(toDoubt),
     byDay: toDays(records, period),
     ...toGroups(records, input.groupBy),
@@ -129,12 +129,12 @@ const toSpike = ({ day, total, usual, culprit }: Spike): UsageResult['spikes'][n
 
 const isExceeded = ({ judgement }: BudgetOutcome): boolean => judgement.level === 'exceeded'
 
-function toBudget(outcome: BudgetOutcome, onMissing: UsageResult['onMissing']): UsageResult['budgets'][number] {
+function toBudget(outcome: BudgetOutcome, wished: UsageInput['onMissing']): UsageResult['budgets'][number] {
   const { budget, used, provisional, judgement, forecast, isForecastAbove: isAhead, runsOutOn, doubt, unmatched } = outcome
   const scope = Object.entries(budget.scope as Readonly<Record<string, readonly string[] | undefined>>)
   return {
     name: budget.name,
-    verdict: verdictOf(outcome, onMissing),
+    verdict: verdictOf(outcome, wished),
     scope: Object.fromEntries(scope.flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
     fromDate: budget.period.from,
     toDate: budget.period.to,
@@ -152,9 +152,9 @@ function toBudget(outcome: BudgetOutcome, onMissing: UsageResult['onMissing']): 
   }
 }
 
-function verdictOf(outcome: BudgetOutcome, onMissing: UsageResult['onMissing']): 'pass' | 'warn' | 'fail' {
+function verdictOf(outcome: BudgetOutcome, wished: UsageInput['onMissing']): 'pass' | 'warn' | 'fail' {
   const { judgement, isForecastAbove: isAhead, doubt } = outcome
-  const doubted = doubt === undefined || onMissing === 'ignore' ? undefined : onMissing
+  const doubted = doubt && doubtLevel(doubt, wished)
   if (isExceeded(outcome) || isAhead || doubted === 'fail') return 'fail'
   return judgement.level === 'warn' || doubted === 'warn' ? 'warn' : 'pass'
 }

@@ -2,6 +2,7 @@
 import { type Decimal, formatEstimate, formatExact, fromText } from '../../kernel/decimal.ts'
 import { type Line, ours, say } from '../../report/line.ts'
 import type { Verdict } from '../operation.ts'
+import { doubtLevel } from './doubt-level.ts'
 import { describeBudgetDoubt, describeDoubt } from './doubt-words.ts'
 import type { UsageInput } from './inputs.ts'
 import type { UsageResult } from './result.ts'
@@ -104,13 +105,12 @@ function judgeIncrease({ comparison, unit }: UsageResult): readonly Finding[] {
   return [{ level: 'fail', line: [ours(`grown by ${formatExact(fromText(change))} ${unit}${share}, more than the ${most} allowed`)] }]
 }
 
-function judgeDoubts(result: UsageResult, wished: UsageInput['onMissing']): readonly Finding[] {
-  const { onMissing, doubts, budgets, unit } = result
-  if (onMissing === 'ignore') return []
-  const young = wished === undefined ? 'warn' : onMissing
-  return [
-    // Days that have just begun have no records for a while: that alone wakes nobody who did not ask for it.
-    ...doubts.map((doubt): Finding => ({ level: doubt.kind === 'not-yet' ? young : onMissing, line: describeDoubt(doubt, unit) })),
-    ...budgets.flatMap((budget) => describeBudgetDoubt(budget, result)).map((line): Finding => ({ level: onMissing, line })),
+function judgeDoubts({ doubts, budgets, ...result }: UsageResult, wished: UsageInput['onMissing']): readonly Finding[] {
+  const all = [
+    ...doubts.map((doubt) => ({ level: doubtLevel(doubt.kind, wished), line: describeDoubt(doubt, result.unit) })),
+    ...budgets.flatMap((budget) =>
+      describeBudgetDoubt(budget, { doubts, ...result }).map((line) => ({ level: doubtLevel(budget.doubt, wished), line })),
+    ),
   ]
+  return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
 }
