@@ -24,8 +24,17 @@ export type Alert = z.output<typeof alertSchema>
 /** What the user declares of an alert, in the API's own names. */
 export type AlertBody = Readonly<Record<string, unknown>>
 
-const managedByServer = new Set(['id', 'teamId', 'state', 'silenced', 'executionErrors', 'createdAt', 'updatedAt'])
-
-/** The part of an answered alert that may be sent again: a gateway refuses bodies that bear more. */
-export const toAlertBody = (alert: Alert): AlertBody =>
-  Object.fromEntries(Object.entries(alert).filter(([key]) => !managedByServer.has(key)))
+/** The part of an answered alert that may be sent again: a gateway refuses bodies that bear what the server keeps itself. */
+export function toAlertBody(alert: Alert): AlertBody {
+  const {
+    id: _id,
+    teamId: _team,
+    state: _state,
+    silenced: _silenced,
+    executionErrors: _errors,
+    createdAt: _created,
+    updatedAt: _updated,
+    ...body
+  } = alert
+  return body
+}

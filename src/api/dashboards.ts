@@ -21,8 +21,8 @@ export type Dashboard = z.output<typeof dashboardSchema>
 /** What the user declares of a dashboard, in the API's own names. */
 export type DashboardBody = Readonly<Record<string, unknown>>
 
-const managedByServer = new Set(['id', 'teamId', 'createdAt', 'updatedAt', 'createdBy'])
-
 /** The part of an answered dashboard that may be sent again: a gateway refuses the top-level id. */
-export const toDashboardBody = (dashboard: Dashboard): DashboardBody =>
-  Object.fromEntries(Object.entries(dashboard).filter(([key]) => !managedByServer.has(key)))
+export function toDashboardBody(dashboard: Dashboard): DashboardBody {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
+  return body
+}

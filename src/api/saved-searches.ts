@@ -17,8 +17,8 @@ export type SavedSearch = z.output<typeof savedSearchSchema>
 /** What is declared of a saved search, in the API's own names. */
 export type SavedSearchBody = Readonly<Record<string, unknown>>
 
-const managedByServer = new Set(['id', 'teamId', 'createdAt', 'updatedAt'])
-
 /** The part of an answered saved search that may be sent again: a gateway refuses bodies that bear more. */
-export const toSavedSearchBody = (savedSearch: SavedSearch): SavedSearchBody =>
-  Object.fromEntries(Object.entries(savedSearch).filter(([key]) => !managedByServer.has(key)))
+export function toSavedSearchBody(savedSearch: SavedSearch): SavedSearchBody {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
+  return body
+}
