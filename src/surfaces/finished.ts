@@ -53,7 +53,7 @@ interface Done {
   readonly verdict: Verdict
   readonly report: Report
   /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
-  readonly leniency: string | undefined
+  readonly leniency: Line | undefined
   readonly about: About
 }
 

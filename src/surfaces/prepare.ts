@@ -8,6 +8,7 @@ import { isOperationName, type OperationName, operationNames, operations } from 
 import type { Operation } from '../operations/operation.ts'
 import { type Settings, settingsSchema } from '../operations/settings.ts'
 import type { LintSettings } from '../provision/lint.ts'
+import { type Line, say } from '../report/line.ts'
 import type { Config } from './config-file.ts'
 import { decodeAll } from './decode.ts'
 import { locate } from './locate.ts'
@@ -34,7 +35,7 @@ export interface Prepared {
   readonly input: Values
   readonly settings: Settings
   /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
-  readonly leniency: string | undefined
+  readonly leniency: Line | undefined
   /** Undefined for an operation that needs none. */
   readonly connection: Omit<Connection, 'userAgent'> | undefined
   readonly profile: Profile
@@ -103,7 +104,7 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Req
     values: parsed.values,
     names: parsed.names,
     lintSettings: fromFile.lintSettings,
-    leniency: given.warnOnly === undefined ? `warn-only in ${configFileOf(given.config)}` : 'warn-only',
+    leniency: given.warnOnly === undefined ? say`warn-only in ${configFileOf(given.config)}` : say`warn-only`,
     problems: [...fromFile.problems, ...parsed.problems],
   }
 }
