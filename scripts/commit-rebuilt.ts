@@ -3,9 +3,13 @@
 import { appendFileSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
+/** A part of the bundle that is loaded on demand. It may be gone after an update, and is handed over as an empty file then. */
+const chunk = /^dist\/\d+\.index\.js$/
+
 /** What `npm run generate` and `npm run bundle` write. */
 const generated = [
-  /^dist\/(?:(?:\d+\.)?index\.js|licenses\.txt|package\.json)$/,
+  chunk,
+  /^dist\/(?:index\.js|licenses\.txt|package\.json)$/,
   /^schemas\/[a-z-]+\.schema\.json$/,
   /^docs\/operations\.md$/,
   /^src\/report\/page-assets\.ts$/,
@@ -27,10 +31,16 @@ export interface Target {
 export function rebuiltFiles(directory: string): readonly string[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
-  const refused = paths.filter((path) => !generated.some((pattern) => pattern.test(path)) || !lstatSync(join(directory, path)).isFile())
+  const isRefused = (path: string): boolean =>
+    !generated.some((pattern) => pattern.test(path)) ||
+    !lstatSync(join(directory, path)).isFile() ||
+    (isEmpty(directory, path) && !chunk.test(path))
+  const refused = paths.filter(isRefused)
   if (refused.length > 0) throw new Error(`not generated, so not committed: ${refused.map((path) => JSON.stringify(path)).join(', ')}`)
   return paths.sort()
 }
+
+const isEmpty = (directory: string, path: string): boolean => lstatSync(join(directory, path)).size === 0
 
 const mutation = 'mutation ($input: CreateCommitOnBranchInput!) { createCommitOnBranch(input: $input) { commit { oid } } }'
 
@@ -43,12 +53,16 @@ interface Answer {
 export async function commitRebuilt(directory: string, target: Target): Promise<string | undefined> {
   const paths = rebuiltFiles(directory)
   if (paths.length === 0) return undefined
+  const [gone, written] = [paths.filter((path) => isEmpty(directory, path)), paths.filter((path) => !isEmpty(directory, path))]
   const input = {
     branch: { repositoryNameWithOwner: target.repository, branchName: target.branch },
     expectedHeadOid: target.head,
     // The second line lets Dependabot rebase a branch that somebody else has committed to.
     message: { headline: 'Build anew what is generated', body: '[dependabot skip]' },
-    fileChanges: { additions: paths.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })) },
+    fileChanges: {
+      additions: written.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })),
+      deletions: gone.map((path) => ({ path })),
+    },
   }
   const response = await fetch(target.graphqlUrl, {
     method: 'POST',

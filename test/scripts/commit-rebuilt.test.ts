@@ -74,6 +74,22 @@ describe('committing what was rebuilt', () => {
     expect(rebuiltFiles(directory)).toEqual(['dist/380.index.js', 'dist/index.js'])
   })
 
+  it('deletes a chunk that is handed over empty', async () => {
+    put({ 'dist/380.index.js': '', 'dist/381.index.js': 'bundled\n' })
+    await commit()
+    const { variables } = JSON.parse(received[0]?.body ?? '') as { variables: { input: { fileChanges: unknown } } }
+    expect(variables.input.fileChanges).toEqual({
+      additions: [{ path: 'dist/381.index.js', contents: Buffer.from('bundled\n').toString('base64') }],
+      deletions: [{ path: 'dist/380.index.js' }],
+    })
+  })
+
+  it.each(['dist/index.js', 'README.md'])('neither deletes nor empties %s', async (path) => {
+    put({ [path]: '' })
+    await expect(commit()).rejects.toThrow('not generated, so not committed')
+    expect(received).toEqual([])
+  })
+
   it('makes no commit of nothing', async () => {
     expect(await commit()).toBeUndefined()
     expect(received).toEqual([])
