@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
 
+// A flag may hold a secret, and everybody on the machine can read the list of processes.
+process.title = 'watchkeeper'
+
 const oldestNode = 24
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.stderr.write(`watchkeeper needs Node ${oldestNode} or newer; this is ${process.version}\n`)
@@ -17,9 +20,6 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 process.on('uncaughtException', (thrown) => {
   process.stderr.write(`${toWatchkeeperError(thrown).message}\n`, () => process.exit(1))
 })
-
-// A flag may hold a secret, and everybody on the machine can read the list of processes.
-process.title = 'watchkeeper'
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -5,6 +5,7 @@ import { planChanges } from '../../src/provision/plan.ts'
 import { type Draft, draftPull, type PulledObject } from '../../src/provision/pull/draft.ts'
 import { findInexact } from '../../src/provision/pull/proof.ts'
 import type { World } from '../../src/provision/world.ts'
+import { type Lists, worldWith } from './planning.ts'
 
 export const cloud = profileNamed('clickhouse-cloud')
 
@@ -33,21 +34,8 @@ export const errors = {
 
 export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
 
-type Objects = readonly { readonly id: string; readonly [field: string]: unknown }[]
-
-export type Worldly = Partial<Readonly<Record<'dashboards' | 'alerts' | 'savedSearches' | 'sources' | 'webhooks', Objects>>> &
-  Pick<Partial<World>, 'doubts'>
-
-export const worldOf = (parts: Worldly): World =>
-  ({
-    dashboards: [],
-    alerts: [],
-    savedSearches: [],
-    sources: [{ id: 's1', name: 'Logs' }],
-    webhooks: [{ id: 'w1', name: 'oncall' }],
-    doubts: {},
-    ...parts,
-  }) as unknown as World
+export const worldOf = (parts: Lists): World =>
+  worldWith({ sources: [{ id: 's1', name: 'Logs' }], webhooks: [{ id: 'w1', name: 'oncall' }], ...parts })
 
 export interface PullOptions {
   readonly profile?: Profile
@@ -65,7 +53,7 @@ export interface Pulled extends Draft {
   of(name: string): PulledObject | undefined
 }
 
-export function pull(parts: Worldly, files: Files = {}, options: PullOptions = {}): Pulled {
+export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
   const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
   const world = worldOf(parts)
   const variable = (name: string): string | undefined => variables[name]

@@ -14,7 +14,7 @@ import { messages, readValue } from './declarations.ts'
 export const profile = profileNamed('clickhouse-cloud')
 export const kinds = createKinds(profile)
 
-type Lists = Readonly<Partial<Record<Exclude<keyof World, 'doubts'>, readonly object[]>>>
+export type Lists = Readonly<Partial<Record<Exclude<keyof World, 'doubts'>, readonly object[]>>> & Pick<Partial<World>, 'doubts'>
 
 /** A service with one source and one webhook, and what else is said. */
 export const worldWith = (lists: Lists = {}): World =>

@@ -1,7 +1,8 @@
 // Which objects of a service come into the files, under which key, and which do not and why.
 import { describe, expect, it } from 'vitest'
 import { digestOfText } from '../../../src/kernel/digest.ts'
-import { project, provenPull, pull, search, shop, type Worldly } from '../../support/drafts.ts'
+import { project, provenPull, pull, search, shop } from '../../support/drafts.ts'
+import type { Lists } from '../../support/planning.ts'
 
 const mark = (key: string, of = project): string =>
   `wk:${digestOfText(of, 6)}:${key.length <= 15 ? key : `#${digestOfText(key, 10)}`}:abcdef`
@@ -9,12 +10,12 @@ const mark = (key: string, of = project): string =>
 const board = (id: string, name: string | null, tags: readonly string[] = []) => ({ ...shop, id, name, tags })
 
 /** Key and reason of each, by id. */
-const became = (parts: Worldly, text?: string): Readonly<Record<string, string>> => {
+const became = (parts: Lists, text?: string): Readonly<Record<string, string>> => {
   const { objects } = provenPull(parts, text === undefined ? {} : { 'o/a.yml': text })
   return Object.fromEntries(objects.map(({ id = '-', what, key, reason }) => [id, `${what} ${reason ?? key}`]))
 }
 
-const yamlOf = (parts: Worldly): string => Object.values(pull(parts).after).join('\n')
+const yamlOf = (parts: Lists): string => Object.values(pull(parts).after).join('\n')
 
 describe('an object without a mark', () => {
   it('is taken over by its name where no other has it', () => {
@@ -121,7 +122,7 @@ describe('an object with a mark', () => {
     expect(became({ dashboards: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
   })
 
-  it.each<[string, Worldly['dashboards'], string]>([
+  it.each<[string, Lists['dashboards'], string]>([
     [
       'a key that nobody can guess',
       [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],

@@ -4,14 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../src/api/profiles.ts'
 import type { Service } from '../../../src/emulator/index.ts'
 import { blend } from '../../support/blended-service.ts'
-import { cloud, errors, pull, type Worldly } from '../../support/drafts.ts'
+import { cloud, errors, pull } from '../../support/drafts.ts'
+import type { Lists } from '../../support/planning.ts'
 import { type RandomService, randomService } from '../../support/random-service.ts'
 import { commentsIn, respell, type Spelling, spelling } from '../../support/spellings.ts'
 
 const sources = ['Logs', 'Traces'].map((name, i) => ({ id: `s${i}`, name }))
 const webhooks = ['oncall', 'audit'].map((name, i) => ({ id: `w${i}`, name }))
 
-const worldOf = (service: RandomService): Worldly => ({ ...service, sources, webhooks }) as unknown as Worldly
+const worldOf = (service: RandomService): Lists => ({ ...service, sources, webhooks }) as unknown as Lists
 
 const service = { sources, webhooks, alerts: [errors] } as unknown as Service
 

@@ -1,7 +1,8 @@
 // What a file says of an object, and what the service has: only a real difference changes a file.
 import { describe, expect, it } from 'vitest'
-import { errors, line, provenPull, search, shop, tile, type Worldly } from '../../support/drafts.ts'
+import { errors, line, provenPull, search, shop, tile } from '../../support/drafts.ts'
 import { linesBetween, parsed } from '../../support/edits.ts'
+import type { Lists } from '../../support/planning.ts'
 
 const file = 'o/a.yml'
 
@@ -31,7 +32,7 @@ alerts:
 
 const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
-const changed = (parts: Worldly, from = text): readonly string[] => {
+const changed = (parts: Lists, from = text): readonly string[] => {
   const { after } = provenPull({ ...world, ...parts }, { [file]: from })
   return linesBetween(from, after[file] ?? '')
 }
@@ -40,7 +41,7 @@ const alerts = (fields: object) => ({ alerts: [{ ...errors, ...fields }] })
 const dashboards = (fields: object) => ({ dashboards: [{ ...shop, ...fields }] })
 
 describe('a file', () => {
-  it.each<[string, Worldly]>([
+  it.each<[string, Lists]>([
     ['says the same in other words', {}],
     ['has its tiles in another order', dashboards({ tiles: shop.tiles.toReversed() })],
     ['has its tags in another order', dashboards({ tags: ['shop'] })],
@@ -55,7 +56,7 @@ describe('a file', () => {
     expect(changed(parts)).toEqual([])
   })
 
-  it.each<[string, Worldly, readonly string[]]>([
+  it.each<[string, Lists, readonly string[]]>([
     ['a threshold', alerts({ threshold: 6 }), ['-    threshold: 5.0', '+    threshold: 6']],
     ['the other tile', alerts({ tileId: 't2' }), ['-    tile: A', '+    tile: B']],
     ['no note', alerts({ note: null }), ['-    note: Call']],
