@@ -81,5 +81,11 @@ export const hostileYaml: readonly HostileYaml[] = [
   { id: 'hex beyond exactness', text: 'a: 0x20000000000001', complaint: /more digits than a number can hold/ },
   { id: 'brackets closed and never opened', text: upTo(megabyte, ']'), complaint: /Unexpected/ },
   { id: 'escapes that are none', text: `"${upTo(400_000, '\\x')}"`, complaint: /Invalid escape/ },
+  {
+    id: 'lines without end in one text',
+    text: `a: |\n${upTo(megabyte, '\n')}  x`,
+    complaint: /longer than 250000 words, signs and lines/,
+  },
+  { id: 'escapes without end in one text', text: `a: "${upTo(megabyte, '\\n')}"`, complaint: /longer than 250000 words, signs and lines/ },
   { id: 'signs without end', text: `[${upTo(megabyte - 1, ',')}`, complaint: /longer than 250000 words, signs and lines/ },
 ]
