@@ -1,4 +1,4 @@
-import { configDefaults, defineConfig, mergeConfig } from 'vitest/config'
+import { defineConfig, mergeConfig } from 'vitest/config'
 
 /** What all tests have in common, wherever they run. */
 export const common = defineConfig({
@@ -25,9 +25,8 @@ export default mergeConfig(
   common,
   defineConfig({
     test: {
-      include: ['test/**/*.test.ts'],
-      // They have a run of their own: see vitest.faults.config.ts.
-      exclude: [...configDefaults.exclude, 'test/{faults,promises,provisioning}/**'],
+      // `test/e2e` and `test/exhaustive` have a run of their own: see vitest.e2e.config.ts.
+      include: ['test/{unit,integration,contract,conformance}/**/*.test.ts'],
     },
   }),
 )

@@ -30,7 +30,7 @@ const channel = z.discriminatedUnion('type', [
 
 const text = (longest: number) => z.string().min(1).max(longest).nullish()
 
-const id = z.string().min(1).max(64)
+const id = z.string().min(1).max(128)
 
 /** An alert as people write it, in the API's own names. Every field may be left out: what is needed depends on the rest. */
 export const alertBodySchema = z.strictObject({
@@ -43,7 +43,7 @@ export const alertBodySchema = z.strictObject({
   thresholdMax: z.number().nullish(),
   thresholdType: z.enum(thresholdTypes).optional(),
   interval: z.enum(alertIntervals).optional(),
-  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish(),
+  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({ serverDefault: 0 }),
   scheduleStartAt: z.iso.datetime({ offset: true }).nullish(),
   channel: channel.optional(),
   channels: z.array(channel).min(1).max(10).optional(),

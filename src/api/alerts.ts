@@ -12,6 +12,7 @@ export const alertSchema = z.looseObject({
   dashboardId: optionalText,
   tileId: optionalText,
   threshold: wireNumber.nullish(),
+  thresholdMax: wireNumber.nullish(),
   thresholdType: optionalText,
   interval: optionalText,
   source: optionalText,

@@ -78,8 +78,8 @@ function kindOf(method: Method, miss: Miss, decision: RetryAnswer): ErrorKind {
   return miss.cause === 'unreadable' || miss.cause === 'unfit' || miss.cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
-function kindOfErrorStatus({ status = 0, isJson }: Miss): ErrorKind {
-  if (status === 404) return isJson ? 'not-found' : 'not-served'
+function kindOfErrorStatus({ status = 0, isFromApi }: Miss): ErrorKind {
+  if (status === 404) return isFromApi ? 'not-found' : 'not-served'
   return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
 }
 

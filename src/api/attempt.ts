@@ -11,7 +11,7 @@ import type { Failure, FailureCause } from './retry.ts'
 import type { Answer, Exchange, Transport } from './transport.ts'
 
 /** Reads the parsed answer; returns what does not fit, and where, instead of throwing. */
-export type Reader<T> = (json: unknown) => { readonly value: T } | { readonly misfit: string }
+export type Reader<T> = (json: unknown, headers: Headers) => { readonly value: T } | { readonly misfit: string }
 
 export interface Hit<T> {
   readonly value: T
@@ -27,8 +27,8 @@ export interface Miss extends Failure {
   readonly code?: string
   /** What happened, in words that hold no secret and no control character. */
   readonly detail: string
-  /** Whether an error answer was the API's own JSON; an HTML page comes from something else. */
-  readonly isJson?: boolean
+  /** Whether an error answer was the API's own: JSON, or the plain text that the product sends for some. A page of HTML is not. */
+  readonly isFromApi?: boolean
 }
 
 export type Outcome<T> = { readonly hit: Hit<T> } | { readonly miss: Miss }
@@ -59,11 +59,12 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   if (status >= 400) {
     const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
     const certainty = certaintyOf({ status, readable: true })
-    return { miss: { ...known, cause: 'status', certainty, isJson: answer.text !== '' && 'json' in parsed, detail: quote(said.trim()) } }
+    const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
+    return { miss: { ...known, cause: 'status', certainty, isFromApi, detail: quote(said.trim()) } }
   }
   const unsure = { ...known, certainty: certaintyOf({ status, readable: false }) }
   if ('problem' in parsed) return { miss: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
-  const result = read(parsed.json)
+  const result = read(parsed.json, headers)
   if ('misfit' in result && answer.text === '') return { miss: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
   if ('misfit' in result)
     return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, redact(errorMessageOf(parsed.json) ?? '')) } }

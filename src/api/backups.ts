@@ -21,7 +21,8 @@ export const backupSchema = z.looseObject({
   finishedAt: instant.nullish(),
   sizeInBytes: wireNumber.nullish(),
   durationInSeconds: wireNumber.nullish(),
-  bucket: z.looseObject({ bucketPath: z.string().nullish() }).nullish(),
+  /** Azure names a container instead of a path. */
+  bucket: z.looseObject({ bucketPath: z.string().nullish(), containerName: z.string().nullish() }).nullish(),
 })
 
 export type Backup = z.output<typeof backupSchema>
@@ -65,7 +66,7 @@ function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
           read: readList(backupSchema),
           missing: 'service',
         })
-      ).value
+      ).value.items
     },
     async get({ organizationId, serviceId }, id) {
       return (

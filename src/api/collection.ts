@@ -1,4 +1,4 @@
-// Owns the five requests that every observability resource has in common.
+// The requests that every observability resource has in common.
 import type * as z from 'zod'
 import { WatchkeeperError } from '../kernel/errors.ts'
 import { holds, isSame } from '../kernel/same.ts'
@@ -8,14 +8,14 @@ import { type ApiPath, isResourceId, path, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Found, Requester } from './requester.ts'
 import { type Service, servicePath } from './service.ts'
-import { readList, readNothing, readOne } from './wire.ts'
+import { type Page, readList, readNothing, readOne } from './wire.ts'
 
-/** Lists are not paged; a server cuts them at this length without a word (its upstream's default page). */
+/** The longest page that the product answers. */
 export const pageLimit = 1000
 
 export interface List<T> {
   readonly items: readonly T[]
-  /** The list is as long as a page: there may be more that nobody sees. */
+  /** The list is as long as a page, and the server neither counts the objects nor answers another page: there may be more. */
   readonly mayBeCut: boolean
 }
 
@@ -47,6 +47,8 @@ export interface CollectionOptions<T> {
   readonly noun: string
   /** Asked for with each request. */
   readonly wire: () => Promise<Wire<T>>
+  /** `paged`: by `limit` and `offset`. `whole`: in one answer, however long. `unknown`: a server may cut it at the page limit. */
+  readonly listing: 'paged' | 'whole' | 'unknown'
 }
 
 export interface Wire<T> {
@@ -57,7 +59,7 @@ export interface Wire<T> {
 }
 
 export function createCollection<T extends { readonly id: string }, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
-  const { requester, profile, observabilityPath, name, noun, wire } = options
+  const { requester, profile, observabilityPath, name, noun, wire, listing } = options
   const facts = { noun, permission: profile.permissions.observability }
   const all = (service: Service): ApiPath => under(under(servicePath(service), observabilityPath), name)
   const one = (service: Service, id: string): ApiPath => {
@@ -77,8 +79,14 @@ export function createCollection<T extends { readonly id: string }, Body>(option
   return {
     async list(service) {
       const read = readList((await wire()).schema)
-      const { value } = await requester.request({ ...facts, method: 'GET', path: all(service), read, missing: 'service' })
-      return { items: value, mayBeCut: value.length >= pageLimit }
+      const page: ReadPage<T> = async (offset) => {
+        // A gateway may not know the parameters: they are given only where they are needed.
+        const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
+        return (await requester.request({ ...facts, method: 'GET', path: all(service), ...query, read, missing: 'service' })).value
+      }
+      if (listing === 'paged') return listPages(page, noun)
+      const { items } = await page(0)
+      return { items, mayBeCut: listing === 'unknown' && items.length === pageLimit }
     },
     get,
     async create(service, body) {
@@ -108,3 +116,44 @@ export function createCollection<T extends { readonly id: string }, Body>(option
     },
   }
 }
+
+type ReadPage<T> = (offset: number) => Promise<Page<T>>
+
+/** Throws where the list is not whole, twice in a row: nothing may be created or deleted by such a list. */
+async function listPages<T extends { readonly id: string }>(page: ReadPage<T>, noun: string): Promise<List<T>> {
+  const first = await readPages(page, noun)
+  if (first.problem === undefined) return first
+  const second = await readPages(page, noun)
+  if (second.problem === undefined) return second
+  throw new WatchkeeperError(
+    'bad-answer',
+    `${second.problem}: nothing is done by an incomplete list. Try again; if it stays so, ask the service's support.`,
+  )
+}
+
+type PagedList<T> = List<T> & { readonly problem?: string }
+
+async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, noun: string): Promise<PagedList<T>> {
+  const { items: first, total } = await page(0)
+  const items = [...first]
+  const ids = new Set(items.map(({ id }) => id))
+  const isShort = (count: number): boolean => count === 0 || (total === undefined && count < pageLimit)
+  let isLastPage = isShort(items.length)
+  const result = (problem?: string): PagedList<T> => ({ items, mayBeCut: false, ...(problem !== undefined && { problem }) })
+  // A full page may be one of several, whatever the server counts.
+  while (!isLastPage && (total === undefined || ids.size < total || items.length === pageLimit)) {
+    // Each page begins with the last object of the one before: where it does not, objects came or went in between.
+    const [overlap, ...next] = (await page(items.length - 1)).items
+    const isRepeated = next.length > 0 && [overlap, ...next].every((item) => item !== undefined && ids.has(item.id))
+    // The server does not know offsets. A list longer than a page is complete.
+    if (isRepeated) return { ...result(shortfall(total, ids.size, noun)), mayBeCut: items.length <= pageLimit }
+    if (overlap?.id !== items.at(-1)?.id) return result(`The list of ${noun}s changed while it was read`)
+    items.push(...next)
+    for (const { id } of next) ids.add(id)
+    isLastPage = next.length === 0 || isShort(next.length + 1)
+  }
+  return result(shortfall(total, ids.size, noun))
+}
+
+const shortfall = (total: number | undefined, count: number, noun: string): string | undefined =>
+  total !== undefined && count < total ? `The API counts ${total} ${noun}s and lists ${count}` : undefined

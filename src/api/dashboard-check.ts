@@ -23,7 +23,7 @@ export interface DashboardComplaint {
 /** Returns what is wrong with the body of a create. */
 export type CheckDashboard = (service: Service, body: DashboardBody) => Promise<readonly DashboardComplaint[]>
 
-type Options = Omit<CollectionOptions<Dashboard>, 'name' | 'noun' | 'wire'>
+type Options = Pick<CollectionOptions<Dashboard>, 'requester' | 'profile' | 'observabilityPath'>
 
 export const createDashboardCheck =
   ({ requester, profile, observabilityPath }: Options): CheckDashboard =>

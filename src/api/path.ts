@@ -4,13 +4,15 @@
 export type ApiPath = string & { readonly __path: unique symbol }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const objectId = /^[0-9a-f]{24}$/
+
+// RFC 3986's unreserved characters: none of them has a meaning in a path, and none is ever encoded.
+const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
 
 /** Any 8-4-4-4-12 lower-case hex: servers hand out ids that are no RFC 9562 variant. */
 export const isUuid = (text: string): boolean => uuid.test(text)
 
-/** What identifies a dashboard or an alert: 24 hex digits, or a uuid. */
-export const isResourceId = (text: string): boolean => objectId.test(text) || uuid.test(text)
+/** What may stand in a path as an id. The API calls ids of dashboards and alerts opaque; a dot segment would leave its place. */
+export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
 
 /** Builds a path from literals and ids. Throws when a value is no id: encoding alone would let `..` through. */
 export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {

@@ -19,6 +19,8 @@ export interface Profile {
   readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined
+  /** How the server lists what the product pages (alerts, saved searches, webhooks), and what it answers as a whole. */
+  readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
   /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
   readonly extraAlertFields: readonly string[]
 }
@@ -41,6 +43,7 @@ export const neutral: Profile = {
   savedSearches: false,
   backupConfiguration: false,
   provider: undefined,
+  lists: { paged: 'unknown', whole: 'unknown' },
   extraAlertFields: [],
 }
 
@@ -51,13 +54,14 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiUrl: 'https://api.clickhouse.cloud',
     observabilityPath: 'clickstack',
     permissions: {
-      usage: 'control-plane:organization:view-billing',
+      usage: 'control-plane:organization:view',
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
     dashboardCheck: true,
     savedSearches: true,
     backupConfiguration: true,
+    lists: { paged: 'paged', whole: 'whole' },
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',

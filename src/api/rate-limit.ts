@@ -12,13 +12,17 @@ export interface WindowNews {
   readonly windowMs: number | undefined
 }
 
+/** The cloud sends `X-RateLimit-…`, the self-hosted server `RateLimit-…`. */
+const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy'): string | undefined =>
+  headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
+
 // The header counts seconds that are left, with decimals; it is no point in time (terraform-provider-clickhouse#148).
 export function readWindow(headers: Headers): WindowNews | undefined {
-  const limit = seconds(headers['x-ratelimit-limit'])
-  const remaining = seconds(headers['x-ratelimit-remaining'])
-  const reset = seconds(headers['x-ratelimit-reset'])
+  const limit = seconds(limitHeader(headers, 'limit'))
+  const remaining = seconds(limitHeader(headers, 'remaining'))
+  const reset = seconds(limitHeader(headers, 'reset'))
   if (limit === undefined || limit < 1 || remaining === undefined || reset === undefined) return undefined
-  const policy = /;\s*w=(\d{1,6})\b/.exec(headers['x-ratelimit-policy'] ?? '')?.[1]
+  const policy = /;\s*w=(\d{1,6})\b/.exec(limitHeader(headers, 'policy') ?? '')?.[1]
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
 }
 
@@ -31,7 +35,7 @@ const resetMarginMs = 1000
  */
 export function toldWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
-  const reset = status === 429 ? seconds(headers['x-ratelimit-reset']) : undefined
+  const reset = status === 429 ? seconds(limitHeader(headers, 'reset')) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
   return waits.length === 0 ? undefined : Math.max(...waits)
 }

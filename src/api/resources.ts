@@ -16,11 +16,13 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
   const check = once(async () => (await import('./dashboard-check.ts')).createDashboardCheck(shared))
   const backups = once(async () => (await import('./backups.ts')).createBackupApis(requester, profile))
   const usage = once(async () => (await import('./usage.ts')).createUsageApi(requester, profile))
+  const { paged, whole } = profile.lists
   return {
     alerts: createCollection<Alert, AlertBody>({
       ...shared,
       name: 'alerts',
       noun: 'alert',
+      listing: paged,
       wire: async () => {
         const { alertSchema: schema, toAlertBody: toBody } = await import('./alerts.ts')
         return { schema, toBody }
@@ -31,6 +33,7 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
         ...shared,
         name: 'dashboards',
         noun: 'dashboard',
+        listing: whole,
         wire: async () => {
           const { dashboardSchema: schema, toDashboardBody: toBody } = await import('./dashboards.ts')
           return { schema, toBody }
@@ -42,6 +45,7 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       ...shared,
       name: 'saved-searches',
       noun: 'saved search',
+      listing: paged,
       wire: async () => {
         const { savedSearchSchema: schema, toSavedSearchBody: toBody } = await import('./saved-searches.ts')
         return { schema, toBody }
@@ -51,12 +55,14 @@ export function createResources(shared: Shared): Omit<WriteApi, 'rateLimit' | 'r
       ...shared,
       name: 'webhooks',
       noun: 'webhook',
+      listing: paged,
       wire: async () => ({ schema: (await import('./webhooks.ts')).webhookSchema }),
     }),
     sources: createCollection<Source, never>({
       ...shared,
       name: 'sources',
       noun: 'source',
+      listing: whole,
       wire: async () => ({ schema: (await import('./sources.ts')).sourceSchema }),
     }),
     backups: {

@@ -59,8 +59,8 @@ export function createUsageApi(requester: Requester, profile: Profile): UsageApi
 /** Schemas are compiled when they are first used: each unit has one for all answers. */
 function createReader(): Reader<UsageAnswer> {
   const readers = new Map<string, Reader<UsageAnswer>>()
-  return (json) => {
-    const outer = readOne(z.looseObject({}))(json)
+  return (json, headers) => {
+    const outer = readOne(z.looseObject({}))(json, headers)
     if ('misfit' in outer) return outer
     const totals = Object.keys(outer.value).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
     const [unit, second] = totals
@@ -68,7 +68,7 @@ function createReader(): Reader<UsageAnswer> {
     if (second !== undefined) return { misfit: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
     const read = readers.get(unit) ?? readOne(answerSchema(unit))
     readers.set(unit, read)
-    return read(json)
+    return read(json, headers)
   }
 }
 
@@ -114,7 +114,7 @@ const recordSchema = z.looseObject({
 function answerSchema(unit: string): z.ZodType<UsageAnswer> {
   const record = recordSchema.extend({ date: createDaySchema() }).transform((wire, context) => toRecord(wire, unit, context))
   return z
-    .looseObject({ costs: z.unknown().transform(toArray).pipe(z.array(record)) })
+    .looseObject({ costs: z.unknown().optional().transform(toArray).pipe(z.array(record)) })
     .transform((wire, context) => ({ unit, grandTotal: amountAt(wire, `grandTotal${unit}`, context), records: wire.costs }))
 }
 

@@ -4,6 +4,7 @@ import { toDecimal } from '../kernel/decimal.ts'
 import { quote } from '../kernel/text.ts'
 import type { Reader } from './attempt.ts'
 import { type Unwrapped, unwrap, unwrapList } from './envelope.ts'
+import type { Headers } from './rate-limit.ts'
 
 /** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
 export const wireNumber = z.unknown().transform((value, context): number => {
@@ -14,7 +15,7 @@ export const wireNumber = z.unknown().transform((value, context): number => {
 })
 
 /** The text of an id: anything that is one word. What goes into a path is checked again there. */
-export const wireId = z.string().regex(/^[\w.:-]{1,128}$/, 'is not an id')
+export const wireId = z.string().regex(/^[\w.:~-]{1,128}$/, 'is not an id')
 
 /** The API does not promise names; a thing without one is still a thing. */
 export const nameOrEmpty = z
@@ -27,8 +28,29 @@ export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
-/** Ends at the first element that does not fit: a list is whole or it is none, and a million complaints help nobody. */
-export function readList<T>(item: z.ZodType<T>): Reader<readonly T[]> {
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** How many objects there are on all pages, where the server counts them. */
+  readonly total: number | undefined
+}
+
+/** Ends at the first element that does not fit: a list is whole or it is none. */
+export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
+  const read = readItems(item)
+  return (json, headers) => {
+    const items = read(json, headers)
+    return 'misfit' in items ? items : { value: { items: items.value, total: totalIn(json, headers) } }
+  }
+}
+
+/** `meta.total` beside the list; a gateway may pass on nothing but the header. */
+function totalIn(json: unknown, headers: Headers): number | undefined {
+  const meta = typeof json === 'object' && json !== null && 'meta' in json ? json.meta : undefined
+  const total = typeof meta === 'object' && meta !== null && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
+  return typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? total : undefined
+}
+
+function readItems<T>(item: z.ZodType<T>): Reader<readonly T[]> {
   const list = z.array(z.unknown()).transform((elements, context) => {
     const items: T[] = []
     for (const [i, element] of elements.entries()) {

@@ -1,11 +1,7 @@
-// Owns what an answer is before it goes onto the wire, and the bodies that the API gives it: envelope, error, page.
-import type { Ids } from './ids.ts'
-import type { Settings } from './options.ts'
-import type { Refusal } from './refusal.ts'
-
 /** A list stands for a header that is sent several times. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
+/** An answer before it goes onto the wire. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -16,30 +12,19 @@ export const jsonType = 'application/json; charset=utf-8'
 
 export const htmlType = 'text/html; charset=utf-8'
 
-export const toJson = (status: number, value: unknown): Answer => ({
+export const toJson = (status: number, value: unknown, headers: Headers = {}): Answer => ({
   status,
-  headers: { 'content-type': jsonType },
+  headers: { 'content-type': jsonType, ...headers },
   body: JSON.stringify(value),
 })
 
-/** `{status, requestId, result}`; after a deletion there is no result. */
-export const toEnvelope = (ids: Ids, result: unknown): Answer => toJson(200, { status: 200, requestId: ids.uuid(), result })
+export const toText = (status: number, body: string): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+})
 
-/** Observability resources: the neutral contract does not show their wrapping, so that it is an option. */
-export function toObservability(settings: Settings, ids: Ids, result: unknown): Answer {
-  if (settings.lists === 'envelope') return toEnvelope(ids, result)
-  // The open-source server answers a deletion with an empty object.
-  if (result === undefined) return toJson(200, {})
-  return toJson(200, settings.lists === 'data' ? { data: result } : result)
-}
-
-export const toError = (ids: Ids, refusal: Refusal): Answer =>
-  toJson(refusal.status, { status: refusal.status, error: `${refusal.code}: ${refusal.message}`, requestId: ids.uuid() })
-
-/** Without status and request id: terraform-provider-clickhouse PR#366. */
-export const tooManyRequests = (): Answer => toJson(429, { error: 'TOO_MANY_REQUESTS' })
-
-/** What the gateway answers for a path that it does not serve, in the manner of Express. */
+/** What Express answers for a path that is not served. */
 export function toNotServed(method: string, path: string): Answer {
   const title = escapeHtml(`Cannot ${method} ${path}`)
   return {

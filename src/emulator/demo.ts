@@ -1,5 +1,3 @@
-// Owns the fixed identities of the demo data: organization, services and keys. Obviously fake, and the same at every start.
-
 const fakeUuid = (last: string): string => `c0ffee00-0000-4000-8000-${last.padStart(12, '0')}`
 
 /** Ids and credentials of the demo data, for tests, examples and the demo itself. None of them opens anything. */

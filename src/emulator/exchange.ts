@@ -1,4 +1,3 @@
-// Owns one request and its answer on the wire: sending as usual, and the few primitives that spoilt answers are made of.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

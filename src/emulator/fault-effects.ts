@@ -1,14 +1,14 @@
-// Owns what each fault does to one exchange.
-import { type Answer, type Headers, htmlType, jsonType, toError, toJson, tooManyRequests } from './answer.ts'
+import { type Answer, type Headers, htmlType, jsonType } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import type { Effect, Fault, FaultHeaders } from './faults.ts'
 import { floodEndlessly, sendGzipBomb } from './flood.ts'
+import type { Gateway } from './gateways/gateway.ts'
 import type { Ids } from './ids.ts'
-import { Refusal } from './refusal.ts'
 import { drip, resetInBody, resetInHeaders, shortenLength, truncate } from './spoilt-answers.ts'
 
 export interface Victim {
   readonly exchange: Exchange
+  readonly gateway: Gateway
   readonly ids: Ids
   readonly method: string
   /** Does what was asked, and gives the normal answer. */
@@ -62,10 +62,8 @@ async function spoil(effect: Effect, victim: Victim, done: Answer | undefined): 
 }
 
 /** What is spoilt when the server did nothing: a read changes nothing anyway, a write gets an answer that looks like success. */
-const undone = ({ method, act, ids }: Victim): Answer =>
-  method === 'GET'
-    ? act()
-    : toJson(200, { status: 200, requestId: ids.uuid(), result: { id: 'ffffffffffffffffffffffff', name: 'never stored' } })
+const undone = ({ method, act, gateway, ids }: Victim): Answer =>
+  method === 'GET' ? act() : gateway.toResult(ids, { id: 'ffffffffffffffffffffffff', name: 'never stored' })
 
 /** The effects that are an ordinary answer, only not the right one. */
 function toAnswer(effect: Effect, victim: Victim): Answer | undefined {
@@ -79,17 +77,24 @@ function toAnswer(effect: Effect, victim: Victim): Answer | undefined {
       return { status: 200, headers: { 'content-type': jsonType, ...lowerCase(effect.headers) }, body: bytesOf(effect) }
     case 'rate-limited': {
       const headers = effect.headers === undefined ? defaultWindow : lowerCase(effect.headers)
-      return { status: 429, headers: { 'content-type': jsonType, ...headers }, body: effect.body ?? tooManyRequests().body }
+      return {
+        status: 429,
+        headers: { 'content-type': jsonType, ...headers },
+        body: effect.body ?? victim.gateway.toTooManyRequests().body,
+      }
     }
     default:
       return undefined
   }
 }
 
-function toStatusAnswer({ status, body, contentType, headers }: Extract<Effect, { kind: 'status' }>, { ids, ownHeaders }: Victim): Answer {
+function toStatusAnswer(
+  { status, body, contentType, headers }: Extract<Effect, { kind: 'status' }>,
+  { gateway, ids, ownHeaders }: Victim,
+): Answer {
   const isEmpty = body === '' || (body === undefined && (status === 204 || (status >= 300 && status < 400)))
   const type = isEmpty && contentType === undefined ? {} : { 'content-type': contentType ?? jsonType }
-  const text = isEmpty ? '' : (body ?? toError(ids, new Refusal(status, 'INJECTED_FAULT', `status ${status} on request`)).body)
+  const text = isEmpty ? '' : (body ?? gateway.toError(ids, status, 'INJECTED_FAULT', `status ${status} on request`).body)
   return { status, headers: { ...ownHeaders, ...type, ...lowerCase(headers) }, body: text }
 }
 

@@ -1,4 +1,3 @@
-// Owns which fault meets which request.
 import { type Fault, faultSchema } from './faults.ts'
 
 export interface FaultQueue {

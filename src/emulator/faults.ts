@@ -1,6 +1,5 @@
-// Owns the vocabulary of faults: which request, when, and how its answer is spoiled.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Values of a header; a list sends it several times. */
 export type FaultHeaders = Readonly<Record<string, string | readonly string[]>>

@@ -1,4 +1,3 @@
-// Owns the answers that are too much: one without an end, and one that grows a thousandfold when it is unpacked.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'

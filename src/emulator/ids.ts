@@ -1,25 +1,33 @@
-// Owns the ids that the server gives out: counted, not random, so that the same requests always get the same ids.
-
 export interface Ids {
-  /** 24 hexadecimal digits, as the database behind the observability resources makes them. */
+  /** 24 hexadecimal digits. The order of ids says nothing about the order of creation. */
   objectId(): string
   uuid(): string
   reset(): void
 }
 
+// Odd, so that each count has an id of its own; near the golden section, so that neighbors are far apart.
+const factor = 0x9e3779b97f4a7c15f39cc061n
+const modulus = 1n << 96n
+
+/** The same requests always get the same ids. */
 export function createIds(): Ids {
-  let objects = 0
+  let objects = 0n
   let uuids = 0
-  const hex = (count: number, digits: number): string => count.toString(16).padStart(digits, '0')
   return {
-    objectId: () => `65f5e4a35eedc0de00${hex(++objects, 6)}`,
+    objectId: () => ((++objects * factor) % modulus).toString(16).padStart(24, '0'),
     // Version and variant digits as in any random uuid: clients may check them.
-    uuid: () => `${hex(++uuids, 8)}-5eed-4000-8000-00000000c0de`,
+    uuid: () => `${(++uuids).toString(16).padStart(8, '0')}-5eed-4000-8000-00000000c0de`,
     reset() {
-      objects = 0
+      objects = 0n
       uuids = 0
     },
   }
 }
 
-export const isObjectId = (text: string): boolean => /^[0-9a-f]{24}$/i.test(text)
+export type DemoIds = Pick<Ids, 'objectId' | 'uuid'>
+
+/** Ids of the demo data. They are counted, because examples and documentation name them. */
+export function createDemoIds({ uuid }: Ids): DemoIds {
+  let objects = 0
+  return { uuid, objectId: () => `65f5e4a35eedc0de00${(++objects).toString(16).padStart(6, '0')}` }
+}

@@ -1,4 +1,3 @@
-// Owns the emulator's public names, nothing else.
 export { demo } from './demo.ts'
 export { type Emulator, startEmulator } from './emulator.ts'
 export type { Effect, Fault, FaultHeaders } from './faults.ts'
@@ -10,6 +9,7 @@ export type {
   Backup,
   BackupConfiguration,
   Channel,
+  Connection,
   Dashboard,
   DashboardFilter,
   JsonObject,
@@ -24,3 +24,4 @@ export type {
   UsageRecord,
   Webhook,
 } from './store.ts'
+export type { WebAppDashboard } from './web-app.ts'

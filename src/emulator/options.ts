@@ -1,24 +1,48 @@
-// Owns the emulator's options, their defaults, and what the two dialects of the API differ in.
-
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
   readonly limit: number
   readonly windowMs: number
 }
 
-export type Dialect = 'neutral' | 'clickhouse-cloud'
+/**
+ * - `neutral`: the product-neutral contract, below `/v1/organizations/{organization}/services/{service}/observability`.
+ * - `clickhouse-cloud`: ClickHouse Cloud. The same below `…/clickstack`, with more endpoints and fields, behind a strict gateway.
+ * - `hyperdx`: self-hosted HyperDX or ClickStack, below `/api/v2`, with the demo's `checkout` service as the only one.
+ */
+export type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
 export interface EmulatorOptions {
-  /** Default `neutral`: segment `observability`, unit `Credits`. The other is `clickstack` and `CHC`, with more endpoints and fields. */
+  /** Default `neutral`. */
   readonly dialect?: Dialect
   /** Default `127.0.0.1`. */
   readonly host?: string
   /** Default 0: any free port. */
   readonly port?: number
-  /** Default: neutral `off` (its contract shows none), `clickhouse-cloud` 10 requests in 10 seconds. */
+  /** Default: neutral `off` (its contract shows none), `clickhouse-cloud` 10 requests in 10 seconds, `hyperdx` 100 in 60. */
   readonly rateLimit?: RateLimit | 'off'
-  /** The longest list that is answered, default 1000; what lies beyond is left out without a word. */
+  /**
+   * The longest list that is answered; what lies beyond is left out without a word. Default: the product's own limits, 1000 for alerts,
+   * saved searches and webhooks, and none for the others.
+   */
   readonly pageLimit?: number
+  /** `ignored`: `limit` and `offset` have no effect, as if a gateway did not forward them. Default `supported`. */
+  readonly paging?: 'supported' | 'ignored'
+  /**
+   * `hidden`: lists that are paged come without `X-Total-Count` and `meta`, as if a gateway dropped them. Default `shown`; the neutral
+   * contract shows neither.
+   */
+  readonly totalCount?: 'shown' | 'hidden'
+  /**
+   * Plays a server with unknown defaults. The seed decides which optional fields of tiles, alerts and saved searches are filled in
+   * on answers and with what, how lists are ordered, and how texts and times are written. The same object is always answered in the same
+   * way, and every answer can be sent back. Can be changed while the emulator runs.
+   */
+  readonly unknownDefaults?: number
+  /**
+   * Plays a newer server: fields of dashboards, alerts and saved searches whose names begin with this are accepted anywhere in a body,
+   * kept until an update leaves them out, and answered. Default: none.
+   */
+  readonly newFieldPrefix?: string
   /** The server's wall clock in milliseconds, default `Date.now`. The windows of the rate limit follow it too. */
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
@@ -34,7 +58,11 @@ export interface Settings {
   readonly host: string
   readonly port: number
   readonly rateLimit: RateLimit | undefined
-  readonly pageLimit: number
+  readonly pageLimit: number | undefined
+  readonly isPagingIgnored: boolean
+  readonly isTotalHidden: boolean
+  readonly unknownDefaults: number | undefined
+  readonly newFieldPrefix: string | undefined
   readonly now: () => number
   readonly data: 'shop' | 'empty'
   readonly lists: 'plain' | 'data' | 'envelope'
@@ -45,22 +73,32 @@ export interface Settings {
   readonly unit: string
 }
 
+const dialects = {
+  neutral: { rateLimit: undefined, lists: 'plain', segment: 'observability', unit: 'Credits' },
+  // 10 requests per 10 s and key: the product's own documentation of its limits.
+  'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, lists: 'envelope', segment: 'clickstack', unit: 'CHC' },
+  hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, lists: 'data', segment: 'api/v2', unit: 'CHC' },
+} as const
+
 export function toSettings(options: EmulatorOptions): Settings {
   const dialect = options.dialect ?? 'neutral'
-  const cloud = dialect === 'clickhouse-cloud'
-  // 10 requests per 10 s and key: the product's own documentation of its limits.
-  const rateLimit = options.rateLimit ?? (cloud ? { limit: 10, windowMs: 10_000 } : 'off')
+  const isNeutral = dialect === 'neutral'
+  const { rateLimit, lists, segment, unit } = dialects[dialect]
   return {
     dialect,
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
-    rateLimit: rateLimit === 'off' ? undefined : rateLimit,
-    pageLimit: options.pageLimit ?? 1000,
+    rateLimit: options.rateLimit === 'off' ? undefined : (options.rateLimit ?? rateLimit),
+    pageLimit: options.pageLimit,
+    isPagingIgnored: options.paging === 'ignored',
+    isTotalHidden: isNeutral || options.totalCount === 'hidden',
+    unknownDefaults: options.unknownDefaults,
+    newFieldPrefix: options.newFieldPrefix,
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
-    lists: cloud ? 'envelope' : (options.lists ?? 'plain'),
-    costs: cloud ? 'array' : (options.costs ?? 'array'),
-    segment: cloud ? 'clickstack' : 'observability',
-    unit: cloud ? 'CHC' : 'Credits',
+    lists: isNeutral ? (options.lists ?? lists) : lists,
+    costs: isNeutral ? (options.costs ?? 'array') : 'array',
+    segment,
+    unit,
   }
 }

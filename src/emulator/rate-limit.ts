@@ -1,37 +1,42 @@
-// Owns the fixed window of requests per key, and the headers that tell of it.
-// Source of form and names: the server code quoted in terraform-provider-clickhouse#148.
 import type { RateLimit } from './options.ts'
 
-export interface Turn {
-  readonly allowed: boolean
-  readonly headers: Readonly<Record<string, string>>
+/** Where a key stands in its window after a request. */
+export interface Quota {
+  readonly isExceeded: boolean
+  readonly limit: number
+  readonly remaining: number
+  readonly windowMs: number
+  /** Until the window ends. */
+  readonly resetMs: number
 }
 
 export interface RateLimiter {
-  take(key: string): Turn
+  take(key: string): Quota
   reset(): void
 }
 
-/** A window opens with a key's first request and does not slide. A clock that is set back opens a new one. */
-export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => number): RateLimiter {
+/**
+ * A window does not slide. It opens with a key's first request, or for all keys at once, counted from the start of the server. A clock
+ * that is set back opens a new one.
+ */
+export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => number, isShared = false): RateLimiter {
   const windows = new Map<string, { openedAtMs: number; used: number }>()
+  const startedAtMs = now()
   return {
     take(key) {
       const at = now()
       const last = windows.get(key)
-      const open = last !== undefined && at >= last.openedAtMs && at < last.openedAtMs + windowMs
-      const window = open ? last : { openedAtMs: at, used: 0 }
+      const isOpen = last !== undefined && at >= last.openedAtMs && at < last.openedAtMs + windowMs
+      const openedAtMs = isShared ? at - ((at - startedAtMs) % windowMs) : at
+      const window = isOpen ? last : { openedAtMs, used: 0 }
       windows.set(key, window)
       window.used++
       return {
-        allowed: window.used <= limit,
-        headers: {
-          'X-RateLimit-Limit': String(limit),
-          'X-RateLimit-Remaining': String(Math.max(0, limit - window.used)),
-          // Seconds that remain, fractional: no epoch, and no whole number.
-          'X-RateLimit-Reset': String((window.openedAtMs + windowMs - at) / 1000),
-          'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
-        },
+        isExceeded: window.used > limit,
+        limit,
+        remaining: Math.max(0, limit - window.used),
+        windowMs,
+        resetMs: window.openedAtMs + windowMs - at,
       }
     },
     reset: () => windows.clear(),

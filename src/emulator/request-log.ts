@@ -1,7 +1,7 @@
-// Owns the record of every request that was received, in order, with its credentials taken out.
 import type { IncomingMessage } from 'node:http'
-import { headersOf, type Incoming, parseOrUndefined } from './incoming.ts'
-import type { Credentials } from './keys.ts'
+import type { Credentials } from './gateways/gateway.ts'
+import { headersOf, type Incoming } from './incoming.ts'
+import { parseOrUndefined } from './json.ts'
 
 export interface LoggedRequest {
   readonly method: string

@@ -1,4 +1,3 @@
-// Owns the answers that break off: what of a good answer reaches the client, and how the connection ends.
 import type { Answer } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 

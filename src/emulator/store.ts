@@ -1,12 +1,14 @@
-// Owns the shape of the emulated state. Everything is writable: a test puts the world into the state that it needs.
-
-export interface JsonObject {
-  [name: string]: unknown
-}
-
+/**
+ * The emulated state. Everything is writable: a test puts the service into the state that it needs. Objects have the names of the API's
+ * fields, and may hold more than the API shows: what the web app saved, or what an older version left behind.
+ */
 export interface Store {
   organizations: Organization[]
   keys: ApiKey[]
+}
+
+export interface JsonObject {
+  [name: string]: unknown
 }
 
 export interface Organization {
@@ -43,8 +45,10 @@ export interface Service {
   dataWarehouseId: string
   isPrimary: boolean
   tags: Tag[]
+  createdAt: string
   /** Owner of the observability resources; they carry it as `teamId`. */
   teamId: string
+  connections: Connection[]
   dashboards: Dashboard[]
   alerts: Alert[]
   sources: Source[]
@@ -60,6 +64,20 @@ export interface Tag {
   value?: string
 }
 
+/** The ClickHouse server that sources and SQL tiles query. Only self-hosted installations show them. */
+export interface Connection {
+  id: string
+  name: string
+  host: string
+  username: string
+  /** Never answered. */
+  password?: string | undefined
+  hyperdxSettingPrefix?: string
+  isPrometheusEndpoint?: boolean | undefined
+  createdAt: string
+  updatedAt: string
+}
+
 export interface Dashboard {
   id: string
   name: string
@@ -68,10 +86,15 @@ export interface Dashboard {
   filters: DashboardFilter[]
   savedQuery: string | null
   savedQueryLanguage: string | null
+  /** Answered as they are, whatever their form. */
   savedFilterValues: JsonObject[]
   containers: JsonObject[]
 }
 
+/**
+ * A tile is answered by its display type, with the product's defaults. More than that may be stored, and stays hidden until an update
+ * drops it: `configType: 'promql'` (the whole tile), `granularity`, `alternateRowBackground`, `ratioMode`, `where` of a line.
+ */
 export interface Tile {
   id: string
   name: string
@@ -88,6 +111,7 @@ export interface DashboardFilter extends JsonObject {
   id: string
 }
 
+/** null and absent are the same, but for `thresholdMax`, `scheduleStartAt` and the texts, whose null is answered as null. */
 export interface Alert {
   id: string
   teamId: string
@@ -97,11 +121,11 @@ export interface Alert {
   savedSearchId: string | null
   groupBy: string | null
   threshold: number
-  thresholdMax: number | null
+  thresholdMax?: number | null
   thresholdType: string
   interval: string
-  scheduleOffsetMinutes: number | null
-  scheduleStartAt: string | null
+  scheduleOffsetMinutes?: number | null
+  scheduleStartAt?: string | null
   /** The first is also answered as `channel`. */
   channels: Channel[]
   name: string | null
@@ -109,12 +133,13 @@ export interface Alert {
   note: string | null
   numConsecutiveWindows: number | null
   state: 'ALERT' | 'OK' | 'INSUFFICIENT_DATA' | 'DISABLED' | 'PENDING'
-  silenced: { by: string | null; at: string; until: string } | null
-  executionErrors: { timestamp: string; type: string; message: string }[]
+  silenced?: { by: string | null; at: string; until: string } | null
+  executionErrors?: { timestamp: string; type: string; message: string }[]
   createdAt: string
   updatedAt: string
 }
 
+/** The cloud's document has more than `type` and `webhookId`; the product accepts and stores no more than these two. */
 export type Channel =
   | { type: 'email'; emailRecipients: string[] }
   | {
@@ -137,16 +162,30 @@ export interface Webhook {
   service: string
   /** Answered in plain text by the real API too: for Slack it is a secret. */
   url?: string
-  description?: string
-  body?: string
+  description?: string | undefined
+  body?: string | undefined
+  /** Never answered. */
+  headers?: Record<string, string> | undefined
+  /** Never answered. */
+  queryParams?: Record<string, string> | undefined
   createdAt: string
   updatedAt: string
 }
 
-export interface SavedSearch extends JsonObject {
+export interface SavedSearch {
   id: string
   name: string
   sourceId: string
+  select?: string
+  where?: string
+  whereLanguage?: string
+  orderBy?: string
+  tags?: string[]
+  /** The web app may store any; the API accepts only those that the side bar can show. */
+  filters?: JsonObject[]
+  teamId: string
+  createdAt: string
+  updatedAt: string
 }
 
 /** Nothing but the id is required by the API's documents. */

@@ -23,9 +23,12 @@ const orDash = (text: string | null | undefined): Inline => (text ? data(text) :
 
 export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => data(name || id)
 
-/** `above 5 over 5m` */
-export const conditionOf = ({ threshold, thresholdType, interval }: Alert): Line =>
-  say`${orDash(thresholdType)} ${ours(threshold === null || threshold === undefined ? '–' : String(threshold))} over ${orDash(interval)}`
+/** `above 5 over 5m`, `between 5 and 9 over 5m`. */
+export const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
+  const isRange = thresholdType?.endsWith('between') && thresholdMax != null
+  const values = ours([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
+  return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
+}
 
 export const alertFacts = (alert: Alert): Block => ({
   kind: 'facts',

@@ -8,7 +8,7 @@ import type { Service } from '../api/service.ts'
 import { InputError, WatchkeeperError } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
 import { say } from '../report/line.ts'
-import { changeAlert } from './alert-change.ts'
+import { type AlertWriter, changeAlert, toAlertRequest } from './alert-change.ts'
 import { alertInput, checkAlertInput, checkNewAlert, readAlertInput, toNewAlert } from './alert-input.ts'
 import { alertDetails, alertFacts, alertOutput, nameOf, outputsOf } from './alert-report.ts'
 import { choice } from './fields.ts'
@@ -42,7 +42,7 @@ export const createAlert = defineOperation({
     const body = toNewAlert(await readAlertInput(input, profile, files.read))
     if (input.ifExists !== 'create') {
       const [existing, second] = await findAlike(api, service, body)
-      if (existing !== undefined) return meetExisting({ api, service, body, existing, second, wish: input.ifExists })
+      if (existing !== undefined) return meetExisting({ writer: { api, service, profile }, body, existing, second, wish: input.ifExists })
     }
     return { ...outputsOf(await createOnce(api, service, body), true), outcome: 'created' as const }
   },
@@ -58,15 +58,14 @@ export const createAlert = defineOperation({
 const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is as it should be` } as const
 
 interface Meeting {
-  readonly api: WriteApi
-  readonly service: Service
+  readonly writer: AlertWriter
   readonly body: AlertFields
   readonly existing: Alert
   readonly second: Alert | undefined
   readonly wish: 'skip' | 'update' | 'fail'
 }
 
-async function meetExisting({ api, service, body, existing, second, wish }: Meeting) {
+async function meetExisting({ writer, body, existing, second, wish }: Meeting) {
   if (wish === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
   if (wish === 'fail') throw new WatchkeeperError('conflict', `There is such an alert already: ${existing.id}. Nothing was created.`)
   if (second !== undefined) {
@@ -75,7 +74,7 @@ async function meetExisting({ api, service, body, existing, second, wish }: Meet
       `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
     )
   }
-  const { alert, changed } = await changeAlert(api, service, existing, body)
+  const { alert, changed } = await changeAlert(writer, existing, body)
   return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
 }
 
@@ -95,7 +94,7 @@ const isAlike = (alert: Alert, body: AlertFields): boolean =>
 // The alert bears no marker by which it could be found again for certain, so a lost answer ends in a question to the user.
 async function createOnce(api: WriteApi, service: Service, body: AlertBody & AlertFields): Promise<Alert> {
   try {
-    return await api.alerts.create(service, body)
+    return await api.alerts.create(service, toAlertRequest(body))
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind !== 'may-exist') throw thrown
     throw new WatchkeeperError('may-exist', `${thrown.message}\n${await describeAlike(api, service, body)}`, { cause: thrown })

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type DashboardFields, dashboardBodySchema } from '../api/dashboard-body.ts'
 import { type Dashboard, type DashboardBody, toDashboardBody } from '../api/dashboards.ts'
 import type { Problem } from '../kernel/errors.ts'
+import { isMarkerTag } from '../provision/marker.ts'
 import type { Given } from './operation.ts'
 import { documentFile, documentText, readWritten } from './written-document.ts'
 
@@ -24,35 +25,15 @@ export async function readDashboardInput(
   return readWritten(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
 }
 
-/**
- * The whole body of an update. Tiles and filters without an id get the one that the current ones of the same name have, so
- * that alerts on them live on. What the document does not mention stays.
- */
-export function toUpdatedDashboard(current: Dashboard, declared: DashboardFields): DashboardBody {
-  const before = toDashboardBody(current)
-  const filters = declared.filters && withIds(declared.filters, Array.isArray(before.filters) ? before.filters : [])
-  return { ...before, ...declared, tiles: withIds(declared.tiles, current.tiles), ...(filters && { filters }) }
-}
+/** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
+export const toNewDashboard = ({ filters, ...fields }: DashboardFields): DashboardBody => ({
+  ...fields,
+  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
+})
 
-interface Named {
-  readonly id?: string | undefined
-  readonly name?: string | null | undefined
-}
-
-// Two of one name are told apart by their order.
-function withIds<T extends Named>(declared: readonly T[], current: readonly Named[]): readonly T[] {
-  const taken = new Set(declared.map(({ id }) => id).filter((id) => id !== undefined))
-  return declared.map((item) => {
-    if (item.id !== undefined) return item
-    const match = current.find(({ id, name }) => name === item.name && id !== undefined && !taken.has(id))
-    if (match?.id === undefined) return item
-    taken.add(match.id)
-    return { ...item, id: match.id }
-  })
-}
-
-/** Ids of tiles that the update does away with: their alerts go with them. */
-export function tilesLost(current: Dashboard, after: DashboardBody): ReadonlySet<string> {
-  const kept = new Set((after.tiles as readonly Named[]).map(({ id }) => id))
-  return new Set(current.tiles.map(({ id }) => id).filter((id) => !kept.has(id)))
+/** What the dashboard should be: what the document does not mention stays, and so do the markers of plan and apply. */
+export function toDesiredDashboard(current: Dashboard, declared: DashboardFields): DashboardBody {
+  const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
+  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
+  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
 }

@@ -1,9 +1,14 @@
 // Owns the operations on dashboards.
 import * as z from 'zod'
-import { dashboardSchema, toDashboardBody } from '../api/dashboards.ts'
-import { isSame } from '../kernel/same.ts'
+import type { ReadApi } from '../api/client.ts'
+import { type Dashboard, dashboardSchema } from '../api/dashboards.ts'
+import type { Service } from '../api/service.ts'
+import { WatchkeeperError } from '../kernel/errors.ts'
+import { composeUpdate, sidesOf } from '../provision/compose.ts'
+import { unexplained } from '../provision/convergence.ts'
+import { dashboardKind, listOf } from '../provision/kinds/dashboard-kind.ts'
 import { countOf, data, ours, say } from '../report/line.ts'
-import { checkDashboardInput, dashboardInput, readDashboardInput, tilesLost, toUpdatedDashboard } from './dashboard-input.ts'
+import { checkDashboardInput, dashboardInput, readDashboardInput, toDesiredDashboard, toNewDashboard } from './dashboard-input.ts'
 import { dashboardDetails, dashboardOutput, dashboardTable, nameOf, outputsOf, tileTable } from './dashboard-report.ts'
 import { resourceId, text } from './fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from './listing.ts'
@@ -59,7 +64,7 @@ export const createDashboard = defineOperation({
   },
   check: checkDashboardInput,
   async run({ api, service, files }, input) {
-    return outputsOf(await api.dashboards.create(service, await readDashboardInput(input, files.read)), true)
+    return outputsOf(await api.dashboards.create(service, toNewDashboard(await readDashboardInput(input, files.read))), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -80,10 +85,12 @@ export const updateDashboard = defineOperation({
   async run({ api, service, files }, { dashboardId: id, ...input }) {
     const declared = await readDashboardInput(input, files.read)
     const current = await api.dashboards.get(service, id)
-    const after = toUpdatedDashboard(current, declared)
-    if (isSame(toDashboardBody(current), after)) return { ...outputsOf(current, false), lostAlerts: [] }
-    const lost = await findLostAlerts(api, service, tilesLost(current, after))
-    return { ...outputsOf(await api.dashboards.update(service, current, after), true), lostAlerts: lost }
+    const desired = toDesiredDashboard(current, declared)
+    if (unexplained(dashboardKind, sidesOf(dashboardKind, desired, current)).length === 0)
+      return { ...outputsOf(current, false), lostAlerts: [] }
+    const body = composeUpdate(dashboardKind, desired, current)
+    const lost = await findLostAlerts(api, service, current, listOf(body.tiles))
+    return { ...outputsOf(await api.dashboards.update(service, current, body), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
@@ -104,6 +111,7 @@ export const deleteDashboard = defineOperation({
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, { dashboardId: id }) {
+    if ((await find(api, service, id)) === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
     const { items } = await api.alerts.list(service)
     const onIt = items.filter((alert) => alert.dashboardId === id).map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
     const changed = await api.dashboards.remove(service, id)
@@ -115,3 +123,13 @@ export const deleteDashboard = defineOperation({
     blocks: lostAlertsBlocks(result.lostAlerts),
   }),
 })
+
+/** The server answers a deletion of a dashboard that it never had like any other. */
+async function find(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
+  try {
+    return await api.dashboards.get(service, id)
+  } catch (thrown) {
+    if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return undefined
+    throw thrown
+  }
+}

@@ -1,6 +1,7 @@
 // Owns the operation that finds out why nothing works: address, key, role, limits. Every check is a real request.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
+import type { Service } from '../api/service.ts'
 import { dayOf } from '../kernel/days.ts'
 import { type ErrorKind, toWatchkeeperError } from '../kernel/errors.ts'
 import type { Block } from '../report/blocks.ts'
@@ -74,6 +75,10 @@ type Probe = { readonly name: string; readonly run: Run | 'no-service' }
 // In order of what each needs: the first answer proves the address and the key, the others one permission each.
 function probes({ api, organizationId, service, apiOrigin, profile, clock }: Context<'read', 'organization'>): readonly Probe[] {
   const today = dayOf(clock.now())
+  const listing = (name: string, count: (service: Service) => Promise<number>): Probe => ({
+    name,
+    run: service === undefined ? 'no-service' : async () => `${await count(service)} ${name}`,
+  })
   return [
     {
       name: 'usage cost',
@@ -89,8 +94,15 @@ function probes({ api, organizationId, service, apiOrigin, profile, clock }: Con
           ? 'no-service'
           : async () => `${(await api.dashboards.list(service)).items.length} dashboards, profile ${profile.name}`,
     },
-    { name: 'alerts', run: service === undefined ? 'no-service' : async () => `${(await api.alerts.list(service)).items.length} alerts` },
-    { name: 'backups', run: service === undefined ? 'no-service' : async () => `${(await api.backups.list(service)).length} backups` },
+    listing('alerts', async (at) => (await api.alerts.list(at)).items.length),
+    listing('sources', async (at) => (await api.sources.list(at)).items.length),
+    ...(profile.savedSearches
+      ? [
+          listing('webhooks', async (at) => (await api.webhooks.list(at)).items.length),
+          listing('saved searches', async (at) => (await api.savedSearches.list(at)).items.length),
+        ]
+      : []),
+    listing('backups', async (at) => (await api.backups.list(at)).length),
   ]
 }
 

@@ -49,18 +49,14 @@ export const uuid = (description: string) =>
 
 /** Id of a dashboard or an alert. */
 export const resourceId = (description: string) =>
-  z
-    .string()
-    .transform((id) => id.toLowerCase())
-    .refine(isResourceId)
-    .meta({ description, accepts: '24 hex digits, or a uuid' })
+  z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
 
 /** An id that is only ever sent inside a body. */
 export const opaqueId = (description: string) =>
   z
     .string()
-    .regex(/^[\w.:-]{1,64}$/)
-    .meta({ description, accepts: 'an id: letters, digits, dashes and underscores, at most 64' })
+    .regex(/^[\w.:~-]{1,128}$/)
+    .meta({ description, accepts: 'an id: letters, digits and ._~:-, at most 128' })
 
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })

@@ -2,26 +2,38 @@
 import * as z from 'zod'
 import type { Alert } from '../api/alerts.ts'
 import type { WriteApi } from '../api/client.ts'
+import type { Dashboard } from '../api/dashboards.ts'
 import type { Service } from '../api/service.ts'
+import type { Body } from '../provision/kinds/kind.ts'
+import { tilesLosingAlerts } from '../provision/losses.ts'
 import type { Block } from '../report/blocks.ts'
-import { data, ours, say } from '../report/line.ts'
+import { counted, data, ours, say } from '../report/line.ts'
 import { pass, type Verdict } from './operation.ts'
 
 export const lostAlerts = z
   .array(z.object({ id: z.string(), name: z.string() }))
-  .describe('Alerts that the server deletes because their tile is gone.')
+  .describe('Alerts that the server deletes because their tile is gone, can carry none any more, or is not listed by the API.')
 
-/** One request, and none when no tile goes. */
-export async function findLostAlerts(api: WriteApi, service: Service, tileIds: ReadonlySet<string>): Promise<z.output<typeof lostAlerts>> {
-  if (tileIds.size === 0) return []
+/** The alerts of tiles that go, that become a type which carries none, or that the API does not list: an update deletes them all. */
+export async function findLostAlerts(
+  api: WriteApi,
+  service: Service,
+  before: Dashboard,
+  after: readonly Body[],
+): Promise<z.output<typeof lostAlerts>> {
+  const listed = new Set(before.tiles.map(({ id }) => id))
+  const losing = new Set(tilesLosingAlerts(before.tiles, after).map(({ tile }) => tile.id))
   const { items } = await api.alerts.list(service)
-  return items.filter(({ tileId }: Alert) => tileId && tileIds.has(tileId)).map(({ id, name }) => ({ id, name: name ?? '' }))
+  const isLost = ({ dashboardId, tileId }: Alert): boolean =>
+    dashboardId === before.id && !!tileId && (losing.has(tileId) || !listed.has(tileId))
+  return items.filter(isLost).map(({ id, name }) => ({ id, name: name ?? '' }))
 }
 
-export const judgeLostAlerts = (lost: z.output<typeof lostAlerts>): Verdict =>
-  lost.length === 0
-    ? pass
-    : { status: 'warn', reasons: [say`${lost.length} ${ours(lost.length === 1 ? 'alert' : 'alerts')} went with the tiles`] }
+export function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
+  if (lost.length === 0) return pass
+  const why = lost.length === 1 ? 'its tile is gone, or can carry none' : 'their tiles are gone, or can carry none'
+  return { status: 'warn', reasons: [say`${counted(lost.length, 'alert')} deleted by the server: ${ours(why)}`] }
+}
 
 export const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =>
   lost.length === 0
@@ -29,7 +41,7 @@ export const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Bl
     : [
         {
           kind: 'table',
-          title: 'Alerts that went with their tiles',
+          title: 'Alerts that the server deleted',
           columns: [{ title: 'Name' }, { title: 'Id' }],
           rows: lost.map(({ id, name }) => [[data(name)], [data(id)]]),
         },

@@ -24,6 +24,8 @@ export interface Files {
   find(globs: readonly string[], input: string): Promise<readonly string[]>
   /** A variable of the environment; undefined when it is not set. */
   variable(name: string): string | undefined
+  /** `owner/repo` of the clone's remote, for people at a terminal; undefined elsewhere, and where there is none. */
+  remoteRepository(): Promise<string | undefined>
 }
 
 export interface Context<E extends Effect, S extends Scope> {

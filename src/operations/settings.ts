@@ -96,3 +96,6 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'comment',
   'issue',
 ]
+
+/** Inputs of operations that a config file may set as well: whose the objects are must not change with the repository's name. */
+export const fileInputs = ['project'] as const

@@ -20,7 +20,7 @@ export const updateAlert = defineOperation({
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
   async run({ api, service, profile, files }, { alertId: id, ...rest }) {
     const declared = await readAlertInput(rest, profile, files.read)
-    const { alert, changed } = await changeAlert(api, service, await api.alerts.get(service, id), declared)
+    const { alert, changed } = await changeAlert({ api, service, profile }, await api.alerts.get(service, id), declared)
     return outputsOf(alert, changed)
   },
   report: ({ alert, changed }) => ({

@@ -48,8 +48,10 @@ export function reviewOutcome(outcome: Outcome, list: MarkedList, desired: Body,
   const found = findByMark(list, desired, kind)
   if (typeof found === 'string') return outcome
   const { before, after } = compareBodies(kind, desired, found.actual)
-  const serverChanged = diffFields(after, before)
-  if (outcome.kind === 'unknown' && serverChanged.length > 0) return outcome
+  // What the answer to the write did not have yet, somebody else changed since.
+  const answered = outcome.actual === undefined ? before : compareBodies(kind, desired, outcome.actual).before
+  const serverChanged = diffFields(after, answered)
+  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, kind)) return outcome
   const { message: _, errorKind: __, ...rest } = outcome
   return {
     ...rest,
@@ -58,6 +60,14 @@ export function reviewOutcome(outcome: Outcome, list: MarkedList, desired: Body,
     actual: found.actual,
     ...(serverChanged.length > 0 && { serverChanged }),
   }
+}
+
+/** The ownership marker tells: it holds a digest of what was declared, and was another one before. */
+function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: Actual, kind: Kind): boolean {
+  const digestIn = (one: Actual): string | undefined => kind.markIn(kind.bodyOf(one))?.digest
+  const wanted = kind.markIn(desired)?.digest
+  const isNew = before === undefined || action === 'replace'
+  return digestIn(actual) === wanted && (isNew || digestIn(before) !== wanted)
 }
 
 /** Two runs at once, or a copy that somebody made. Nothing is deleted for it. */

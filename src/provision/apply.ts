@@ -3,12 +3,13 @@ import type { Change, Plan } from './change.ts'
 import type { Finding } from './finding.ts'
 import type { Body } from './kinds/kind.ts'
 import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts'
-import { failed, type Outcome } from './outcome.ts'
+import { failed, failedAfterDelete, type Outcome } from './outcome.ts'
 import { deleteAll } from './prune.ts'
 import { reviewAll } from './review.ts'
 import { type SettleOptions, settleUnknown } from './settle.ts'
+import { recordSnapshots } from './snapshots.ts'
 import type { Stop } from './stopping.ts'
-import { writeChange } from './write-change.ts'
+import { NotRecreatedError, writeChange } from './write-change.ts'
 
 export interface ApplyOptions extends LedgerOptions, Omit<SettleOptions, 'write'> {}
 
@@ -30,7 +31,9 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   await settleUnknown(writes, ledger, { ...options, write })
   for (const change of await writeAll(waiting, ledger, write)) await ledger.skip(change, 'what it watches may not exist')
   await settleUnknown(waiting, ledger, { ...options, write })
-  const findings = await reviewAll(plan, ledger, options)
+  const answers = new Map(ledger.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
+  const { findings: reviewFindings, lists } = await reviewAll(plan, ledger, options)
+  const findings = [...reviewFindings, ...(await recordSnapshots({ changes: writes, lists, answers, ledger }, options))]
   await deleteAll({ ...options, deletes, findings, ledger, write: (change) => write(change, {}) })
   return { outcomes: plan.changes.flatMap((change) => ledger.outcomeOf(change) ?? []), findings, stopped: ledger.stopped() }
 }
@@ -64,6 +67,6 @@ async function writeOne(change: Change, desired: Body, ledger: Ledger, options: 
   try {
     await ledger.record(await writeChange(change, desired, options))
   } catch (thrown) {
-    await ledger.record(failed(change, thrown))
+    await ledger.record(thrown instanceof NotRecreatedError ? failedAfterDelete(change, thrown) : failed(change, thrown))
   }
 }

@@ -42,11 +42,15 @@ export interface Change {
   readonly id?: string | undefined
   /** Where it is declared. */
   readonly place?: Place | undefined
-  /** An unmarked object that the files take over. */
+  /** An object without the ownership marker of this key, that the files take over. */
   readonly isAdopted: boolean
+  /** Nothing differs but these fields, which the server fills in everywhere since the last apply. */
+  readonly newDefaults?: readonly FieldChange[]
+  /** Fields that the files leave out, and that no update can clear. */
+  readonly unclearable?: readonly string[]
   /** Which side moved since the last apply; undefined where nothing differs or nobody can tell. */
   readonly origin?: 'files' | 'service' | undefined
-  /** Why it must be replaced, and what goes with it. */
+  /** What a reviewer must know beside the fields. */
   readonly notes: readonly string[]
   readonly fields: readonly FieldChange[]
   /** What is sent, before it is laid over what exists; undefined for a delete. */

@@ -2,10 +2,9 @@
 import * as z from 'zod'
 import { declaredAlert, declaredSavedSearch } from './kinds/declared-alert.ts'
 import { declaredDashboard } from './kinds/declared-dashboard.ts'
+import { keyForm, keyGrammar } from './marker.ts'
 
-export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/
-
-export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.' })
+export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
 
 /** The kinds of object by the key that they stand under in a file. */
 export const sections = { dashboards: declaredDashboard, savedSearches: declaredSavedSearch, alerts: declaredAlert } as const

@@ -2,10 +2,11 @@
 import type * as z from 'zod'
 import { quote } from '../kernel/text.ts'
 import { type Complaint, complaintsOf, wordsFor } from './complaints.ts'
-import { declarationsSchema, frameSchema, keyGrammar, type Section, sectionNames, sections } from './declarations-schema.ts'
+import { declarationsSchema, frameSchema, type Section, sectionNames, sections } from './declarations-schema.ts'
 import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
 import type { Finding } from './finding.ts'
 import { interpolate, type Surroundings } from './interpolate.ts'
+import { keyForm, keyGrammar } from './marker.ts'
 import { formatPlace, type Place } from './place.ts'
 import { isText, ownValue, schemaAt } from './variants.ts'
 
@@ -118,8 +119,8 @@ function readObject({ document, section, key, written, defaults }: Written): Dec
   const path = [section, key]
   const place = document.placeOfKey(path)
   if (!keyGrammar.test(key)) {
-    const accepted = 'accepted: small letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit'
-    return { ...nothing, findings: [toFinding('schema')({ place, message: `${section}: "${quote(key, 60)}" is no key; ${accepted}` })] }
+    const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    return { ...nothing, findings: [toFinding('schema')({ place, message })] }
   }
   const broken = { ...nothing, broken: [{ section, key, place }] }
   if (defaults === undefined) return broken

@@ -5,8 +5,11 @@ import { Pending } from './change.ts'
 import type { Declared } from './declarations.ts'
 import { createResolver, type Desired, type Resolver } from './desire.ts'
 import type { Directory, Noun } from './directory.ts'
+import { toUtc } from './kinds/alert-kind.ts'
 import type { DeclaredAlert } from './kinds/declared-alert.ts'
 import type { Body } from './kinds/kind.ts'
+import { alertableTypes } from './kinds/tile-config.ts'
+import { mayCarryAlerts } from './losses.ts'
 
 /** An object of these files that an alert can watch. */
 export interface Target {
@@ -26,16 +29,17 @@ export interface AlertSurroundings {
 
 export function desireAlert(declared: Declared<'alerts'>, around: AlertSurroundings): Desired {
   const resolver = createResolver(declared, around.directory)
-  const { adopt: _, id: __, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
+  const { adopt: _, id: __, previousKey: ___, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
   const watched =
     savedSearch === undefined
       ? { source: 'tile', ...tileIds({ dashboard, tile }, around, resolver) }
       : { source: 'saved_search', savedSearchId: objectId('savedSearch', savedSearch, around.savedSearches, resolver) }
   const body = {
     ...fields,
+    ...(fields.scheduleStartAt != null && { scheduleStartAt: toUtc(fields.scheduleStartAt) }),
     ...watched,
     ...(channel && { channel: toChannel(channel, ['channel'], resolver) }),
-    ...(channels && { channels: channels.map((one, i) => toChannel(one, ['channels', i], resolver)) }),
+    ...(channels && toChannels(channels.map((one, i) => toChannel(one, ['channels', i], resolver)))),
   }
   return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), findings: resolver.findings }
 }
@@ -74,8 +78,11 @@ interface TileSearch {
 }
 
 function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
-  if (typeof tile !== 'string')
-    return tiles.some(({ id }) => id === tile.id) ? tile.id : resolver.complain(['tile'], `the dashboard has no tile ${quote(tile.id, 60)}`)
+  if (typeof tile !== 'string') {
+    const known = tiles.find(({ id }) => id === tile.id)
+    if (known === undefined) return resolver.complain(['tile'], `the dashboard has no tile ${quote(tile.id, 60)}`)
+    return mayCarryAlerts(known) ? tile.id : resolver.complain(['tile'], cannotCarry(known))
+  }
   const [found, second] = tiles.filter(({ name }) => name === tile)
   if (found === undefined) {
     const nearest = didYouMean(
@@ -86,13 +93,22 @@ function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
   }
   if (second !== undefined)
     return resolver.complain(['tile'], `the dashboard has several tiles called "${quote(tile, 60)}": give { id: … }`)
+  if (!mayCarryAlerts(found)) return resolver.complain(['tile'], cannotCarry(found))
   return found.id ?? (key === undefined ? undefined : new Pending('dashboards', key, tile))
 }
+
+const cannotCarry = ({ config }: Body): string =>
+  `a tile of type ${quote(String((config as Body).displayType), 40)} carries no alerts; those that do: ${alertableTypes.join(', ')}`
+
+/** Servers before 2.36 know no list: a single channel is sent as one. */
+const toChannels = (channels: readonly Body[]): Body => (channels.length === 1 ? { channel: channels[0] } : { channels })
 
 type Channel = NonNullable<DeclaredAlert['channel']>
 
 function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Resolver): Body {
   if (channel.type !== 'webhook') return channel
   const { webhook, ...fields } = channel
-  return webhook === undefined ? fields : { ...fields, webhookId: resolver.byName('webhook', webhook, [...path, 'webhook']) }
+  if (webhook !== undefined) return { ...fields, webhookId: resolver.byName('webhook', webhook, [...path, 'webhook']) }
+  if (resolver.listsWebhooks && fields.webhookId !== undefined) resolver.byId('webhook', fields.webhookId, [...path, 'webhookId'])
+  return fields
 }

@@ -19,6 +19,8 @@ export interface Resolver {
   byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
   byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
   complain(path: readonly PropertyKey[], message: string): undefined
+  /** Whether webhooks can be listed, so that an id that is not among them is wrong. */
+  readonly listsWebhooks: boolean
   readonly findings: readonly Finding[]
 }
 
@@ -34,20 +36,21 @@ export function createResolver(declared: Declared, directory: Directory): Resolv
     byName: (noun, name, path) => settle(directory.byName(noun, name), path),
     byId: (noun, id, path) => settle(directory.byId(noun, id), path),
     complain,
+    listsWebhooks: directory.listsWebhooks,
     findings,
   }
 }
 
 export function desireDashboard(declared: Declared<'dashboards'>, directory: Directory): Desired {
   const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, raw, tiles, ...fields } = declared.value
+  const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
   const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
   return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, findings: resolver.findings }
 }
 
 export function desireSavedSearch(declared: Declared<'savedSearches'>, directory: Directory): Desired {
   const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, ...fields } = declared.value
+  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
   return { body: resolveSources(fields, [], resolver) as Body, findings: resolver.findings }
 }
 

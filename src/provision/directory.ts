@@ -15,6 +15,8 @@ export type Lookup = { readonly id: string } | { readonly complaint: string }
 export interface Directory {
   byName(noun: Noun, name: string): Lookup
   byId(noun: Noun, id: string): Lookup
+  /** Whether the service lists its webhooks. */
+  readonly listsWebhooks: boolean
   /** The name of whatever has this id, for people. */
   nameOf(id: unknown): string | undefined
 }
@@ -39,7 +41,7 @@ export function createDirectory({ dashboards, savedSearches, sources, webhooks }
     dashboard: dashboards,
     savedSearch: savedSearches,
     source: sources,
-    webhook: webhooks,
+    webhook: webhooks ?? [],
   }
   const names = new Map<string, string>()
   for (const things of Object.values(all)) for (const { id, name } of things) if (name) names.set(id, name)
@@ -60,6 +62,7 @@ export function createDirectory({ dashboards, savedSearches, sources, webhooks }
       return { complaint: `several ${words[noun].several} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
     },
     byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { complaint: `there is no ${words[noun].one} ${quote(id, 60)}` }),
+    listsWebhooks: webhooks !== undefined,
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
   }
 }

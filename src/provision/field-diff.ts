@@ -43,7 +43,16 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
     return old === undefined ? leavesOf(unlabelled(item), place) : diffFields(old, item, place)
   })
   const gone = [...left.values()].flatMap((item) => goneLeavesOf(unlabelled(item), `${path}[${labelOf(item, before.indexOf(item))}]`))
-  return [...changes, ...gone]
+  return [...changes, ...gone, ...orderChange(before, after, path)]
+}
+
+/** Of the items that are in both lists. */
+function orderChange(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
+  const [then, now] = [before.map(keyOf), after.map(keyOf)]
+  const [stayed, stay] = [then.filter((key) => now.includes(key)), now.filter((key) => then.includes(key))]
+  if (isSame(stayed, stay)) return []
+  const labels = (items: readonly unknown[]) => items.map((item, i) => ownValue(item, 'name') ?? ownValue(item, 'title') ?? keyOf(item, i))
+  return [{ path: `${path} (order)`, before: labels(before), after: labels(after) }]
 }
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index

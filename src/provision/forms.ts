@@ -1,7 +1,14 @@
 // Owns which form of a schema a value has. What a schema says is looked up once: there are thousands of values for each.
 import * as z from 'zod'
-import { coreOf } from './field-facts.ts'
+import { coreOf, defaultOf, metaOf } from './field-facts.ts'
 import { ownValue } from './variants.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What the server answers, or assumes, where a body lacks the field. Compared, it is as if it were not there. */
+    serverDefault?: unknown
+  }
+}
 
 export type Schema = z.core.$ZodType
 
@@ -18,6 +25,8 @@ interface Reading {
   readonly fixed: readonly FixedWord[]
   readonly options: readonly Schema[]
   readonly element?: Schema
+  /** What the fields of a form are when they are not given, as far as that is known. */
+  readonly defaults?: ReadonlyMap<string, unknown>
 }
 
 const readings = new WeakMap<Schema, Reading>()
@@ -32,6 +41,12 @@ export const elementOf = (schema: Schema | undefined): Schema | undefined => (sc
 export const isKnown = (form: z.ZodObject, key: string): boolean => Object.hasOwn(form.shape, key)
 
 export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isKnown(form, key) ? form.shape[key] : undefined)
+
+/** Whether the value is what the server makes of a field that is not given. */
+export const isServerDefault = (form: z.ZodObject, key: string, value: unknown): boolean => {
+  const { defaults } = read(form)
+  return defaults?.has(key) === true && defaults.get(key) === value
+}
 
 interface Candidate {
   readonly form: z.ZodObject
@@ -75,7 +90,7 @@ function read(schema: Schema): Reading {
 function readAnew(schema: Schema): Reading {
   const core = bare(schema)
   const nothing = { fixed: [], options: [] }
-  if (core instanceof z.ZodObject) return { ...nothing, form: core, fixed: fixedWordsOf(core) }
+  if (core instanceof z.ZodObject) return { ...nothing, form: core, fixed: fixedWordsOf(core), defaults: defaultsOf(core) }
   if (core instanceof z.ZodArray) return { ...nothing, element: core.element }
   return core instanceof z.ZodUnion ? { ...nothing, options: core.options } : nothing
 }
@@ -85,6 +100,12 @@ const fixedWordsOf = (form: z.ZodObject): readonly FixedWord[] =>
     const core = coreOf(field)
     return core instanceof z.ZodLiteral ? [{ key, words: core.values, isOptional: core !== field }] : []
   })
+
+function defaultsOf(form: z.ZodObject): ReadonlyMap<string, unknown> {
+  const fields = Object.entries(form.shape as Record<string, Schema>)
+  const defaults = fields.map(([key, field]) => [key, metaOf(field).serverDefault ?? defaultOf(field)] as const)
+  return new Map(defaults.filter(([, value]) => value !== undefined))
+}
 
 function bare(schema: Schema): Schema {
   const core = coreOf(schema)

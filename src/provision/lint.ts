@@ -11,7 +11,7 @@ interface Rule {
 
 interface Complaint {
   readonly declared: Declared
-  readonly path?: readonly string[]
+  readonly path?: readonly (string | number)[]
   readonly message: string
 }
 
@@ -58,6 +58,19 @@ export const lintRules = {
     ),
   },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind with the same name.', check: checkNames },
+  'may-be-refused': {
+    severity: 'warning',
+    description: 'The API documents it, and not every service has it: the server refuses it, or drops it.',
+    check: (objects) => [
+      ...alertsIn(objects).flatMap(checkOptionalFeatures),
+      ...objects.filter(isOf('savedSearches')).flatMap(checkFilters),
+    ],
+  },
+  'without-effect': {
+    severity: 'warning',
+    description: 'A field that means nothing beside the others.',
+    check: (objects) => objects.filter(isOf('dashboards')).flatMap(checkOperandSeries),
+  },
   'missing-runbook': {
     severity: 'note',
     description: 'An alert that does not say what to do.',
@@ -89,6 +102,48 @@ export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintS
       message: `${declared.section}.${declared.key}${path === undefined ? '' : `.${path.join('.')}`}: ${message}`,
     }))
   })
+}
+
+function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Complaint[] {
+  const { interval, channel, channels } = declared.value
+  const found: Complaint[] =
+    interval === '30s' ? [{ declared, path: ['interval'], message: '30s needs a feature that most services lack' }] : []
+  const all = [
+    ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
+    ...(channels ?? []).map((one, i) => ({ one, path: ['channels', i] })),
+  ]
+  for (const { one, path } of all) {
+    if (one.type === 'email') found.push({ declared, path, message: 'email channels are refused by self-hosted servers' })
+    else
+      for (const field of ['severity', 'slackChannelId', 'webhookService'] as const)
+        if (one[field] != null) found.push({ declared, path: [...path, field], message: `${field} is dropped by self-hosted servers` })
+  }
+  return found
+}
+
+/** The product's side bar shows these, and its API takes no others for a new saved search. */
+const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
+
+function checkFilters(declared: Declared<'savedSearches'>): readonly Complaint[] {
+  return (declared.value.filters ?? []).flatMap((filter, i) =>
+    filter.type !== 'sql_ast' && filter.type === 'sql' && sidebarFilter.test(filter.condition)
+      ? []
+      : [
+          {
+            declared,
+            path: ['filters', i],
+            message: 'a new saved search takes only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND …',
+          },
+        ],
+  )
+}
+
+function checkOperandSeries(declared: Declared<'dashboards'>): readonly Complaint[] {
+  return declared.value.tiles.flatMap(({ config }, i) =>
+    config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
+      ? [{ declared, path: ['tiles', i, 'config', 'showOperandSeries'], message: 'has no effect without formulas' }]
+      : [],
+  )
 }
 
 /** What is counted is never negative. */

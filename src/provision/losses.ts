@@ -1,4 +1,5 @@
-// Owns the alerts that the server deletes without a word, because what they watch goes. None may go that is not ours to delete.
+// The alerts that the server deletes without a word: those on tiles that go, on tiles that can carry none, and on tiles that the API
+// does not list, which every update deletes. None may go that is not ours to delete.
 import type { Alert } from '../api/alerts.ts'
 import { quote } from '../kernel/text.ts'
 import type { Change } from './change.ts'
@@ -11,6 +12,7 @@ import type { Place } from './place.ts'
 
 export const lossRules = {
   'would-lose-alert': 'A tile or saved search would go, and with it an alert that these files do not hold.',
+  'hidden-tile': 'An alert is on a tile that the API does not list. The API shows no PromQL tiles, and an update deletes them.',
 } as const
 
 export interface Losses {
@@ -20,7 +22,7 @@ export interface Losses {
 }
 
 interface Gone {
-  /** `tile "Error rate" of dashboard "Checkout"`. */
+  /** `tile "Error rate" of dashboard "Checkout" goes`. */
   readonly words: string
   readonly place: Place
   /** What takes it away. */
@@ -31,12 +33,14 @@ interface Gone {
 const goesBeforeAlerts = ({ by }: Gone): boolean => by.action !== 'delete'
 
 export function accountForLosses(changes: readonly Change[], alerts: readonly Alert[], kinds: readonly Kind[]): Losses {
-  const gone = new Map(changes.flatMap((change) => goneWith(change, kinds)))
-  if (gone.size === 0) return { changes, findings: [] }
+  const hidden = hiddenTiles(changes, alerts)
+  const gone = new Map([...changes.flatMap((change) => goneWith(change, kinds)), ...hidden.flatMap(goneWithUpdate)])
+  const warnings = hidden.filter(({ change }) => !isWritten(change)).map(warningFor)
+  if (gone.size === 0) return { changes, findings: warnings }
   const lost = new Map(
     alerts.flatMap((alert) => {
       const cause = gone.get(alert.tileId ?? '') ?? gone.get(alert.savedSearchId as string)
-      return cause === undefined ? [] : [[alert.id, { alert, cause }] as const]
+      return cause === undefined || isElsewhere(alert, cause) ? [] : [[alert.id, { alert, cause }] as const]
     }),
   )
   const planned = new Map(changes.filter(({ section }) => section === 'alerts').flatMap((one) => (one.id ? [[one.id, one] as const] : [])))
@@ -47,12 +51,55 @@ export function accountForLosses(changes: readonly Change[], alerts: readonly Al
   })
   const known = Map.groupBy(lost.values(), ({ cause }) => cause.by)
   const counted = changes.map((change) => withGone(replaced(change, lost.get(change.id ?? '')?.cause), gone, known.get(change)))
-  return { changes: counted, findings }
+  return { changes: counted, findings: [...findings, ...warnings] }
 }
+
+/** On a tile with the same id of another dashboard, such as a copy. */
+const isElsewhere = ({ dashboardId, tileId }: Alert, { by }: Gone): boolean =>
+  by.section === 'dashboards' && Boolean(tileId) && typeof dashboardId === 'string' && dashboardId !== by.id
+
+/** Whether something is sent for it that replaces the object. */
+const isWritten = ({ action }: Change): boolean => action !== 'unchanged'
+
+/** An alert on a tile that its dashboard does not list. */
+interface HiddenTile {
+  readonly alert: Alert
+  readonly change: Change
+}
+
+function hiddenTiles(changes: readonly Change[], alerts: readonly Alert[]): readonly HiddenTile[] {
+  const dashboards = new Map(
+    changes.flatMap((change) => {
+      if (change.section !== 'dashboards' || change.actual === undefined) return []
+      return [[change.actual.id, { change, tiles: new Set(listOf(change.actual.tiles).map(({ id }) => id)) }] as const]
+    }),
+  )
+  return alerts.flatMap((alert) => {
+    const found = dashboards.get(alert.dashboardId ?? '')
+    return found === undefined || !alert.tileId || found.tiles.has(alert.tileId) ? [] : [{ alert, change: found.change }]
+  })
+}
+
+const hiddenWords = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
+
+/** A delete takes all tiles, listed or not; everything else that is written replaces the tiles by those that are listed. */
+function goneWithUpdate({ alert, change }: HiddenTile): readonly (readonly [string, Gone])[] {
+  if (!isWritten(change)) return []
+  return [[alert.tileId ?? '', { words: `${hiddenWords(change)} goes with every update`, place: change.place ?? nowhere, by: change }]]
+}
+
+const warningFor = ({ alert, change }: HiddenTile): Finding => ({
+  rule: 'hidden-tile',
+  severity: 'warning',
+  place: change.place ?? nowhere,
+  message: `dashboards.${change.key}: the alert ${nameOf(alert)} is on ${hiddenWords(change)}: it may have more such tiles, and an update would delete them`,
+})
+
+const nameOf = ({ id, name }: Alert): string => `"${quote(name ?? '', 60)}" (${id})`
 
 /** The tiles that an update takes away, and which alerts were seen on them: one that comes later must not go with them. */
 function withGone(change: Change, gone: ReadonlyMap<string, Gone>, known: readonly { readonly alert: Alert }[] = []): Change {
-  if (change.section !== 'dashboards' || change.action !== 'update') return change
+  if (change.section !== 'dashboards' || change.action === 'delete') return change
   const tiles = listOf(change.actual?.tiles).flatMap(({ id }) => (typeof id === 'string' && gone.has(id) ? [id] : []))
   return tiles.length === 0 ? change : { ...change, takes: { tiles, alerts: known.map(({ alert }) => alert.id) } }
 }
@@ -65,17 +112,17 @@ function replaced(change: Change, cause: Gone | undefined): Change {
   return {
     ...change,
     action: 'replace',
-    notes: [...change.notes, `${cause.words} goes, and the server deletes the alert with it: it is created anew`],
+    notes: [...change.notes, `${cause.words}, and the server deletes the alert with it: it is created again`],
   }
 }
 
-function findingFor({ id, name }: Alert, { words, place }: Gone, change: Change | undefined): Finding {
+function findingFor(alert: Alert, { words, place }: Gone, change: Change | undefined): Finding {
   const advice = change === undefined ? 'declare it, or move or delete it first' : 'put it on another tile'
   return {
     rule: 'would-lose-alert',
     severity: 'error',
     place: change?.place ?? place,
-    message: `${words} goes, and with it the alert "${quote(name ?? '', 60)}" (${id}): ${advice}`,
+    message: `${words}, and with it the alert ${nameOf(alert)}: ${advice}`,
   }
 }
 
@@ -85,24 +132,33 @@ const nowhere: Place = { file: 'prune' }
 function goneWith(change: Change, kinds: readonly Kind[]): readonly (readonly [string, Gone])[] {
   const { section, action, actual, desired, name, id, place = nowhere } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined)
-    return [[id, { words: `saved search "${quote(name, 60)}"`, place, by: change }]]
-  if (section !== 'dashboards' || actual === undefined || action === 'unchanged' || action === 'adopt') return []
+    return [[id, { words: `saved search "${quote(name, 60)}" goes`, place, by: change }]]
+  if (section !== 'dashboards' || actual === undefined || !isWritten(change)) return []
   const kind = kinds.find((one) => one.section === section)
   const after = desired === undefined || kind === undefined ? [] : listOf(composeUpdate(kind, desired, actual).tiles)
-  const carriers = new Set(after.filter(mayCarryAlerts).map((tile) => tile.id))
-  return listOf(actual.tiles)
-    .filter((tile) => !carriers.has(tile.id))
-    .map(
-      (tile) =>
-        [
-          String(tile.id),
-          { words: `tile "${quote(String(tile.name), 60)}" of dashboard "${quote(name, 60)}"`, place, by: change },
-        ] as const,
-    )
+  return tilesLosingAlerts(listOf(actual.tiles), after).map(({ tile, reason }) => {
+    const words = `tile "${quote(String(tile.name), 60)}" of dashboard "${quote(name, 60)}" ${reason}`
+    return [String(tile.id), { words, place, by: change }] as const
+  })
+}
+
+/** The tiles whose alerts an update deletes, although an alert may be on any tile before. */
+export function tilesLosingAlerts(
+  before: readonly Body[],
+  after: readonly Body[],
+): readonly { readonly tile: Body; readonly reason: string }[] {
+  const left = new Map(after.map((tile) => [tile.id, tile]))
+  return before.flatMap((tile) => {
+    const next = left.get(tile.id)
+    if (next === undefined) return [{ tile, reason: 'goes' }]
+    return mayCarryAlerts(next)
+      ? []
+      : [{ tile, reason: `is of the type ${String((next.config as Body).displayType)}, which carries no alerts` }]
+  })
 }
 
 /** What we cannot read is believed to carry alerts, as it does now. */
-function mayCarryAlerts({ config }: Body): boolean {
+export function mayCarryAlerts({ config }: Body): boolean {
   const type = (config as Body | undefined)?.displayType
   return typeof type !== 'string' || alertableTypes.includes(type)
 }

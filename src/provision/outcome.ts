@@ -15,6 +15,8 @@ export interface Outcome {
   readonly id?: string | undefined
   /** Why it was not done, or what is to be known of it. */
   readonly message?: string | undefined
+  /** The object was deleted to be created again, which failed. */
+  readonly wasDeleted?: boolean
   /** Of what failed. */
   readonly errorKind?: ErrorKind | undefined
   /** What the server made of what was sent, where that is something else. */
@@ -32,10 +34,11 @@ export const doneKinds: Readonly<Record<Action, OutcomeKind>> = {
   unchanged: 'unchanged',
 }
 
-export const isDone = ({ kind }: Outcome): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
+export const isDone = ({ kind }: Pick<Outcome, 'kind'>): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
 
 /** Whether anything was written, as far as that is known. */
-export const isWritten = ({ kind }: Outcome): boolean => isDone({ kind } as Outcome) && kind !== 'unchanged'
+export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
+  wasDeleted || (isDone({ kind }) && kind !== 'unchanged')
 
 export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
 
@@ -44,6 +47,17 @@ export function failed(change: Change, thrown: unknown): Outcome {
   const mayHaveActed = thrown instanceof ApiError && thrown.mayHaveActed
   const message = mayHaveActed ? withAdvice(thrown) : thrown.message
   return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+}
+
+/** An object that was deleted to be created again. */
+export function failedAfterDelete(change: Change, { cause }: Error): Outcome {
+  const outcome = failed(change, cause)
+  if (outcome.kind === 'unknown') return outcome
+  return {
+    ...outcome,
+    wasDeleted: true,
+    message: `It was deleted, and could not be created again. The next apply creates it. ${outcome.message}`,
+  }
 }
 
 const advice = 'The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.'

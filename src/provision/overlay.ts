@@ -36,7 +36,7 @@ export function overlay(desired: unknown, actual: unknown, schema: Schema | unde
 }
 
 /** By id where there is one; otherwise what stands in the same place, and is not known by an id either. */
-function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {
+export function partnerOf(item: unknown, index: number, others: readonly unknown[]): unknown {
   const id = ownValue(item, 'id')
   if (typeof id === 'string') return others.find((other) => ownValue(other, 'id') === id)
   return ownValue(others[index], 'id') === undefined ? others[index] : undefined

@@ -2,6 +2,7 @@
 import { Pending } from './change.ts'
 import { listOf } from './kinds/dashboard-kind.ts'
 import type { Actual, Body } from './kinds/kind.ts'
+import { withTileIds } from './kinds/tile-ids.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface KnownIds {
@@ -20,8 +21,11 @@ export function createKnownIds(): KnownIds {
     return found.length === 1 ? (found[0]?.id as string | undefined) : undefined
   }
   return {
-    learn({ change, actual }) {
-      if (actual !== undefined) known.set(`${change.section} ${change.key}`, actual)
+    learn({ change: { section, key, desired }, actual }) {
+      if (actual === undefined) return
+      // By the names that the files give: a server may trim them.
+      const tiles = desired === undefined ? listOf(actual.tiles) : withTileIds(listOf(desired.tiles), listOf(actual.tiles))
+      known.set(`${section} ${key}`, { ...actual, tiles })
     },
     resolve(body) {
       const entries = Object.entries(body).map(

@@ -1,50 +1,84 @@
-// Owns what is to be done about one object. Pure.
+// What is to be done about one object. Pure.
 import { type Action, type Change, type FieldChange, Pending } from './change.ts'
-import { compareBodies, unclearable } from './compose.ts'
+import { comparable, type Sides, unclearable } from './compose.ts'
+import { type CommonValues, judgeStored, snapshotOf, unexplained } from './convergence.ts'
 import type { Declared } from './declarations.ts'
 import type { Directory } from './directory.ts'
-import { diffFields, leavesOf } from './field-diff.ts'
+import { leavesOf } from './field-diff.ts'
 import type { Body, Kind } from './kinds/kind.ts'
 import { digestOf } from './marker.ts'
 import type { Marked, Pair } from './match.ts'
+import { normalForm } from './normal-form.ts'
 
 interface Circumstances {
   readonly kind: Kind
   readonly project: string
   readonly directory: Directory
+  /** What the server fills in by itself, as all objects together show. */
+  common(): CommonValues
 }
 
-/** `body` is what is desired, without a mark. */
-export function planChange({ declared, found }: Pair, body: Body, around: Circumstances): Change {
+/** `body` is what is desired, without a mark; `sides` are undefined for what does not exist yet. */
+export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: Circumstances): Change {
   const { kind, project, directory } = around
   const { section, key, place } = declared
   const digest = declarationDigest(declared)
   const desired = kind.withMark(body, { project, key, digest })
-  const common = { section, key, name: declared.value.name, place, desired, isAdopted: found !== undefined && found.mark === undefined }
-  if (found === undefined) return { ...common, action: 'create', notes: [], fields: named(leavesOf(kind.comparable(desired)), directory) }
-  const { before, after } = compareBodies(kind, desired, found.actual)
-  const fields = diffFields(before, after)
-  const kept = unclearable(kind, before, after)
-  const action = actionFor(fields.length > 0, kept.length > 0, common.isAdopted)
+  const common = { section, key, name: declared.value.name, place, desired, isAdopted: takeover !== undefined }
+  if (found === undefined || sides === undefined)
+    return { ...common, action: 'create', notes: [], fields: named(leavesOf(comparable(kind, desired)), directory) }
+  const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
+  const kept = fields.length === 0 ? [] : unclearable(kind, normalForm(sides.stored, kind.schema) as Body, desired)
+  const action = actionFor(fields.length > 0 || notes.length > 0, common.isAdopted)
   return {
     ...common,
     action,
     id: found.actual.id,
     actual: found.actual,
-    origin: fields.length === 0 ? undefined : originOf(found, digest),
-    notes: kept.length === 0 ? [] : [`no update can clear ${kept.join(', ')}, so it is deleted and created anew`],
+    origin: action === 'unchanged' || action === 'adopt' ? undefined : originOf(found, digest),
+    notes: [...(takeover === undefined ? [] : [takeover]), ...notes],
     fields: named(fields, directory),
+    ...(kept.length > 0 && { unclearable: kept }),
+    ...(newDefaults.length > 0 && { newDefaults }),
   }
 }
 
-/** Of what a person wrote; where it was found and by what name it is adopted does not matter. */
-const declarationDigest = ({ value }: Declared): string => {
-  const { adopt: _, id: __, ...fields } = value
+interface Compared {
+  readonly fields: readonly FieldChange[]
+  readonly notes: readonly string[]
+  readonly newDefaults?: readonly FieldChange[]
+}
+
+interface Comparison {
+  readonly found: Marked
+  /** Of the declaration as it is now. */
+  readonly digest: string
+  readonly sides: Sides
+}
+
+function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: Circumstances): Compared {
+  const snapshot = mark === undefined ? undefined : kind.snapshotIn(kind.bodyOf(actual))?.digest
+  if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
+  const differences = unexplained(kind, sides)
+  const isAsApplied = mark?.digest === digest
+  if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
+  const { fields, isUncertain, newDefaults } = judgeStored({ kind, sides, snapshot, common: common() })
+  if (isUncertain)
+    return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
+  return { fields, notes: [], newDefaults }
+}
+
+const changedAmong = 'at least one of these fields was changed since the last apply; the server may have filled in the others'
+
+const changedElsewhere = 'a field that no file declares was changed since the last apply'
+
+/** Of what a person wrote; how an existing object is found does not matter. */
+export const declarationDigest = ({ value }: Declared): string => {
+  const { adopt: _, id: __, previousKey: ___, ...fields } = value
   return digestOf(fields)
 }
 
-function actionFor(differs: boolean, mustBeReplaced: boolean, isAdopted: boolean): Action {
-  if (mustBeReplaced) return 'replace'
+function actionFor(differs: boolean, isAdopted: boolean): Action {
   if (differs) return 'update'
   return isAdopted ? 'adopt' : 'unchanged'
 }

@@ -2,7 +2,7 @@
 // anew, and only if that is the very same.
 import * as z from 'zod'
 import { type Action, actions, type Change, type Plan } from './change.ts'
-import { compareBodies } from './compose.ts'
+import { comparable, compareBodies } from './compose.ts'
 import { sectionNames } from './declarations-schema.ts'
 import type { Kinds } from './kinds/kinds.ts'
 import { longDigestOf } from './marker.ts'
@@ -56,7 +56,7 @@ function toPlanned(change: Change, kinds: Kinds): PlannedChange {
   const kind = kinds[where]
   const sides =
     desired === undefined || actual === undefined
-      ? { before: actual && kind.comparable(kind.bodyOf(actual)), after: desired && kind.comparable(desired) }
+      ? { before: actual && comparable(kind, kind.bodyOf(actual)), after: desired && comparable(kind, desired) }
       : compareBodies(kind, desired, actual)
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }

@@ -13,6 +13,8 @@ export const referenceRules = {
   'tile-without-alerts': 'An alert is on a tile that cannot carry one.',
   'conflicting-fields': 'Two fields of an alert that exclude each other.',
   'not-in-profile': 'The product behind the API does not know this.',
+  'previous-key': 'A `previousKey` that is still declared, or is the previous one of two objects.',
+  'sql-without-interval': 'An alert on a tile whose SQL does not use the interval. The server refuses it.',
 } as const
 
 /** What the product behind the API can hold. */
@@ -38,6 +40,8 @@ export function checkReferences(read: Read, abilities: Abilities): readonly Find
   }
   return [
     ...read.objects.filter(isOf('alerts')).flatMap((alert) => [...checkTarget(alert, known), ...checkConflicts(alert)]),
+    ...read.objects.filter(isOf('dashboards')).flatMap(checkContainers),
+    ...checkPreviousKeys(read.objects, known),
     ...read.objects.flatMap((declared) => checkAbilities(declared, abilities)),
   ]
 }
@@ -49,7 +53,7 @@ interface Known {
   readonly isComplete: boolean
 }
 
-const finding = (declared: Declared, rule: keyof typeof referenceRules, path: readonly string[], message: string): Finding => ({
+const finding = (declared: Declared, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Finding => ({
   rule,
   severity: 'error',
   place: path.length === 0 ? declared.place : declared.placeOf(path),
@@ -96,6 +100,10 @@ function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboar
       finding(alert, 'ambiguous-tile', ['tile'], `dashboard ${key} has several tiles "${quote(tile, 60)}": give each a name of its own`),
     ]
   const type = target.config?.displayType
+  if (target.config !== undefined && lacksInterval(target.config)) {
+    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, as in $__timeInterval(column) or {intervalSeconds:Int64}`
+    return [finding(alert, 'sql-without-interval', ['tile'], message)]
+  }
   if (type === undefined || alertableTypes.includes(type)) return []
   return [
     finding(
@@ -105,6 +113,43 @@ function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboar
       `a tile of type ${type} carries no alerts; those that do: ${alertableTypes.join(', ')}`,
     ),
   ]
+}
+
+/** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */
+const lacksInterval = (config: object): boolean =>
+  'sqlTemplate' in config &&
+  'displayType' in config &&
+  (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
+  !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
+
+function checkContainers(dashboard: Declared<'dashboards'>): readonly Finding[] {
+  const { tiles, containers = [] } = dashboard.value
+  const known = new Map(containers.map((container) => [container.id, container]))
+  return tiles.flatMap(({ containerId, tabId }, i): readonly Finding[] => {
+    const at = (field: string, message: string): readonly Finding[] => [
+      finding(dashboard, 'dangling-reference', ['tiles', i, field], message),
+    ]
+    if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId as well')
+    const container = known.get(containerId)
+    if (container === undefined)
+      return at('containerId', `no container has the id "${quote(containerId, 60)}"${didYouMean(containerId, known.keys())}`)
+    if (tabId === undefined || container.tabs?.some(({ id }) => id === tabId)) return []
+    return at('tabId', `container "${quote(containerId, 60)}" has no tab "${quote(tabId, 60)}"`)
+  })
+}
+
+function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Finding[] {
+  const seen = new Set<string>()
+  return objects.flatMap((declared) => {
+    const { previousKey } = declared.value
+    if (previousKey === undefined) return []
+    const name = `${declared.section}.${previousKey}`
+    const isSecond = seen.has(name)
+    seen.add(name)
+    if (known.isDeclared(declared.section, previousKey))
+      return [finding(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
+    return isSecond ? [finding(declared, 'previous-key', ['previousKey'], `${name} is the previous key of another object as well`)] : []
+  })
 }
 
 function checkConflicts(alert: Declared<'alerts'>): readonly Finding[] {
@@ -135,4 +180,4 @@ function checkAbilities(declared: Declared, { savedSearches, webhookNames, alert
 /** Fields of ours that the API calls otherwise. */
 const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
 
-const ownWords: ReadonlySet<string> = new Set(['adopt', 'id'])
+const ownWords: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])

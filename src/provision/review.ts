@@ -13,10 +13,16 @@ export const reviewRules = {
   'not-reviewed': 'What was written could not be read again.',
 } as const
 
-/** Returns what is wrong although every request was answered well. */
-export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kinds }: Writing): Promise<readonly Finding[]> {
+export interface Reviewed {
+  /** What is wrong although every request was answered well. */
+  readonly findings: readonly Finding[]
+  /** Of the kinds that were written. */
+  readonly lists: Lists
+}
+
+export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kinds }: Writing): Promise<Reviewed> {
   const touched = ledger.all().filter(wasSent)
-  if (touched.length === 0 || ledger.stopped() !== undefined) return []
+  if (touched.length === 0 || ledger.stopped() !== undefined) return { findings: [], lists: {} }
   const sections = new Set(touched.map(({ change }) => change.section))
   let lists: Lists
   try {
@@ -24,16 +30,15 @@ export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kind
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
     const [reason] = thrown.message.split('\n', 1)
-    return [
-      { rule: 'not-reviewed', severity: 'error', place: { file: 'apply' }, message: `what was written could not be read again: ${reason}` },
-    ]
+    const message = `what was written could not be read again: ${reason}`
+    return { findings: [{ rule: 'not-reviewed', severity: 'error', place: { file: 'apply' }, message }], lists: {} }
   }
   const lost = touched.flatMap((outcome) => reviewOne(outcome, lists[outcome.change.section], ledger, { api, service, kinds }))
   const doubles = [...sections].flatMap((section) => {
     const list = lists[section]
     return list === undefined ? [] : findDoubles(list, kinds[section], kinds[section].markStyle.projectToken(plan.project))
   })
-  return [...doubles, ...lost]
+  return { findings: [...doubles, ...lost], lists }
 }
 
 const wasSent = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isDone(outcome) && outcome.kind !== 'unchanged')

@@ -16,7 +16,8 @@ export interface World {
   readonly savedSearches: readonly SavedSearch[]
   readonly alerts: readonly Alert[]
   readonly sources: readonly Source[]
-  readonly webhooks: readonly Webhook[]
+  /** Undefined where the service does not list them. */
+  readonly webhooks: readonly Webhook[] | undefined
   /** Why a list may not be all there is. Nothing is created from such a list, and nothing deleted. */
   readonly doubts: Readonly<Partial<Record<Section, string>>>
 }
@@ -38,7 +39,7 @@ export async function readWorld({ api, service, profile, wanted }: Reading): Pro
     listTwice(() => api.alerts.list(service), wanted.has('alerts')),
     hasMore ? listTwice(() => api.savedSearches.list(service), wanted.has('savedSearches')) : none,
     api.sources.list(service),
-    hasMore ? api.webhooks.list(service) : none,
+    hasMore ? api.webhooks.list(service) : undefined,
   ])
   const lists = { dashboards, alerts, savedSearches }
   const doubts = sectionNames.flatMap((section) => {
@@ -50,7 +51,7 @@ export async function readWorld({ api, service, profile, wanted }: Reading): Pro
     alerts: onceEach(alerts),
     savedSearches: onceEach(savedSearches),
     sources: sources.items,
-    webhooks: webhooks.items,
+    webhooks: webhooks?.items,
     doubts: Object.fromEntries(doubts),
   }
 }

@@ -5,7 +5,7 @@ import type { Service } from '../api/service.ts'
 import { WatchkeeperError } from '../kernel/errors.ts'
 import { isSame } from '../kernel/same.ts'
 import type { Change } from './change.ts'
-import { compareBodies, composeUpdate } from './compose.ts'
+import { comparable, compareBodies, composeUpdate } from './compose.ts'
 import type { Section } from './declarations-schema.ts'
 import { guestOnTiles } from './guests.ts'
 import type { Actual, Body, Kind } from './kinds/kind.ts'
@@ -20,6 +20,15 @@ export interface Writing {
 
 export const collectionOf = (api: WriteApi, section: Section): WriteCollection<Actual, Body> =>
   api[section] as WriteCollection<Actual, Body>
+
+/** An object was deleted to be created again, and the create failed. */
+export class NotRecreatedError extends Error {
+  override readonly name = 'NotRecreatedError'
+
+  constructor(cause: unknown) {
+    super('the object was deleted, and could not be created again', { cause })
+  }
+}
 
 /** `desired` has no open references any more. Throws a WatchkeeperError when it could not be done. */
 export async function writeChange(change: Change, desired: Body, writing: Writing): Promise<Outcome> {
@@ -36,7 +45,9 @@ async function write(change: Change, desired: Body, writing: Writing): Promise<A
     case 'replace':
       // First away, then anew: an end in between leaves nothing twice, and the next run creates what is missing.
       await remove(change, collection, writing)
-      return collection.create(service, desired)
+      return collection.create(service, desired).catch((thrown: unknown) => {
+        throw new NotRecreatedError(thrown)
+      })
     case 'update':
     case 'adopt': {
       const fresh = await readUnchanged(change, collection, writing)
@@ -51,7 +62,11 @@ async function write(change: Change, desired: Body, writing: Writing): Promise<A
 }
 
 /** What somebody else changed after it was looked at is not overwritten, and not deleted. */
-async function readUnchanged(change: Change, collection: WriteCollection<Actual, Body>, { service, kinds }: Writing): Promise<Actual> {
+export async function readUnchanged(
+  change: Change,
+  collection: WriteCollection<Actual, Body>,
+  { service, kinds }: Writing,
+): Promise<Actual> {
   const kind = kinds[change.section]
   const fresh = await collection.get(service, change.id ?? '')
   const { actual } = change
@@ -63,7 +78,7 @@ async function readUnchanged(change: Change, collection: WriteCollection<Actual,
 
 /** Of an update what files have a say in; of a delete all of it. */
 const partInQuestion = ({ desired }: Change, actual: Actual, kind: Kind): Body =>
-  desired === undefined ? kind.comparable(kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
+  desired === undefined ? comparable(kind, kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
 
 const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
 

@@ -7,6 +7,7 @@ import { fleetFileSchema } from '../operations/fleet/fleet-file.ts'
 import { operationNames, operations } from '../operations/index.ts'
 import { lintSettingsSchema } from '../operations/lint-settings.ts'
 import type { Operation } from '../operations/operation.ts'
+import { planInput } from '../operations/provisioning/inputs.ts'
 import { fileSettings, settingsSchema } from '../operations/settings.ts'
 import { budgetsFileSchema } from '../operations/usage/budgets-file.ts'
 import { declarationsSchema } from '../provision/declarations-schema.ts'
@@ -35,7 +36,8 @@ function withoutOwnWords(value: unknown): unknown {
   const isOurs = (key: string, item: unknown): boolean =>
     (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
   const entries = Object.entries(value).filter(([key, item]) => !isOurs(key, item))
-  return Object.fromEntries(entries.map(([key, item]) => [key, withoutOwnWords(item)]))
+  // What the server takes for granted is a default for whoever edits the file.
+  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnWords(item)]))
 }
 
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
@@ -72,7 +74,8 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
 
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
-  return toSchema(z.strictObject({ ...shape, rules: lintSettingsSchema.optional() }))
+  const { project } = planInput.shape
+  return toSchema(z.strictObject({ ...shape, project, rules: lintSettingsSchema.optional() }))
 }
 
 async function operationSchemas(): Promise<Schema> {

@@ -3,7 +3,7 @@ import type { Problem } from '../kernel/errors.ts'
 import { didYouMean, toCamel, toKebab } from '../kernel/names.ts'
 import { quote } from '../kernel/text.ts'
 import { lintSettingsSchema } from '../operations/lint-settings.ts'
-import { fileSettings } from '../operations/settings.ts'
+import { fileInputs, fileSettings } from '../operations/settings.ts'
 import { type Complaint, complaintsOf } from '../provision/complaints.ts'
 import { type ReadDocument, readDocument } from '../provision/document.ts'
 import type { LintSettings } from '../provision/lint.ts'
@@ -14,11 +14,15 @@ import { settingFields, settingNames, type Values } from './setting-sources.ts'
 /** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
 export interface Config {
   readonly values: Values
+  /** Inputs of operations, for those that have them. */
+  readonly inputs: Values
   readonly lintSettings: LintSettings
   readonly problems: readonly Problem[]
 }
 
 export function readConfig(text: string, file: string): Config {
+  // A file whose settings are all commented out is fine.
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
   const reading = readDocument(text, file)
   if ('complaints' in reading) return refuse(reading.complaints.map(toProblem))
   const { value } = reading
@@ -26,15 +30,16 @@ export function readConfig(text: string, file: string): Config {
   const { rules, ...settings } = value as Values
   const lint = readRules(rules ?? {}, reading)
   const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
-  const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)))
+  const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)) && !isInput(key))
   return {
     values: Object.fromEntries(known.map(([key, setting]) => [toCamel(key), decoded(toCamel(key), setting)])),
+    inputs: Object.fromEntries(Object.entries(settings).filter(([key]) => isInput(key))),
     lintSettings: lint.lintSettings,
     problems: [...lint.problems, ...unknown.map((key) => ({ name: file, message: `"${quote(key, 60)}" ${whyNot(toCamel(key))}` }))],
   }
 }
 
-const refuse = (problems: readonly Problem[]): Config => ({ values: {}, lintSettings: {}, problems })
+const refuse = (problems: readonly Problem[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, problems })
 
 const toProblem = ({ place, message }: Complaint): Problem => ({ name: formatPlace(place), message })
 
@@ -46,6 +51,8 @@ function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSe
 
 const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)
 
+const isInput = (name: string): boolean => fileInputs.some((allowed) => allowed === name)
+
 function decoded(name: string, setting: unknown): unknown {
   const field = settingFields[name]
   return typeof setting === 'string' && field ? decode(field, setting) : setting
@@ -54,4 +61,4 @@ function decoded(name: string, setting: unknown): unknown {
 const whyNot = (name: string): string =>
   settingNames.includes(name)
     ? 'may not be set by a file in the repository: give it as an input or a variable'
-    : `is no setting${didYouMean(name, fileSettings.map(toKebab))}`
+    : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`

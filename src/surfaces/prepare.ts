@@ -56,9 +56,11 @@ export async function prepare(request: Request): Promise<Prepared> {
   }
   const operation: Operation = await operations[name]()
   const inputNames = Object.keys(operation.input.shape)
-  const given = pick(request.inputs, (key) => Object.hasOwn(operation.input.shape, key))
-  const fields = parseFields(operation.input, request.areText ? decodeAll(operation.input.shape, given) : given)
   const settings = await readSettings(request)
+  const isKnown = (key: string): boolean => Object.hasOwn(operation.input.shape, key)
+  const given = pick(request.inputs, (key) => isKnown(key) && request.inputs[key] !== undefined)
+  const decoded = request.areText ? decodeAll(operation.input.shape, given) : given
+  const fields = parseFields(operation.input, { ...pick(settings.inputs, isKnown), ...decoded })
   const place = locate(settings.values, operation.scope, request.env)
   const problems = [
     ...unknownInputs(request.inputs, name, [...settingNames, ...inputNames]),
@@ -103,6 +105,7 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Req
   return {
     values: parsed.values,
     names: parsed.names,
+    inputs: fromFile.inputs,
     lintSettings: fromFile.lintSettings,
     leniency: given.warnOnly === undefined ? say`warn-only in ${configFileOf(given.config)}` : say`warn-only`,
     problems: [...fromFile.problems, ...parsed.problems],
@@ -112,7 +115,7 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Req
 const configFileOf = (wanted: unknown): string => (typeof wanted === 'string' ? wanted : defaultConfigFile)
 
 async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
-  const nothing: Config = { values: {}, lintSettings: {}, problems: [] }
+  const nothing: Config = { values: {}, inputs: {}, lintSettings: {}, problems: [] }
   const path = configFileOf(wanted)
   try {
     const text = await readConfigFile(path, wanted !== undefined)

@@ -47,10 +47,15 @@ export async function findWorkspaceFiles(root: string, globs: readonly string[],
 }
 
 /** The workspace as operations see it. */
-export const workspaceFiles = (root: string, env: Readonly<Record<string, string | undefined>>): Files => ({
+export const workspaceFiles = (
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+  remoteRepository: Files['remoteRepository'] = async () => undefined,
+): Files => ({
   read: (path, input) => readWorkspaceFile(root, path, input),
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
   variable: (name) => env[name],
+  remoteRepository,
 })
 
 /** The same, but undefined for a file that does not exist and that nobody asked for by name. */

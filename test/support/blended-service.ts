@@ -1,7 +1,6 @@
 // A service some time later: the same objects, many of them changed beyond recognition.
 import type { RandomService } from './random-service.ts'
-
-const carriers: readonly unknown[] = ['line', 'stacked_bar', 'number']
+import { carriesAlerts } from './random-tiles.ts'
 
 /** The first service, with what the second one has in place of some of it, under the ids of the first. */
 export function blend(first: RandomService, second: RandomService, choices: readonly number[]): RandomService {
@@ -19,7 +18,7 @@ export function blend(first: RandomService, second: RandomService, choices: read
   })
   const savedSearches = pick(first.savedSearches, second.savedSearches, (one, other) => ({ ...other, id: one.id }))
   const places = new Set([
-    ...dashboards.flatMap(({ tiles }) => tiles.filter(({ config }) => carriers.includes(config.displayType)).map(({ id }) => id)),
+    ...dashboards.flatMap(({ tiles }) => tiles.filter(({ config }) => carriesAlerts(config)).map(({ id }) => id)),
     ...savedSearches.map(({ id }) => id),
   ])
   const alerts = pick(first.alerts, second.alerts, (one, other) => {

@@ -13,3 +13,14 @@ export const hostile: readonly Hostile[] = [
   { id: 'size-emoji', value: '😀'.repeat(250_000), why: 'has more bytes than characters' },
   { id: 'size-lines', value: 'x\n'.repeat(100_000), why: 'has 100,000 lines' },
 ]
+
+/** Checks every entry of a corpus in one test; a failure names its entry. */
+export async function forEachEntry<T extends { readonly id: string }>(entries: readonly T[], check: (entry: T) => unknown): Promise<void> {
+  for (const entry of entries) {
+    try {
+      await check(entry)
+    } catch (cause) {
+      throw new Error(`${entry.id}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    }
+  }
+}

@@ -1,7 +1,7 @@
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
-import { readOnly } from '../../src/api/client.ts'
+import { type Connection, readOnly } from '../../src/api/client.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
-import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
+import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Context } from '../../src/operations/operation.ts'
 import { apply } from '../../src/operations/provisioning/apply.ts'
@@ -10,7 +10,7 @@ import { plan } from '../../src/operations/provisioning/plan.ts'
 import { pull } from '../../src/operations/provisioning/pull.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
-type Dialect = NonNullable<EmulatorOptions['dialect']>
+type Dialect = Exclude<NonNullable<EmulatorOptions['dialect']>, 'hyperdx'>
 
 /** Files by path. Anything that is no text is written as JSON. */
 export type SiteFiles = Readonly<Record<string, unknown>>
@@ -29,10 +29,20 @@ export interface Site {
 
 export const project = 'shop/observability'
 
+/** An emulator, or a server with keys and ids of its own. */
+export interface SiteServer {
+  readonly url: string
+  readonly connection?: Partial<Connection>
+  readonly service?: typeof service
+  readonly project?: string
+}
+
 /** Without a clock of the caller's, nothing ever waits. */
-export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
+export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
   const profile = dialect === 'neutral' ? neutral : profileNamed(dialect)
-  const session = openSession(emulator.url, { profile, observabilityPath: profile.observabilityPath, deadlineMs: 3_600_000 }, clock)
+  const { observabilityPath } = profile
+  const session = openSession(server.url, { profile, observabilityPath, deadlineMs: 3_600_000, ...server.connection }, clock)
+  const place = server.service ?? service
   const progress: string[] = []
   const contextFor = (files: SiteFiles): Context<'write', 'service'> => ({
     ...sharedContext(files),
@@ -40,17 +50,17 @@ export async function withSite<T>(emulator: Emulator, dialect: Dialect, use: (si
   })
   const readContextFor = (files: SiteFiles): Context<'read', 'service'> => ({ ...sharedContext(files), api: readOnly(session.api) })
   const sharedContext = (files: SiteFiles): Omit<Context<'read', 'service'>, 'api'> => ({
-    organizationId: demo.organizationId,
-    service,
+    organizationId: place.organizationId,
+    service: place,
     profile,
-    apiOrigin: emulator.url,
+    apiOrigin: server.url,
     clock: session.clock,
     files: toFiles(files),
     lintSettings: {},
     stop: session.stopSignal,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
   })
-  const standard = { files: ['**'], project, prune: false, maxDeletes: 1000 }
+  const standard = { files: ['**'], project: server.project ?? project, prune: false, maxDeletes: 1000 }
   try {
     return await use({
       session,
@@ -69,6 +79,7 @@ const toFiles = (files: SiteFiles): Context<'write', 'service'>['files'] => ({
   find: async () => Object.keys(files).filter((path) => !path.endsWith('.plan.json')),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,
+  remoteRepository: async () => undefined,
 })
 
 /** The files with those that a pull wrote. */

@@ -1,6 +1,5 @@
-// Owns the shop's alerts: four to six in each service, in all the states that an alert can be in.
 import type { ServiceName } from '../demo.ts'
-import type { Ids } from '../ids.ts'
+import type { DemoIds } from '../ids.ts'
 import type { Dialect } from '../options.ts'
 import type { Alert, Service } from '../store.ts'
 
@@ -64,7 +63,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertText[]>> = {
 
 const hourMs = 3_600_000
 
-export function createAlerts(ids: Ids, service: Service, atMs: number, dialect: Dialect): Alert[] {
+export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
   const name = service.name as ServiceName
   const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
   const alerts = alertsOf[name].map(
@@ -76,11 +75,11 @@ export function createAlerts(ids: Ids, service: Service, atMs: number, dialect: 
     first.executionErrors = [{ timestamp: before(1), type: 'QUERY_ERROR', message: "Unknown identifier 'StatusCod' in the query" }]
   }
   // The neutral contract knows no saved searches, and so no alerts on them.
-  if (dialect === 'clickhouse-cloud' && first) alerts.push(toSavedSearchAlert(first, ids, service))
+  if (dialect !== 'neutral' && first) alerts.push(toSavedSearchAlert(first, ids, service))
   return alerts
 }
 
-function createAlert(ids: Ids, { dashboards, webhooks, teamId }: Service, text: AlertText): Omit<Alert, 'createdAt' | 'updatedAt'> {
+function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, text: AlertText): Omit<Alert, 'createdAt' | 'updatedAt'> {
   const [name, dashboardName, tileName, threshold, interval, message, { thresholdType = 'above', state = 'OK', webhook = 'oncall' } = {}] =
     text
   const dashboard = dashboards.find((one) => one.name === dashboardName)
@@ -93,23 +92,22 @@ function createAlert(ids: Ids, { dashboards, webhooks, teamId }: Service, text: 
     savedSearchId: null,
     groupBy: null,
     threshold,
-    thresholdMax: null,
     thresholdType,
     interval,
-    scheduleOffsetMinutes: 0,
-    scheduleStartAt: null,
     channels: [{ type: 'webhook', webhookId: webhooks.find((one) => one.name === webhook)?.id ?? '' }],
     name,
     message,
     note: null,
     numConsecutiveWindows: null,
     state,
-    silenced: null,
-    executionErrors: [],
   }
 }
 
-const toSavedSearchAlert = (like: Alert, ids: Ids, { name, savedSearches }: Service): Alert => ({
+const toSavedSearchAlert = (
+  { silenced: _, executionErrors: __, ...like }: Alert,
+  ids: DemoIds,
+  { name, savedSearches }: Service,
+): Alert => ({
   ...like,
   id: ids.objectId(),
   source: 'saved_search',
@@ -121,6 +119,4 @@ const toSavedSearchAlert = (like: Alert, ids: Ids, { name, savedSearches }: Serv
   threshold: 100,
   interval: '1h',
   state: 'OK',
-  silenced: null,
-  executionErrors: [],
 })

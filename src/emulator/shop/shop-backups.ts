@@ -1,6 +1,5 @@
-// Owns the shop's backups: fresh for checkout, stale for catalog, failing for search.
 import type { ServiceName } from '../demo.ts'
-import type { Ids } from '../ids.ts'
+import type { DemoIds } from '../ids.ts'
 import type { Backup } from '../store.ts'
 
 const minuteMs = 60_000
@@ -12,7 +11,7 @@ const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, cat
 
 const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_080, catalog: 21_474_836_480, search: 8_589_934_592 }
 
-export function createBackups(ids: Ids, serviceId: string, name: ServiceName, atMs: number): Backup[] {
+export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs: number): Backup[] {
   const newestMs = atMs - newestAgeHours[name] * hourMs
   return Array.from({ length: count }, (_, index) => {
     const full = index % 7 === 2
@@ -30,7 +29,7 @@ interface Facts {
   readonly index: number
 }
 
-function createBackup(ids: Ids, serviceId: string, name: ServiceName, { full, minutes, finishedMs, failed, index }: Facts): Backup {
+function createBackup(ids: DemoIds, serviceId: string, name: ServiceName, { full, minutes, finishedMs, failed, index }: Facts): Backup {
   const startedAt = new Date(finishedMs - minutes * minuteMs).toISOString()
   // A shop grows: the further back, the smaller.
   const bytes = Math.round((fullBytes[name] / (full ? 1 : 16)) * (1 - index * 0.004))

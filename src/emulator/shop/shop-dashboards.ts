@@ -1,10 +1,9 @@
-// Owns the shop's dashboards and saved searches: what a team of each service would look at.
 import type { ServiceName } from '../demo.ts'
-import type { Ids } from '../ids.ts'
+import type { DemoIds } from '../ids.ts'
 import type { Dashboard, SavedSearch, Service, Source, Tile } from '../store.ts'
 import { type Catalogue, dashboardsOf, type TileText } from './shop-tiles.ts'
 
-export function createDashboards(ids: Ids, service: ServiceName, sources: readonly Source[]): Dashboard[] {
+export function createDashboards(ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] {
   const catalogue: Catalogue = {
     logs: idOf(sources, 'Logs'),
     traces: idOf(sources, 'Traces'),
@@ -25,7 +24,7 @@ export function createDashboards(ids: Ids, service: ServiceName, sources: readon
 }
 
 // Two tiles side by side on the grid's 24 columns.
-const place = (ids: Ids, [name, w, config]: TileText, index: number): Tile => ({
+const place = (ids: DemoIds, [name, w, config]: TileText, index: number): Tile => ({
   id: ids.objectId(),
   name,
   x: index % 2 === 0 ? 0 : 12,
@@ -35,17 +34,15 @@ const place = (ids: Ids, [name, w, config]: TileText, index: number): Tile => ({
   config,
 })
 
-const createFilter = (ids: Ids, sourceId: string) => ({
+const createFilter = (ids: DemoIds, sourceId: string) => ({
   id: ids.objectId(),
   type: 'QUERY_EXPRESSION',
   name: 'Environment',
   expression: "ResourceAttributes['deployment.environment']",
   sourceId,
-  isBroadcastEnabled: true,
-  isVariableEnabled: false,
 })
 
-export function createSavedSearches(ids: Ids, { name, sources, teamId }: Service, atMs: number): SavedSearch[] {
+export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Service, atMs: number): SavedSearch[] {
   const at = new Date(atMs - 60 * 86_400_000).toISOString()
   return [
     {

@@ -1,10 +1,20 @@
-// Owns the shop's sources and webhooks. Webhook urls look like secrets, as they do in the real API, and open nothing.
 import type { ServiceName } from '../demo.ts'
-import type { Ids } from '../ids.ts'
-import type { Source, Webhook } from '../store.ts'
+import type { DemoIds } from '../ids.ts'
+import type { Connection, Source, Webhook } from '../store.ts'
 
-export function createSources(ids: Ids, service: ServiceName): Source[] {
-  const connection = ids.objectId()
+export function createConnection(ids: DemoIds, service: ServiceName, atMs: number): Connection {
+  const at = new Date(atMs - 300 * 86_400_000).toISOString()
+  return {
+    id: ids.objectId(),
+    name: 'Default',
+    host: `https://${service}.clickhouse.example:8443`,
+    username: 'otel',
+    createdAt: at,
+    updatedAt: at,
+  }
+}
+
+export function createSources(ids: DemoIds, service: ServiceName, connection: string): Source[] {
   const from = (tableName: string) => ({ databaseName: `${service}_otel`, tableName })
   const [logs, traces, metrics] = [ids.objectId(), ids.objectId(), ids.objectId()]
   const resource = { serviceNameExpression: 'ServiceName', resourceAttributesExpression: 'ResourceAttributes' }
@@ -49,7 +59,7 @@ export function createSources(ids: Ids, service: ServiceName): Source[] {
       name: 'Metrics',
       kind: 'metric',
       connection,
-      from: { databaseName: `${service}_otel`, tableName: null },
+      from: { databaseName: `${service}_otel`, tableName: '' },
       metricTables: { gauge: 'otel_metrics_gauge', sum: 'otel_metrics_sum', histogram: 'otel_metrics_histogram' },
       timestampValueExpression: 'TimeUnix',
       resourceAttributesExpression: 'ResourceAttributes',
@@ -69,13 +79,14 @@ const createSessions = (id: string, connection: string, traceSourceId: string): 
   traceSourceId,
 })
 
+/** They look like secrets, as they do in the real API, and open nothing. */
 const hookUrls = (service: ServiceName) => ({
   oncall: `https://hooks.slack.example/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
   incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
   audit: `https://audit.example/hooks/opens-nothing-${service}`,
 })
 
-export function createWebhooks(ids: Ids, service: ServiceName, atMs: number): Webhook[] {
+export function createWebhooks(ids: DemoIds, service: ServiceName, atMs: number): Webhook[] {
   const at = new Date(atMs - 120 * 86_400_000).toISOString()
   const urls = hookUrls(service)
   const create = (name: string, kind: string, url: string, description: string): Webhook => ({

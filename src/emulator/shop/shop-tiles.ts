@@ -1,4 +1,3 @@
-// Owns what stands on the shop's dashboards, as name, width and config of each tile.
 import type { ServiceName } from '../demo.ts'
 import type { JsonObject } from '../store.ts'
 

@@ -1,4 +1,3 @@
-// Owns the shop's usage: 92 days up to the day of the start, so that a month can be compared with the one before, 12 to 15 credits a day, quieter weekends, one spike.
 // Amounts are a pure function of entity and date, but for the spike and the part of today that has passed.
 import { addDays, type Day, dayOf, eachDay } from '../../kernel/days.ts'
 import { demo, type ServiceName } from '../demo.ts'

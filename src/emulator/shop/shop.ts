@@ -1,43 +1,51 @@
-// Owns the demo data as a whole: a small shop with three services in one warehouse, and the same organization with nothing in it.
 import { demo, type ServiceName } from '../demo.ts'
-import type { Ids } from '../ids.ts'
+import { createDemoIds, type DemoIds, type Ids } from '../ids.ts'
 import type { Dialect } from '../options.ts'
 import type { ApiKey, Organization, Permission, Service, Store } from '../store.ts'
 import { createAlerts } from './shop-alerts.ts'
 import { createBackups } from './shop-backups.ts'
 import { createDashboards, createSavedSearches } from './shop-dashboards.ts'
-import { createSources, createWebhooks } from './shop-sources.ts'
+import { createConnection, createSources, createWebhooks } from './shop-sources.ts'
 import { createUsage } from './shop-usage.ts'
 
-const hourMs = 3_600_000
+const dayMs = 86_400_000
 const createdDaysAgo = 400
 
+/** A small shop with three services in one warehouse. */
 export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
-  const store = createEmpty(ids, atMs)
+  const demoIds = createDemoIds(ids)
+  const store = createOrganization(demoIds, atMs)
   for (const organization of store.organizations) {
     organization.usage = createUsage(atMs)
-    for (const service of organization.services) fill(service, ids, atMs, dialect)
+    for (const service of organization.services) fill(service, demoIds, atMs, dialect)
   }
   return store
 }
 
-/** Organization, services and keys, and nothing else. */
+/** The same organization, services and keys, with a connection in each service and nothing else. */
 export function createEmpty(ids: Ids, atMs: number): Store {
+  const demoIds = createDemoIds(ids)
+  const store = createOrganization(demoIds, atMs)
+  for (const { services } of store.organizations)
+    for (const service of services) service.connections = [createConnection(demoIds, service.name as ServiceName, atMs)]
+  return store
+}
+
+function createOrganization(ids: DemoIds, atMs: number): Store {
   const organization: Organization = {
     id: demo.organizationId,
     name: 'Demo shop',
-    createdAt: new Date(atMs - createdDaysAgo * 24 * hourMs).toISOString(),
-    services: [
-      createService(ids, 'checkout', true, 'critical'),
-      createService(ids, 'catalog', false, 'normal'),
-      createService(ids, 'search', false, 'normal'),
-    ],
+    createdAt: createdAt(atMs),
+    services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
     usage: [],
   }
   return { organizations: [organization], keys: createKeys() }
 }
 
-function createService(ids: Ids, name: ServiceName, isPrimary: boolean, importance: string): Service {
+const createdAt = (atMs: number): string => new Date(atMs - createdDaysAgo * dayMs).toISOString()
+
+function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
+  const isPrimary = name === 'checkout'
   return {
     id: demo.services[name],
     name,
@@ -46,8 +54,10 @@ function createService(ids: Ids, name: ServiceName, isPrimary: boolean, importan
     state: 'running',
     dataWarehouseId: demo.warehouseId,
     isPrimary,
-    tags: [{ key: 'team', value: name }, { key: 'importance', value: importance }, { key: 'shop' }],
+    tags: [{ key: 'team', value: name }, { key: 'importance', value: isPrimary ? 'critical' : 'normal' }, { key: 'shop' }],
+    createdAt: createdAt(atMs),
     teamId: ids.objectId(),
+    connections: [],
     dashboards: [],
     alerts: [],
     sources: [],
@@ -58,9 +68,11 @@ function createService(ids: Ids, name: ServiceName, isPrimary: boolean, importan
   }
 }
 
-function fill(service: Service, ids: Ids, atMs: number, dialect: Dialect): void {
+function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): void {
   const name = service.name as ServiceName
-  service.sources = createSources(ids, name)
+  const connection = createConnection(ids, name, atMs)
+  service.connections = [connection]
+  service.sources = createSources(ids, name, connection.id)
   service.webhooks = createWebhooks(ids, name, atMs)
   service.dashboards = createDashboards(ids, name, service.sources)
   service.savedSearches = createSavedSearches(ids, service, atMs)
@@ -78,7 +90,7 @@ const everything: readonly Permission[] = [
 
 const createKeys = (): ApiKey[] => [
   createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, everything),
-  createKey('billing', demo.keys.billing, ['control-plane:organization:view-billing']),
+  createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
   createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
   { ...createKey('disabled', demo.keys.disabled, everything), state: 'disabled' },
 ]

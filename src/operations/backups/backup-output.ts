@@ -13,7 +13,7 @@ export const backupOutput = z.object({
   backupAgeHours: z.number().optional().describe('Hours since it was started, which is the moment whose data it holds; two decimals.'),
   backupSizeBytes: z.number().optional().describe('Size in bytes.'),
   backupDurationSeconds: z.number().optional().describe('How long it took, or has taken so far, in seconds.'),
-  backupBucketPath: z.string().optional().describe('Where it is stored, for a bucket of your own.'),
+  backupBucketPath: z.string().optional().describe('Where it is stored, for a bucket of your own: its path, or the container of Azure.'),
 })
 
 export type BackupOutput = z.output<typeof backupOutput>
@@ -30,9 +30,12 @@ export function outputsOf(backup: Backup, nowMs: number): BackupOutput {
     ...(finishedAt && { backupFinishedAt: toIso(finishedAt) }),
     ...(bytes !== undefined && { backupSizeBytes: bytes }),
     ...(seconds !== undefined && { backupDurationSeconds: seconds }),
-    ...(bucket?.bucketPath && { backupBucketPath: bucket.bucketPath }),
+    ...(bucketPathOf(bucket) && { backupBucketPath: bucketPathOf(bucket) }),
   }
 }
+
+/** Azure has a container where the others have a path. */
+const bucketPathOf = (bucket: Backup['bucket']): string | undefined => bucket?.bucketPath || bucket?.containerName || undefined
 
 const toIso = (text: string): string => new Date(text).toISOString()
 

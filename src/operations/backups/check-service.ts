@@ -1,5 +1,6 @@
 // Owns what follows from the answers about one service: limit, outcome, trend.
 import { ApiError } from '../../api/api-error.ts'
+import type { BackupConfiguration } from '../../api/backups.ts'
 import type { ErrorKind, WatchkeeperError } from '../../kernel/errors.ts'
 import { limitForPeriod, standardHours } from '../../rules/age-limit.ts'
 import { type BackupTrend, judgeSize, type Trend, trendOf, usualDurationMs } from '../../rules/backup-trend.ts'
@@ -53,10 +54,17 @@ function limitOf(configuration: ServiceReading['configuration'], given: number |
     ...(backupStartTime && { startTime: backupStartTime }),
   }
   const usualHours = usualDurationMs(known.filter((backup) => stateOf(backup) === 'done')) / 3_600_000
-  const hours = backupPeriodInHours == null ? undefined : limitForPeriod(backupPeriodInHours, usualHours)
+  const periodHours = periodOf(configuration.value)
+  const hours = periodHours === undefined ? undefined : limitForPeriod(periodHours, usualHours)
   return hours === undefined
     ? { hours: standardHours, source: 'standard', whyStandard: 'no-period', ...facts }
     : { hours, source: 'configuration', ...facts }
+}
+
+/** By the vendor's document, a start time resets the period to 24 hours; the server also takes one beside a period of 48. */
+function periodOf({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
+  const hours = backupPeriodInHours ?? undefined
+  return backupStartTime ? Math.max(hours ?? 0, 24) : hours
 }
 
 function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {

@@ -40,7 +40,7 @@ export const apply = defineOperation({
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context.files)
-    const planned = await makePlan(context, input)
+    const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
     if (isWrong(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)

@@ -1,5 +1,6 @@
 // Owns how a plan, and what became of it, is shown: numbers, then what is wrong, then each object as a review would show it.
 import type { Action } from '../../provision/change.ts'
+import { unmanaged } from '../../provision/match.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { toDiffLines } from '../../report/diff.ts'
 import { counted, data, join, type Line, ours, say } from '../../report/line.ts'
@@ -52,7 +53,27 @@ export const findingBlocks = ({ findings }: PlanResult): readonly Block[] => (fi
 /** One diff for all objects, so that a page stays one page. */
 export function objectBlocks(result: PlanResult): readonly Block[] {
   const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
-  return [{ kind: 'diff', lines: changed.flatMap(toLines) }, ...adoptions(result), ...leftovers(result), ...unchecked(result)]
+  return [
+    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap(toLines) },
+    ...adoptions(result),
+    ...hiddenParts(result),
+    ...leftovers(result),
+    ...unchecked(result),
+  ]
+}
+
+/** Nothing differs, but it was another key's or another project's. */
+const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanaged)
+
+/** What a client cannot see, and so cannot keep. */
+export const hiddenPartsText =
+  'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
+
+const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
+  const written = objects.filter(({ section, action }) => section === 'dashboards' && (action === 'update' || action === 'adopt'))
+  if (written.length === 0) return []
+  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes what the API does not show of ${ours(written.length === 1 ? 'it' : 'them')}: ${ours(hiddenPartsText)}. Written: ${namesOf(written)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
 /** Objects that still read as one sentence. */
@@ -83,7 +104,8 @@ function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
 const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')
   if (adopted.length === 0) return []
-  const line = say`${adopted.length} ${ours(adopted.length === 1 ? 'object is' : 'objects are')} as declared and will be marked as this project's, and nothing else about ${ours(adopted.length === 1 ? 'it' : 'them')} changes: ${namesOf(adopted)}`
+  const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
+  const line = say`${adopted.length} ${ours(are)} as declared. apply takes ${ours(them)} over by writing this project's marker: ${namesOf(adopted)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
 }
 

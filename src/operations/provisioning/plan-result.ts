@@ -90,7 +90,6 @@ export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[
 
 async function describe(change: Change): Promise<PlannedObject> {
   const { section, key, name, action, id, place, origin, notes, fields } = change
-  const adoption = change.isAdopted && action !== 'adopt' ? ['takes over an object that bears no mark'] : []
   return {
     section,
     key,
@@ -99,7 +98,7 @@ async function describe(change: Change): Promise<PlannedObject> {
     ...(id !== undefined && { id }),
     ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
     ...(origin !== undefined && { origin }),
-    notes: [...adoption, ...notes],
+    notes: [...notes],
     fields: await Promise.all(fields.map(withLines)),
   }
 }

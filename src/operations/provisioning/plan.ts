@@ -29,7 +29,7 @@ export const planShape = {
 type PlanInput = z.output<(typeof planShape)['input']>
 
 export async function runPlan(context: Context<'read', 'service'>, input: PlanInput) {
-  const planned = await makePlan(context, input)
+  const planned = await makePlan(context, { ...input, effect: 'read' })
   const { organizationId, serviceId } = context.service
   const result = await toPlanResult(planned)
   if (input.planFile === undefined || isWrong(planned)) return { ...result, planFile: '' }

@@ -37,7 +37,7 @@ export function pullHeadline(result: PullResult): Line {
 export function judgePull(result: PullResult): Verdict {
   const errors = result.findings.filter(({ severity }) => severity === 'error').length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
-  const warnings = result.findings.length
+  const warnings = result.findings.filter(({ severity }) => severity === 'warning').length
   const reasons = [
     ...(result.leftOut > 0 ? [say`${counted(result.leftOut, 'object')} left out`] : []),
     ...(warnings > 0 ? [say`${counted(warnings, 'warning')}`] : []),

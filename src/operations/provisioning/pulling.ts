@@ -1,16 +1,18 @@
 // Owns the way from service and files to the files of a pull: read, compare, write down, and read it all again. It writes nothing.
 import type { ReadApi } from '../../api/client.ts'
+import type { Plan } from '../../provision/change.ts'
 import type { Declarations } from '../../provision/declarations.ts'
 import { sectionNames } from '../../provision/declarations-schema.ts'
 import { type Finding, failing } from '../../provision/finding.ts'
 import { type LintSettings, lintRules } from '../../provision/lint.ts'
 import { planChanges } from '../../provision/plan.ts'
-import { type Draft, type DraftInput, draftPull } from '../../provision/pull/draft.ts'
+import { type Draft, type DraftInput, draftPull, identityOf } from '../../provision/pull/draft.ts'
 import { findInexact, type Proof } from '../../provision/pull/proof.ts'
 import { readWorld, type World } from '../../provision/world.ts'
 import { type Found, findDeclarations } from '../declaration-files.ts'
 import type { Context, Files } from '../operation.ts'
 import { projectFor } from './inputs.ts'
+import { complaintsAbout } from './server-check.ts'
 
 export interface PullRequest {
   readonly files: readonly string[]
@@ -27,7 +29,7 @@ type PullContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'fil
 
 export async function makePull(context: PullContext, request: PullRequest): Promise<Pulled> {
   const { api, service, profile, files } = context
-  const project = projectFor(request.project, files)
+  const { project, findings } = await projectFor(request.project, files, 'read')
   const texts = await readTexts(request.files, files)
   const found = await findIn(texts, context)
   const nothing = { project, files: [], objects: [] }
@@ -36,18 +38,21 @@ export async function makePull(context: PullContext, request: PullRequest): Prom
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
     planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 })
   const plan = planWith(found)
-  const unclear = plan.findings.filter(({ rule }) => whoIsWho.includes(rule))
+  const unclear = plan.findings.filter(({ rule, severity }) => severity === 'error' && whoIsWho.includes(rule))
   if (unclear.length > 0) return { ...nothing, findings: unclear }
   const input = { declarations: found, plan, world, profile, globs: request.files, texts, variable: files.variable }
-  const { draft, proof } = await proven(input, async ({ files: drafted }) => {
-    const again = await findIn(new Map([...texts, ...drafted.map(({ path, after }) => [path, after] as const)]), context)
-    return { declarations: again, findings: again.findings, plan: planWith(again) }
+  const refusals = new Map<string, string | undefined>()
+  const { draft, proof } = await proven(input, async (drafted) => {
+    const again = await findIn(new Map([...texts, ...drafted.files.map(({ path, after }) => [path, after] as const)]), context)
+    const proof = { declarations: again, findings: again.findings, plan: planWith(again) }
+    const inexact = findInexact(drafted, proof)
+    return { proof, inexact: inexact.size > 0 ? inexact : await refusedByServer(proof.plan, refusals, context) }
   })
-  return { ...draft, project, findings: [...doubtsAbout(world), ...lostExpressions(draft), ...leftWrong(proof)] }
+  return { ...draft, project, findings: [...findings, ...doubtsAbout(world), ...lostExpressions(draft), ...leftWrong(proof)] }
 }
 
 /** Without knowing which object is which, nothing can be said about any of them. */
-const whoIsWho: readonly string[] = ['mark-twice', 'not-ours', 'ambiguous-adoption']
+const whoIsWho: readonly string[] = ['mark-twice', 'not-ours', 'ambiguous-adoption', 'other-project']
 
 async function readTexts(globs: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
@@ -68,18 +73,44 @@ const adviceOff: LintSettings = Object.fromEntries(
   Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
 )
 
+/** Dashboards that apply would adopt and the server refuses to store again, with the reason. `known` holds earlier answers. */
+async function refusedByServer(
+  plan: Plan,
+  known: Map<string, string | undefined>,
+  context: PullContext,
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  if (!context.profile.dashboardCheck) return refused
+  for (const change of plan.changes) {
+    if (change.section !== 'dashboards' || change.id === undefined || !change.isAdopted) continue
+    const identity = identityOf('dashboards', change.id)
+    if (!known.has(identity)) {
+      const [first] = (await complaintsAbout(change, context)) ?? []
+      known.set(identity, first && [first.path, first.message].filter(Boolean).join(': '))
+    }
+    const reason = known.get(identity)
+    if (reason !== undefined) refused.set(identity, `the server refuses to store it again: ${reason}`)
+  }
+  return refused
+}
+
+interface Checked {
+  readonly proof: Proof
+  /** By identity, with the reason. */
+  readonly inexact: ReadonlyMap<string, string>
+}
+
 interface Proven {
   readonly draft: Draft
   readonly proof: Proof
 }
 
-/** What a file cannot say exactly stays outside, until plan has nothing to do for the rest. */
-async function proven(input: Omit<DraftInput, 'excluded'>, check: (draft: Draft) => Promise<Proof>): Promise<Proven> {
+/** What a file cannot say exactly, or apply could not write, stays outside, until plan has nothing to do for the rest. */
+async function proven(input: Omit<DraftInput, 'excluded'>, check: (draft: Draft) => Promise<Checked>): Promise<Proven> {
   const excluded = new Map<string, string>()
   for (;;) {
     const draft = draftPull({ ...input, excluded })
-    const proof = await check(draft)
-    const inexact = findInexact(draft, proof)
+    const { proof, inexact } = await check(draft)
     if (inexact.size === 0) return { draft, proof }
     for (const [identity, reason] of inexact) excluded.set(identity, reason)
   }

@@ -1,12 +1,14 @@
-// Owns asking the server what it thinks of the dashboards that a plan writes, before anything is written.
+// Asking the server what it thinks of the dashboards that a plan writes, before anything is written. Its answer to a read can be
+// something that it refuses to store again, so that objects to adopt are checked as well, and all of them.
 import { ApiError } from '../../api/api-error.ts'
 import type { ReadApi } from '../../api/client.ts'
 import type { DashboardComplaint } from '../../api/dashboard-check.ts'
 import type { Service } from '../../api/service.ts'
 import type { Change, Plan } from '../../provision/change.ts'
+import { composeUpdate } from '../../provision/compose.ts'
 import type { Declared } from '../../provision/declarations.ts'
 import { type Finding, failing } from '../../provision/finding.ts'
-import { listOf } from '../../provision/kinds/dashboard-kind.ts'
+import { dashboardKind, listOf } from '../../provision/kinds/dashboard-kind.ts'
 import type { Body } from '../../provision/kinds/kind.ts'
 
 export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
@@ -22,28 +24,32 @@ interface Asking {
   readonly service: Service
 }
 
-/** So that the number of requests does not grow with the number of dashboards. */
+/** So that the number of requests does not grow with the number of dashboards. What is adopted is adopted once. */
 const mostChecked = 20
 
 export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: Asking): Promise<ServerCheck> {
   if (failing(plan.findings).length > 0) return { findings: [], uncheckedCount: 0 }
-  const changed = plan.changes.filter(({ section, action }) => section === 'dashboards' && (action === 'create' || action === 'update'))
+  const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change))
+  const changed = written.filter(({ isAdopted }) => !isAdopted)
+  const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, mostChecked)]
   const declared = new Map(objects.map((one) => [`${one.section}.${one.key}`, one]))
   const findings: Finding[] = []
   let checkedCount = 0
-  for (const change of changed.slice(0, mostChecked)) {
+  for (const change of wanted) {
     const complaints = await complaintsAbout(change, asking)
     if (complaints === undefined) break
     checkedCount += 1
     findings.push(...complaints.map((complaint) => toFinding(complaint, change, declared.get(`dashboards.${change.key}`))))
   }
-  return { findings, uncheckedCount: changed.length - checkedCount }
+  return { findings, uncheckedCount: written.length - checkedCount }
 }
 
-/** Undefined when the service does not know the question: older ones do not. */
-async function complaintsAbout({ desired = {} }: Change, { api, service }: Asking): Promise<readonly DashboardComplaint[] | undefined> {
+const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
+
+/** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
+export async function complaintsAbout(change: Change, { api, service }: Asking): Promise<readonly DashboardComplaint[] | undefined> {
   try {
-    return await api.dashboards.check(service, withoutIds(desired))
+    return await api.dashboards.check(service, withoutIds(bodyOf(change)))
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown
     if (thrown.kind === 'not-served') return undefined
@@ -52,6 +58,9 @@ async function complaintsAbout({ desired = {} }: Change, { api, service }: Askin
     throw thrown
   }
 }
+
+/** What would be sent: with everything of the stored object that files have no say in. */
+const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardKind, desired, actual))
 
 const toFinding = ({ path, message }: DashboardComplaint, { key, place }: Change, declared: Declared | undefined): Finding => ({
   rule: 'server-refuses',

@@ -1,32 +1,29 @@
-// Owns what plan and apply must know of dashboards: above all that a tile keeps its id, because its alerts hang on it.
+// What plan and apply must know of dashboards: above all that a tile keeps its id, because its alerts hang on it.
 import { type Dashboard, toDashboardBody } from '../../api/dashboards.ts'
-import { digestOfText } from '../../kernel/digest.ts'
-import { isMarkTag, markInTags, tagStyle, toMarkTag } from '../marker.ts'
-import { normalForm } from '../normal-form.ts'
-import { assumed } from './assumed.ts'
+import { isMarkerTag, markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
+import { isEmpty, isMap, withoutEmpty } from '../normal-form.ts'
 import { declaredDashboard } from './declared-dashboard.ts'
 import type { Actual, Body, Kind } from './kind.ts'
-import { withTileIds } from './tile-ids.ts'
+import { withFilterIds, withTileIds } from './tile-ids.ts'
 
 export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
   section: 'dashboards',
   noun: 'dashboard',
   schema: declaredDashboard,
-  clearWith: { tags: [], filters: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] },
+  // The server resets the language with the query, and refuses null as the language of a query.
+  clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
   bodyOf: (actual: Actual) => toDashboardBody(actual as Dashboard),
   markStyle: tagStyle,
   markIn: ({ tags }) => markInTags(tags),
   withMark: (body, mark) => ({ ...body, tags: [...ownTags(body.tags), toMarkTag(mark)] }),
-  comparable: ({ tags, tiles, savedFilterValues, ...body }) =>
-    normalForm(
-      {
-        ...body,
-        tags: ownTags(tags).toSorted(),
-        tiles: Array.isArray(tiles) ? tiles.toSorted(byId) : tiles,
-        savedFilterValues: Array.isArray(savedFilterValues) ? savedFilterValues.map(withoutType) : savedFilterValues,
-      },
-      assumed,
-    ) as Body,
+  snapshotIn: ({ tags }) => snapshotInTags(tags),
+  withSnapshot: (body, digest) => ({ ...body, tags: withSnapshotTag(body.tags as readonly string[], digest) }),
+  plain: ({ tags, tiles, ...body }) =>
+    withoutEmpty({
+      ...body,
+      tags: ownTags(tags).toSorted(),
+      tiles: Array.isArray(tiles) ? tiles.map(effectiveTile).toSorted(byId) : tiles,
+    }) as Body,
   withIds: (desired, actual) => ({
     ...desired,
     tiles: withTileIds(listOf(desired.tiles), listOf(actual.tiles)),
@@ -35,22 +32,16 @@ export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
 }
 
 export const ownTags = (tags: unknown): readonly string[] =>
-  Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkTag(tag)))] : []
+  Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkerTag(tag)))] : []
 
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as readonly Body[]) : [])
 
 const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 
-/** A saved filter of a query says so by its type or by none. */
-const withoutType = (value: Body): Body =>
-  Object.fromEntries(Object.entries(value).filter(([key, item]) => key !== 'type' || item !== 'sql'))
-
-/** Every filter of an update must bear an id; the server replaces the ones that it does not know. */
-function withFilterIds(filters: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const left = [...before]
-  return filters.map((filter) => {
-    const index = left.findIndex(({ name }) => name === filter.name)
-    const [known] = index < 0 ? [] : left.splice(index, 1)
-    return { ...filter, id: known?.id ?? digestOfText(String(filter.name), 24) }
-  })
+/** Whether the raw series beside formulas are shown means nothing where there are no formulas: the server forgets it. */
+function effectiveTile(tile: Body): Body {
+  const { config } = tile
+  if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
+  const { showOperandSeries: _, ...effective } = config
+  return { ...tile, config: effective }
 }

@@ -1,11 +1,11 @@
 // Owns what a person may write of an alert, and of a saved search, in a file of declarations.
 import * as z from 'zod'
 import { alertIntervals, thresholdTypes } from '../../api/alert-body.ts'
-import { adoption } from './declared-dashboard.ts'
+import { adoption, ownTags } from './declared-dashboard.ts'
 import { sourceReference } from './tile-config.ts'
 
-/** The API takes 4096 characters of a message or a note, and the mark of this tool needs room in one of them. */
-const longestText = 3900
+/** The API takes 4096 characters of a message or a note, and the markers of this tool need room in one of them. */
+const longestText = 3800
 
 const text = (longest: number) => z.string().min(1).max(longest)
 
@@ -71,15 +71,28 @@ export const declaredAlert = z.strictObject({
   ...adoption,
 })
 
+const expression = (longest: number) => z.string().max(longest).optional()
+
+/** The product lists all three. It refuses to create any but the SQL predicates that its side bar can show; others it keeps. */
+const savedSearchFilter = z.union([
+  z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
+  z.strictObject({
+    type: z.literal('sql_ast'),
+    operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
+    left: z.string().max(8192),
+    right: z.string().max(8192),
+  }),
+])
+
 export const declaredSavedSearch = z.strictObject({
-  name: text(1024),
+  name: z.string().trim().min(1).max(1024),
   sourceId: sourceReference,
-  select: z.string().optional(),
-  where: z.string().optional(),
-  whereLanguage: z.enum(['lucene', 'sql']).optional(),
-  orderBy: z.string().optional(),
-  tags: z.array(text(32)).max(49).optional(),
-  filters: z.array(z.strictObject({ type: z.literal('sql').default('sql'), condition: z.string() })).optional(),
+  select: expression(4096),
+  where: expression(8192),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),
+  orderBy: expression(1024),
+  tags: ownTags,
+  filters: z.array(savedSearchFilter).max(100).optional(),
   ...adoption,
 })
 

@@ -1,6 +1,7 @@
-// Owns what a person may write of a dashboard in a file of declarations.
+// What a person may write of a dashboard in a file of declarations.
 import * as z from 'zod'
-import { builtConfig, filterFields, writtenConfig } from './tile-config.ts'
+import { keyForm, keyGrammar } from '../marker.ts'
+import { builtConfig, filterFields, sql, writtenConfig } from './tile-config.ts'
 
 const word = (longest: number) => z.string().min(1).max(longest)
 
@@ -25,8 +26,8 @@ const container = z.strictObject({
   id: word(256),
   title: word(256),
   collapsed: z.boolean().default(false),
-  collapsible: z.boolean().optional(),
-  bordered: z.boolean().optional(),
+  collapsible: z.boolean().optional().meta({ serverDefault: true }),
+  bordered: z.boolean().optional().meta({ serverDefault: true }),
   tabs: z
     .array(z.strictObject({ id: word(256), title: word(256) }))
     .max(20)
@@ -34,23 +35,34 @@ const container = z.strictObject({
 })
 
 const savedFilterValue = z.union([
-  z.strictObject({ type: z.literal('sql').optional(), condition: z.string() }),
+  z.strictObject({ type: z.literal('sql').optional().meta({ serverDefault: 'sql' }), condition: sql }),
   z.strictObject({ type: z.literal('variable'), name: z.string(), values: z.array(z.string()) }),
 ])
 
-/** Where an object that exists already is taken over. */
+/** How an object that exists already is found, other than by its key. */
 export const adoption = {
-  adopt: z.boolean().optional().meta({ description: 'Take over the one object of this name that exists and bears no mark.' }),
-  id: word(64).optional().meta({ description: 'Take over the object with this id.' }),
+  adopt: z.boolean().optional().meta({ description: 'Take over the one unmanaged object of this name.' }),
+  id: word(128).optional().meta({ description: 'Take over the unmanaged object with this id.' }),
+  previousKey: z
+    .string()
+    .regex(keyGrammar)
+    .optional()
+    .meta({ description: 'The key that this object had before. Remove it once the change is applied.', accepts: keyForm }),
 }
+
+/** The API takes 50 tags of 32 characters, and this tool needs two of them for its markers. */
+export const ownTags = z.array(word(32)).max(48).optional().meta({
+  description: 'Tags to find it by, at most 48: the API takes 50, and two are for markers.',
+  accepts: 'at most 48 tags of at most 32 characters',
+})
 
 export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: 'What it is called; can be changed, the key stays.' }),
-  tags: z.array(word(32)).max(49).optional().meta({ description: 'Tags to find it by; one more marks whose it is.' }),
+  tags: ownTags,
   tiles: z.array(tile).max(500),
   filters: z.array(z.strictObject(filterFields)).optional(),
   savedQuery: z.string().nullable().optional(),
-  savedQueryLanguage: z.enum(['sql', 'lucene']).nullable().optional(),
+  savedQueryLanguage: z.enum(['sql', 'lucene']).nullable().optional().meta({ serverDefault: 'lucene' }),
   savedFilterValues: z.array(savedFilterValue).optional(),
   containers: z.array(container).max(50).optional(),
   raw: raw.optional(),

@@ -1,7 +1,7 @@
-// Owns what the engine must know of a kind of object. The engine itself knows no kind by name.
+// What the engine must know of a kind of object. The engine itself knows no kind by name.
 import type * as z from 'zod'
 import type { Section } from '../declarations-schema.ts'
-import type { FoundMark, Mark, MarkStyle } from '../marker.ts'
+import type { FoundMark, Mark, MarkStyle, SnapshotMarker } from '../marker.ts'
 
 /** An object in the API's own names, as far as it may be sent. */
 export type Body = Readonly<Record<string, unknown>>
@@ -16,17 +16,20 @@ export interface Actual {
 export interface Kind {
   readonly section: Section
   readonly noun: string
-  /** The fields that files have a say in, in the API's names. */
+  /** The fields that files have a say in, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
-  /** For each field that an update can clear, the value that clears it. */
+  /** For each field that an update can clear, the value that clears it; undefined where leaving it out does. */
   readonly clearWith: Body
   /** The part of an answered object that may be sent again. */
   bodyOf(actual: Actual): Body
   readonly markStyle: MarkStyle
   markIn(body: Body): FoundMark | undefined
+  /** Replaces the ownership marker, and takes a snapshot marker away: it is about what was stored before. */
   withMark(body: Body, mark: Mark): Body
-  /** What two bodies are compared by: without mark, without what the server owns or assumes, in an order of its own. */
-  comparable(body: Body): Body
+  snapshotIn(body: Body): SnapshotMarker | undefined
+  withSnapshot(body: Body, digest: string): Body
+  /** Without markers, without what is empty or means nothing beside the other fields, in an order of its own. */
+  plain(body: Body): Body
   /** Gives parts of the desired body the ids that they have in the actual one. */
   withIds(desired: Body, actual: Body): Body
 }

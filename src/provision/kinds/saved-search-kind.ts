@@ -1,7 +1,7 @@
-// Owns what plan and apply must know of saved searches.
+// What plan and apply must know of saved searches.
 import { type SavedSearch, toSavedSearchBody } from '../../api/saved-searches.ts'
-import { markInTags, tagStyle, toMarkTag } from '../marker.ts'
-import { normalForm } from '../normal-form.ts'
+import { markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
+import { withoutEmpty } from '../normal-form.ts'
 import { ownTags } from './dashboard-kind.ts'
 import { declaredSavedSearch } from './declared-alert.ts'
 import type { Actual, Body, Kind } from './kind.ts'
@@ -12,10 +12,13 @@ export const savedSearchKind: Kind & { readonly section: 'savedSearches' } = {
   schema: declaredSavedSearch,
   // An update replaces the whole: what it leaves out is gone.
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
-  bodyOf: (actual: Actual) => toSavedSearchBody(actual as SavedSearch),
+  // As the server stores it when it is sent again: without blanks around its name.
+  bodyOf: ({ name, ...actual }: Actual) => toSavedSearchBody({ ...actual, name: name?.trim() } as SavedSearch),
   markStyle: tagStyle,
   markIn: ({ tags }) => markInTags(tags),
   withMark: (body, mark) => ({ ...body, tags: [...ownTags(body.tags), toMarkTag(mark)] }),
-  comparable: ({ tags, ...body }) => normalForm({ ...body, tags: ownTags(tags).toSorted() }, { type: 'sql' }) as Body,
+  snapshotIn: ({ tags }) => snapshotInTags(tags),
+  withSnapshot: (body, digest) => ({ ...body, tags: withSnapshotTag(body.tags as readonly string[], digest) }),
+  plain: (body) => withoutEmpty({ ...body, tags: ownTags(body.tags).toSorted() }) as Body,
   withIds: (desired) => desired,
 }

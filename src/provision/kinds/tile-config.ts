@@ -1,5 +1,6 @@
-// Owns what a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are
-// the API's own; sources can also be given by name.
+// What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
+// API's own; sources can also be given by name. `serverDefault` is what the product answers, or assumes, where a body has no such
+// field: observed on HyperDX 2.36, see test/conformance.
 import * as z from 'zod'
 
 /** A reference that `plan` resolves to an id; the name must be unique among all that exist. */
@@ -11,7 +12,7 @@ export const byName = (noun: string, name: string) =>
 export const sourceReference = byName('source', 'The source').meta({ id: 'source' })
 
 const text = (longest: number) => z.string().max(longest)
-const sql = text(10_000)
+export const sql = text(10_000)
 const language = z.enum(['sql', 'lucene'])
 const metricType = z.enum(['sum', 'gauge', 'histogram', 'summary', 'exponential histogram'])
 
@@ -88,7 +89,7 @@ const rateUnits = [
 
 const numberFormat = z
   .strictObject({
-    output: z.enum(['currency', 'percent', 'byte', 'time', 'number', 'data_rate', 'throughput', 'duration']).optional(),
+    output: z.enum(['currency', 'percent', 'byte', 'time', 'number', 'data_rate', 'throughput', 'duration']),
     mantissa: z.int().optional(),
     thousandSeparated: z.boolean().optional(),
     average: z.boolean().optional(),
@@ -100,18 +101,30 @@ const numberFormat = z
   })
   .meta({ id: 'numberFormat' })
 
+/** An optional field that the server fills in, or takes to be this, when it is not given. */
+const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.output<T>) => schema.optional().meta({ serverDefault })
+
+const whereLanguage = defaulted(language, 'lucene')
+
 const select = z
   .strictObject({
-    aggFn: z.enum(['avg', 'count', 'count_distinct', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none']),
+    aggFn: z.enum(['avg', 'count', 'count_distinct', 'increase', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none']),
     valueExpression: sql.optional(),
     alias: sql.optional(),
     level: z.literal([0.5, 0.9, 0.95, 0.99]).optional(),
     where: sql.optional(),
-    whereLanguage: language.optional(),
+    whereLanguage,
     metricName: z.string().optional(),
     metricType: metricType.optional(),
     periodAggFn: z.literal('delta').optional(),
     numberFormat: numberFormat.optional(),
+  })
+  .superRefine(({ aggFn, valueExpression, level }, context) => {
+    const refuse = (field: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [field], message, params: { saysItAll: true } })
+    if (aggFn === 'count' && valueExpression) refuse('valueExpression', 'must not be given for aggFn count')
+    if (aggFn !== 'count' && !valueExpression) refuse('valueExpression', `is required for aggFn ${aggFn}`)
+    if (level !== undefined && aggFn !== 'quantile') refuse('level', 'is for aggFn quantile only')
   })
   .meta({ id: 'select' })
 
@@ -121,49 +134,57 @@ const formula = z
   .strictObject({ expression: z.string().min(1).max(1024), alias: sql.optional(), numberFormat: numberFormat.optional() })
   .meta({ id: 'formula' })
 
+const ruleResult = { color, label: text(40).optional() }
+
 const colorRule = z.discriminatedUnion('operator', [
-  z.strictObject({ operator: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number(), color, label: z.string().optional() }),
-  z.strictObject({ operator: z.literal('between'), value: z.array(z.number()).length(2), color, label: z.string().optional() }),
-  z.strictObject({ operator: z.enum(['eq', 'neq']), value: z.union([z.number(), z.string()]), color, label: z.string().optional() }),
+  z.strictObject({ operator: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number(), ...ruleResult }),
+  z.strictObject({ operator: z.literal('between'), value: z.array(z.number()).length(2), ...ruleResult }),
+  z.strictObject({ operator: z.enum(['eq', 'neq']), value: z.union([z.number(), text(200)]), ...ruleResult }),
 ])
+
+const template = sql.min(1)
 
 const clickTarget = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('id'), id: z.string() }),
-  z.strictObject({ mode: z.literal('template'), template: z.string() }),
+  z.strictObject({ mode: z.literal('template'), template }),
 ])
 
 const clickThrough = {
   target: clickTarget,
-  whereTemplate: z.string().optional(),
+  whereTemplate: sql.optional(),
   whereLanguage: language.optional(),
-  filters: z.array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: z.string(), template: z.string() })).optional(),
+  filters: z
+    .array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: template, template }))
+    .max(50)
+    .optional(),
 }
 
 const onClick = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('search'), ...clickThrough }),
     z.strictObject({ type: z.literal('dashboard'), ...clickThrough }),
-    z.strictObject({ type: z.literal('external'), urlTemplate: z.string() }),
+    z.strictObject({ type: z.literal('external'), urlTemplate: template }),
   ])
   .meta({ id: 'onClick' })
 
 const sourced = { sourceId: sourceReference, numberFormat: numberFormat.optional() }
 const combined = {
-  asRatio: z.boolean().optional(),
+  asRatio: defaulted(z.boolean(), false),
   formulas: z.array(formula).max(10).optional(),
-  showOperandSeries: z.boolean().optional(),
+  showOperandSeries: defaulted(z.boolean(), true),
 }
-const overTime = { alignDateRangeToGranularity: z.boolean().optional(), fillNulls: z.boolean().optional() }
-const asLine = { ...overTime, fitYAxisToData: z.boolean().optional(), compareToPreviousPeriod: z.boolean().optional() }
-const filtered = { where: sql.optional(), whereLanguage: language.optional() }
-const ranked = { groupBy: sql.optional(), orderBy: sql.optional(), limit: z.int().optional() }
-const timeSeries = { ...sourced, select: several, groupBy: sql.optional(), ...combined, seriesLimit: z.int().min(0).optional() }
+const overTime = { alignDateRangeToGranularity: defaulted(z.boolean(), true), fillNulls: defaulted(z.boolean(), true) }
+const asLine = { ...overTime, fitYAxisToData: defaulted(z.boolean(), false), compareToPreviousPeriod: defaulted(z.boolean(), false) }
+const limited = { seriesLimit: z.int().min(0).optional() }
+const filtered = { where: sql.optional(), whereLanguage }
+const ranked = { groupBy: sql.optional(), orderBy: sql.optional(), limit: z.int().min(0).optional() }
+const timeSeries = { ...sourced, select: several, groupBy: sql.optional(), ...combined, ...limited }
 
 const show = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   z.strictObject({ displayType: z.literal(displayType), ...shape })
 
 const heatmapSelect = z.strictObject({
-  valueExpression: sql,
+  valueExpression: template,
   countExpression: sql.optional(),
   heatmapScaleType: z.enum(['log', 'linear']).optional(),
 })
@@ -180,14 +201,13 @@ export const builtConfig = z
       having: sql.optional(),
       orderBy: sql.optional(),
       ...combined,
-      groupByColumnsOnLeft: z.boolean().optional(),
+      groupByColumnsOnLeft: defaulted(z.boolean(), false),
       onClick: onClick.optional(),
     }),
     show('number', {
       ...sourced,
       select: several,
-      formulas: combined.formulas,
-      showOperandSeries: combined.showOperandSeries,
+      formulas: z.array(formula).max(1).optional(),
       color: color.optional(),
       colorRules: z.array(colorRule).max(10).optional(),
       backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
@@ -212,8 +232,8 @@ const written = {
 /** Charts of a query that somebody wrote. */
 export const writtenConfig = z
   .discriminatedUnion('displayType', [
-    show('line', { ...written, ...asLine }),
-    show('stacked_bar', { ...written, ...overTime }),
+    show('line', { ...written, ...asLine, ...limited }),
+    show('stacked_bar', { ...written, ...overTime, ...limited }),
     show('table', { ...written, onClick: onClick.optional() }),
     show('number', { ...written, color: color.optional() }),
     show('pie', written),
@@ -227,10 +247,12 @@ export const filterFields = {
   expression: z.string().min(1),
   sourceId: sourceReference,
   sourceMetricType: metricType.optional(),
-  ...filtered,
+  where: sql.optional(),
+  // Other than everywhere else.
+  whereLanguage: defaulted(language, 'sql'),
   appliesToSourceIds: z.array(sourceReference).optional(),
-  isBroadcastEnabled: z.boolean().optional(),
-  isVariableEnabled: z.boolean().optional(),
+  isBroadcastEnabled: defaulted(z.boolean(), true),
+  isVariableEnabled: defaulted(z.boolean(), false),
   variableName: z
     .string()
     .max(64)
@@ -238,5 +260,5 @@ export const filterFields = {
     .optional(),
 }
 
-/** Display types whose tiles can carry an alert. Known for written queries; taken to be the same for the others. */
+/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
 export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']

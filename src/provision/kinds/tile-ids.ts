@@ -1,50 +1,66 @@
-// Owns which tile of a changed dashboard is which tile of the one that exists. A tile that loses its id loses its alerts.
+// Owns which tile or filter of a changed dashboard is which one of those that exist. A tile that loses its id loses its alerts.
 import * as z from 'zod'
+import { digestOfText } from '../../kernel/digest.ts'
 import { canonicalText } from '../marker.ts'
 import { normalForm } from '../normal-form.ts'
 import { managedPart } from '../overlay.ts'
-import { assumed } from './assumed.ts'
 import type { Body } from './kind.ts'
 import { builtConfig, writtenConfig } from './tile-config.ts'
 
-/** By name; what is left over by what it shows, because a tile that was merely renamed is the same tile. */
+/** By id or name; what is left over by what it shows, because a tile that was merely renamed is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
-  const left = new Set(before)
-  const ids = new Map<Body, unknown>()
-  const pair = (tile: Body, known: Body | undefined): void => {
-    if (known === undefined) return
-    left.delete(known)
-    ids.set(tile, known.id)
-  }
-  const byName = groupBy(before, ({ name }) => String(name))
-  for (const tile of desired) pair(tile, byName.get(String(tile.name))?.shift())
+  const hasTwins = new Set(before.map(nameOf)).size < before.length
+  const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), nameOf, trimmedNameOf])
   const rest = desired.filter((tile) => !ids.has(tile))
   if (rest.length > 0 && left.size > 0) {
-    const [wanted, known] = [groupBy(rest, contentOf), groupBy([...left], contentOf)]
+    const [wanted, known] = [Map.groupBy(rest, contentOf), Map.groupBy(left, contentOf)]
     for (const [content, [tile, second]] of wanted) {
       const [only, another] = known.get(content) ?? []
       // Two that show the same could be mistaken for each other.
-      if (tile !== undefined && second === undefined && another === undefined) pair(tile, only)
+      if (tile !== undefined && only !== undefined && second === undefined && another === undefined) ids.set(tile, only.id)
     }
   }
-  return desired.map((tile) => {
-    const id = ids.get(tile)
-    return id === undefined ? tile : { ...tile, id }
-  })
+  return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
 }
+
+/** An update must give every filter an id; the server replaces the ones that it does not know. */
+export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
+  const { ids } = pair(desired, before, [idOf, nameOf, trimmedNameOf])
+  return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
+}
+
+interface Pairing {
+  /** Of what was there before, by what is desired. */
+  readonly ids: Map<Body, unknown>
+  /** What was there before and is not desired. */
+  readonly left: ReadonlySet<Body>
+}
+
+/** By each key in turn. */
+function pair(desired: readonly Body[], before: readonly Body[], keys: readonly ((item: Body) => unknown)[]): Pairing {
+  const ids = new Map<Body, unknown>()
+  const left = new Set(before)
+  for (const keyOf of keys) {
+    const known = Map.groupBy(left, keyOf)
+    for (const one of desired) {
+      const key = keyOf(one)
+      const found = ids.has(one) || key === undefined ? undefined : known.get(key)?.shift()
+      if (found === undefined) continue
+      ids.set(one, found.id)
+      left.delete(found)
+    }
+  }
+  return { ids, left }
+}
+
+const idOf = ({ id }: Body): unknown => id
+const nameOf = ({ name }: Body): unknown => name
+/** Two tiles may have the same name. */
+const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
+/** Some servers trim names. */
+const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? name.trim() : undefined)
 
 const chart = z.union([builtConfig, writtenConfig])
 
 /** What it shows as far as files have a say in it: what the server adds makes no other tile of it. */
-const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), assumed))
-
-function groupBy(tiles: readonly Body[], keyOf: (tile: Body) => string): Map<string, Body[]> {
-  const groups = new Map<string, Body[]>()
-  for (const tile of tiles) {
-    const key = keyOf(tile)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [tile])
-    else group.push(tile)
-  }
-  return groups
-}
+const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))

@@ -1,6 +1,6 @@
 // Owns the keys and file names of objects that get one: made of their names, and of nothing that a file system or a file of
 // declarations minds.
-import { keyGrammar } from '../declarations-schema.ts'
+import { keyGrammar } from '../marker.ts'
 
 /** Room for a number behind it. */
 const longestSlug = 55

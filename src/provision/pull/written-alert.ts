@@ -1,4 +1,5 @@
 // Owns how alerts and saved searches stand in a file.
+import { comparable } from '../compose.ts'
 import { ownTags } from '../kinds/dashboard-kind.ts'
 import { declaredSavedSearch } from '../kinds/declared-alert.ts'
 import type { Body, Kind } from '../kinds/kind.ts'
@@ -16,7 +17,7 @@ interface AlertSayings {
 
 /** In the order in which somebody reads an alert: what, where, when, whom, and what then. */
 export function writtenAlert(body: Body, { kind, naming, usesChannels = false }: AlertSayings): Written {
-  const lean = plainValue(kind.comparable(body)) as Body
+  const lean = plainValue(comparable(kind, body)) as Body
   const channels = (lean.channels as readonly Body[] | undefined)?.map((channel) => writtenChannel(channel, naming)) ?? []
   const [channel] = channels
   const fields = {
@@ -51,7 +52,7 @@ function writtenChannel({ type, webhookId, ...others }: Body, naming: Naming): B
 
 export function writtenSavedSearch(body: Body, naming: Naming): Written {
   const full = { ...body, tags: ownTags(body.tags) }
-  const lean = { ...savedSearchKind.comparable(full), ...(full.tags.length > 0 && { tags: full.tags }) }
+  const lean = { ...comparable(savedSearchKind, full), ...(full.tags.length > 0 && { tags: full.tags }) }
   const { name, tags, ...others } = writtenValue({ full, lean }, declaredSavedSearch, naming) as Body
   return { fields: withoutNothing({ name, tags, ...others }), identities: new Map() }
 }

@@ -1,5 +1,6 @@
 // Owns how a dashboard stands in a file. What the types of this tool do not accept goes into `raw`, so that nothing is lost.
 import type * as z from 'zod'
+import { comparable } from '../compose.ts'
 import { dashboardKind, listOf, ownTags } from '../kinds/dashboard-kind.ts'
 import { declaredDashboard } from '../kinds/declared-dashboard.ts'
 import type { Body } from '../kinds/kind.ts'
@@ -38,7 +39,7 @@ export function writtenDashboard(body: Body, { naming, said }: Sayings): Written
     return written
   })
   const full = { ...body, tags: ownTags(body.tags), tiles: [] }
-  const lean = { ...dashboardKind.comparable(full), ...(full.tags.length > 0 && { tags: full.tags }) }
+  const lean = { ...comparable(dashboardKind, full), ...(full.tags.length > 0 && { tags: full.tags }) }
   const { name, tags, ...others } = writtenValue({ full, lean }, declaredDashboard, naming) as Body
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...without(others, ['tiles']) }
   const raw = [...failingFields(fields, declaredDashboard), ...(said?.raw ?? [])].filter((field) => !neverRaw.includes(field))
@@ -65,7 +66,7 @@ interface TileSayings {
 }
 
 function writtenTile(tile: Body, index: number, { naming, said }: TileSayings): Body {
-  const [lean] = listOf(dashboardKind.comparable({ tiles: [tile] }).tiles)
+  const [lean] = listOf(comparable(dashboardKind, { tiles: [tile] }).tiles)
   // A tile may have no name in the service; in a file it must have one.
   const isNameless = (tile.name ?? '') === ''
   const name = isNameless ? (said?.name ?? `Tile ${index + 1}`) : tile.name

@@ -1,6 +1,5 @@
-// Owns the files of kits: reads them from where the examples are, and writes them into a repository.
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+// The files of kits: read from where the examples are, and written into a repository.
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { InputError, WatchkeeperError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
@@ -22,6 +21,22 @@ export async function readSamples(kits: readonly Kit[]): Promise<readonly Sample
   )
 }
 
+const schemaComment =
+  '# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas/config.schema.json'
+
+/** The config file that says whose the alerts and dashboards are. */
+export const projectConfig = (repository: string | undefined): Sample => ({
+  example: '.watchkeeper.yml',
+  target: '.watchkeeper.yml',
+  ...(repository === undefined && { check: 'needs the name of your project' }),
+  text: [
+    schemaComment,
+    '# Owner of the alerts and dashboards in these files. Leave it as it is when the repository is renamed.',
+    repository === undefined ? '# project: owner/repo' : `project: ${repository}`,
+    '',
+  ].join('\n'),
+})
+
 export interface Written {
   readonly sample: Sample
   /** `same`: it was there already, word for word. */
@@ -30,7 +45,6 @@ export interface Written {
 
 /** Throws before anything is written when one of them cannot be. */
 export async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
-  await demandRepositoryRoot(root)
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
   const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [{ name: target, message: place.refused }] : []))
   if (refused.length > 0) throw new InputError(refused)
@@ -50,20 +64,4 @@ async function write(root: string, { target, text }: Sample): Promise<Written['o
     )
   }
   return (await holds(root, target, text)) ? 'same' : 'kept'
-}
-
-/** GitHub reads workflows from the root of a repository alone. */
-async function demandRepositoryRoot(directory: string): Promise<void> {
-  const root = await repositoryRootOf(directory)
-  if (root === undefined || root === directory) return
-  throw new InputError([
-    { name: 'init', message: `this is no root of a repository: run it in ${quote(root)}, or make this one with git init` },
-  ])
-}
-
-async function repositoryRootOf(directory: string): Promise<string | undefined> {
-  // A file in a worktree, a directory elsewhere.
-  if ((await stat(join(directory, '.git')).catch(() => undefined)) !== undefined) return directory
-  const parent = dirname(directory)
-  return parent === directory ? undefined : repositoryRootOf(parent)
 }

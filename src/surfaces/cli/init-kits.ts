@@ -13,6 +13,8 @@ export interface Kit {
   readonly name: string
   readonly summary: string
   readonly files: readonly KitFile[]
+  /** Whether its workflows need to know the project. */
+  readonly hasProject?: true
 }
 
 const workflow = (name: string, check?: string): KitFile => ({
@@ -47,11 +49,13 @@ export const kits: readonly Kit[] = [
         check: 'says what its variables mean, and takes Logs and Traces for the names of your sources',
       },
     ],
+    hasProject: true,
   },
   {
     name: 'drift',
     summary: 'Keeps an issue while alerts or dashboards differ from the files of plan-and-apply.',
     files: [workflow('drift')],
+    hasProject: true,
   },
   {
     name: 'backups',

@@ -2,10 +2,10 @@
 import { exitCodes, InputError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
 import { askForKits, demandKits } from './init-choice.ts'
-import { readSamples, writeSamples } from './init-files.ts'
+import { projectConfig, readSamples, type Sample, writeSamples } from './init-files.ts'
 import { type Kit, kits } from './init-kits.ts'
 import { initReport, kitDetails, kitList } from './init-report.ts'
-import { repositoryRoot } from './repository-root.ts'
+import { remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface InitOptions {
@@ -30,8 +30,13 @@ export async function runInit({ words, list }: InitOptions, terminal: Terminal):
     return exitCodes.cancelled
   }
   if (chosen.length === 0) write('Nothing was written.\n')
-  else write(`${initReport(await writeSamples(terminal.directory, await readSamples(chosen)))}\n`)
+  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal.directory)))}\n`)
   return exitCodes.ok
+}
+
+async function samplesFor(chosen: readonly Kit[], directory: string): Promise<readonly Sample[]> {
+  const samples = await readSamples(chosen)
+  return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
 }
 
 async function demandRoot(directory: string): Promise<void> {

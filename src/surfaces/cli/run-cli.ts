@@ -15,6 +15,7 @@ import { resultFilePath, toResultTexts, writeResultFile } from '../result-file.t
 import { readOptionalFile, workspaceFiles } from '../workspace.ts'
 import { addOperation, createProgram, type Flags } from './program.ts'
 import { createProgressBar } from './progress-bar.ts'
+import { remoteRepository } from './repository.ts'
 import { secretsIn, withoutValues } from './secret-flags.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 import { addTools, toolNames } from './tools.ts'
@@ -71,7 +72,7 @@ async function runOperation(operation: string, flags: Flags, json: boolean, term
         random: Math.random,
         note,
         cancellation: cancelling,
-        files: workspaceFiles(directory, env),
+        files: workspaceFiles(directory, env, () => remoteRepository(directory)),
         onProgress: progress.tell,
       },
     )

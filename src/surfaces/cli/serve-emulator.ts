@@ -5,7 +5,7 @@ import { didYouMean } from '../../kernel/names.ts'
 import { quote } from '../../kernel/text.ts'
 import type { Signals } from '../cancellation.ts'
 
-const dialects = ['neutral', 'clickhouse-cloud'] as const
+const dialects = ['neutral', 'clickhouse-cloud', 'hyperdx'] as const
 
 export async function serveEmulator(
   options: { readonly port: string; readonly dialect: string },
@@ -40,15 +40,24 @@ export async function serveEmulator(
 
 const describe = (url: string, dialect: (typeof dialects)[number]): string =>
   [
-    `The API (${dialect}) is served on ${url} with demo data. Ctrl-C ends it. In another terminal:`,
+    `The API (${dialect}) is served on ${url} with demo data. Press Ctrl-C to stop it. In another terminal:`,
     '',
-    `export WATCHKEEPER_API_URL=${url}`,
-    ...(dialect === 'neutral' ? [] : [`export WATCHKEEPER_PROFILE=${dialect}`]),
-    `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
-    `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
-    `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
-    `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
-    'npx watchkeeper doctor',
+    ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url, dialect)),
     '',
     `Faults, the log of requests and the data: ${url}/_emulator`,
   ].join('\n')
+
+const cloudCommands = (url: string, dialect: 'neutral' | 'clickhouse-cloud'): readonly string[] => [
+  `export WATCHKEEPER_API_URL=${url}`,
+  ...(dialect === 'neutral' ? [] : [`export WATCHKEEPER_PROFILE=${dialect}`]),
+  `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
+  `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
+  `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
+  `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
+  'npx watchkeeper doctor',
+]
+
+/** No profile speaks to this API yet. */
+const selfHostedCommands = (url: string): readonly string[] => [
+  `curl -H 'Authorization: Bearer ${demo.apiKeySecret}' ${url}/api/v2/dashboards`,
+]

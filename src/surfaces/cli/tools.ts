@@ -33,7 +33,7 @@ export function addTools(program: Command, terminal: Terminal, exitWith: (code: 
     .command('emulator')
     .description('Serves the API with demo data on this machine, for tests of your own. Ends on Ctrl-C.')
     .option('--port <number>', 'port to listen on; any free one by default', '0')
-    .option('--dialect <name>', 'neutral or clickhouse-cloud', 'neutral')
+    .option('--dialect <name>', 'neutral, clickhouse-cloud or hyperdx', 'neutral')
     .exitOverride()
     .action(async (options: { port: string; dialect: string }) => {
       const { serveEmulator } = await import('./serve-emulator.ts')

@@ -1,0 +1,55 @@
+import { createIds, type Ids } from './ids.ts'
+import { type EmulatorOptions, type Settings, toSettings } from './options.ts'
+import { createEmpty, createShop } from './shop/shop.ts'
+import type { Store } from './store.ts'
+
+/** What every answer is made from. */
+export interface EmulatorContext {
+  readonly settings: Settings
+  readonly store: Store
+  readonly ids: Ids
+  readonly clock: ServerClock
+  /** Seed of the defaults that the server fills in by itself; undefined for none. */
+  unknownDefaults: number | undefined
+  /** Everything as it was at the start, the clock's offset included; the store stays the same object. */
+  reset(): void
+}
+
+export interface ServerClock {
+  now(): number
+  setOffset(ms: number): void
+}
+
+export function createContext(options: EmulatorOptions): EmulatorContext {
+  const settings = toSettings(options)
+  const ids = createIds()
+  const clock = createClock(settings.now)
+  // Demo data depends on the day of the start, also after a later reset: a reset restores what was, not something newer.
+  const startedAtMs = settings.now()
+  const build = (): Store => (settings.data === 'shop' ? createShop(ids, startedAtMs, settings.dialect) : createEmpty(ids, startedAtMs))
+  const store = build()
+  const context: EmulatorContext = {
+    settings,
+    store,
+    ids,
+    clock,
+    unknownDefaults: settings.unknownDefaults,
+    reset() {
+      ids.reset()
+      clock.setOffset(0)
+      context.unknownDefaults = settings.unknownDefaults
+      Object.assign(store, build())
+    },
+  }
+  return context
+}
+
+function createClock(now: () => number): ServerClock {
+  let offsetMs = 0
+  return {
+    now: () => now() + offsetMs,
+    setOffset(ms) {
+      offsetMs = ms
+    },
+  }
+}

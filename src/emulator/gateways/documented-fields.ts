@@ -1,0 +1,239 @@
+import { isJsonObject } from '../json.ts'
+import type { JsonObject } from '../store.ts'
+
+// The properties that the vendor's OpenAPI document of 2026-07-31 has for the bodies of requests, with its additions of 2026-09. What a
+// property must be is for the product to say.
+
+/** `any`: whatever it holds. A list describes the items of a list. A function looks at the value to find its form. */
+type Shape = 'any' | Fields | readonly [Shape] | ((value: JsonObject) => Shape)
+
+interface Fields {
+  readonly [name: string]: Shape
+}
+
+const fields = (names: string): Fields => Object.fromEntries(names.split(' ').map((name) => [name, 'any']))
+
+const numberFormat = fields('output mantissa thousandSeparated average decimalBytes factor currencySymbol numericUnit unit')
+const formatted = { numberFormat }
+
+const selectItem = {
+  ...fields('aggFn valueExpression alias level where whereLanguage metricName metricType periodAggFn'),
+  ...formatted,
+}
+
+const onClick = (value: JsonObject): Shape =>
+  value.type === 'external'
+    ? fields('type urlTemplate')
+    : { ...fields('type whereTemplate whereLanguage'), target: fields('mode id template'), filters: [fields('kind expression template')] }
+
+const formulas = { formulas: [{ ...fields('expression alias'), ...formatted }] } as const
+const select = { select: [selectItem] } as const
+
+const configs: Readonly<Record<string, Fields>> = {
+  line: {
+    ...fields('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls fitYAxisToData compareToPreviousPeriod'),
+    ...fields('seriesLimit showOperandSeries'),
+    ...select,
+    ...formulas,
+    ...formatted,
+  },
+  stacked_bar: {
+    ...fields('displayType sourceId groupBy asRatio alignDateRangeToGranularity fillNulls seriesLimit showOperandSeries'),
+    ...select,
+    ...formulas,
+    ...formatted,
+  },
+  table: {
+    ...fields('displayType sourceId groupBy having orderBy asRatio groupByColumnsOnLeft showOperandSeries'),
+    onClick,
+    ...select,
+    ...formulas,
+    ...formatted,
+  },
+  number: {
+    ...fields('displayType sourceId color'),
+    colorRules: [fields('operator value color label')],
+    backgroundChart: fields('type color'),
+    ...select,
+    ...formulas,
+    ...formatted,
+  },
+  pie: { ...fields('displayType sourceId groupBy orderBy limit'), ...select, ...formatted },
+  bar: { ...fields('displayType sourceId groupBy orderBy limit'), ...select, ...formatted },
+  heatmap: {
+    ...fields('displayType sourceId where whereLanguage'),
+    select: [fields('valueExpression countExpression heatmapScaleType')],
+    ...formatted,
+  },
+  search: fields('displayType sourceId select where whereLanguage'),
+  event_patterns: fields('displayType sourceId select where whereLanguage'),
+  markdown: fields('displayType markdown'),
+}
+
+const sql = { ...fields('configType connectionId sqlTemplate sourceId displayType'), ...formatted }
+
+const sqlConfigs: Readonly<Record<string, Fields>> = {
+  line: { ...sql, ...fields('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData') },
+  stacked_bar: { ...sql, ...fields('fillNulls alignDateRangeToGranularity') },
+  table: { ...sql, onClick },
+  number: { ...sql, color: 'any' },
+  pie: sql,
+  bar: sql,
+}
+
+/** Of a display type that is not in the document, nothing can be said. */
+const config = ({ displayType, configType }: JsonObject): Shape =>
+  (configType === 'sql' ? sqlConfigs : configs)[String(displayType)] ?? 'any'
+
+const measure = `type sourceId aggFn level field alias where whereLanguage`
+const measureEnd = 'metricDataType metricName'
+
+const seriesOf: Readonly<Record<string, Fields>> = {
+  time: { ...fields(`${measure} groupBy displayType ${measureEnd}`), ...formatted },
+  table: { ...fields(`${measure} groupBy sortOrder ${measureEnd}`), ...formatted },
+  number: { ...fields(`${measure} ${measureEnd}`), ...formatted },
+  search: fields('type sourceId fields where whereLanguage'),
+  markdown: fields('type content'),
+}
+
+const tile = {
+  ...fields('id name x y w h asRatio containerId tabId'),
+  config,
+  series: [({ type }: JsonObject): Shape => seriesOf[String(type)] ?? 'any'],
+} as const
+
+const filter = fields(
+  'type name expression sourceId sourceMetricType where whereLanguage appliesToSourceIds isBroadcastEnabled isVariableEnabled variableName',
+)
+
+const dashboard = {
+  ...fields('name tags savedQuery savedQueryLanguage'),
+  tiles: [tile],
+  savedFilterValues: [fields('type condition name values')],
+  containers: [{ ...fields('id title collapsed collapsible bordered'), tabs: [fields('id title')] }],
+} as const
+
+const channel = fields('type emailRecipients webhookId webhookService slackChannelId severity')
+
+const alert = {
+  ...fields('dashboardId tileId savedSearchId groupBy threshold thresholdMax interval scheduleOffsetMinutes scheduleStartAt source'),
+  ...fields('thresholdType name message note numConsecutiveWindows'),
+  channel,
+  channels: [channel],
+} as const
+
+const sourceBase = {
+  ...fields('id name section disabled kind connection from timestampValueExpression'),
+  from: fields('databaseName tableName'),
+  querySettings: [fields('setting value')],
+} as const
+
+const sourceEvents = {
+  filterSettings: {
+    ...fields('databaseName tableName'),
+    columns: [fields('name label allowAll valueExpression')],
+  },
+  highlightedTraceAttributeExpressions: [fields('sqlExpression luceneExpression alias')],
+  highlightedRowAttributeExpressions: [fields('sqlExpression luceneExpression alias')],
+  materializedViews: [
+    {
+      ...fields('databaseName tableName dimensionColumns minGranularity minDate timestampColumn'),
+      aggregatedColumns: [fields('sourceColumn aggFn mvColumn')],
+    },
+  ],
+  metadataMaterializedViews: fields('keyRollupTable kvRollupTable granularity'),
+  ...fields('defaultTableSelectExpression serviceNameExpression serviceVersionExpression eventAttributesExpression'),
+  ...fields('resourceAttributesExpression traceIdExpression spanIdExpression implicitColumnExpression knownColumnsListExpression'),
+  ...fields('useTextIndexForImplicitColumn metricSourceId'),
+} as const
+
+const sourcesOf: Readonly<Record<string, Fields>> = {
+  log: {
+    ...sourceBase,
+    ...sourceEvents,
+    ...fields('severityTextExpression bodyExpression displayedTimestampValueExpression traceSourceId'),
+  },
+  trace: {
+    ...sourceBase,
+    ...sourceEvents,
+    ...fields('durationExpression durationPrecision parentSpanIdExpression spanNameExpression spanKindExpression logSourceId'),
+    ...fields('sessionSourceId statusCodeExpression statusMessageExpression spanEventsValueExpression'),
+  },
+  metric: {
+    ...sourceBase,
+    metricTables: { ...fields('gauge histogram sum summary'), 'exponential histogram': 'any' },
+    ...fields('resourceAttributesExpression logSourceId'),
+  },
+  session: { ...sourceBase, traceSourceId: 'any' },
+  promql: sourceBase,
+}
+
+const source = ({ kind }: JsonObject): Shape => sourcesOf[String(kind)] ?? 'any'
+
+const shapes: Readonly<Record<string, Shape>> = {
+  'POST dashboards': { ...dashboard, filters: [filter] },
+  'POST dashboards/validate': { ...dashboard, filters: [filter] },
+  'PUT dashboards': { ...dashboard, filters: [{ ...filter, id: 'any' }] },
+  'POST alerts': alert,
+  'PUT alerts': alert,
+  'POST saved-searches': {
+    ...fields('name sourceId select where whereLanguage orderBy tags'),
+    filters: [fields('type condition')],
+  },
+  'POST webhooks': fields('name service url description body headers queryParams'),
+  'POST sources': source,
+}
+
+const sameAsPost = ['saved-searches', 'webhooks', 'sources']
+
+/** The nine fields of an alert that the neutral contract shows. */
+const neutralAlert = {
+  ...fields('dashboardId tileId threshold interval source thresholdType name message'),
+  channel: fields('type webhookId'),
+}
+
+export interface BodyFacts {
+  readonly method: string
+  readonly resource: string
+  readonly isValidation: boolean
+  readonly isNeutral: boolean
+  readonly newFieldPrefix: string | undefined
+}
+
+/** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
+export function findUndocumented(
+  body: JsonObject,
+  { method, resource, isValidation, isNeutral, newFieldPrefix }: BodyFacts,
+): string | undefined {
+  const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
+  const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`
+  const shape = isNeutral && resource === 'alerts' ? neutralAlert : (shapes[name] ?? 'any')
+  const isNew = (property: string): boolean => newFieldPrefix !== undefined && property.startsWith(newFieldPrefix)
+  return findIn(body, shape, [], isNew)
+}
+
+type Path = readonly (string | number)[]
+
+function findIn(value: unknown, shape: Shape, path: Path, isNew: (property: string) => boolean): string | undefined {
+  if (shape === 'any') return undefined
+  if (typeof shape === 'function') return isJsonObject(value) ? findIn(value, shape(value), path, isNew) : undefined
+  if (isList(shape)) {
+    const items = Array.isArray(value) ? value.entries() : []
+    return findFirst(items, ([index, item]) => findIn(item, shape[0], [...path, index], isNew))
+  }
+  return findFirst(isJsonObject(value) ? Object.entries(value) : [], ([name, item]) => {
+    if (isNew(name)) return undefined
+    const inner = Object.hasOwn(shape, name) ? shape[name] : undefined
+    return inner === undefined ? [...path, name].join('.') : findIn(item, inner, [...path, name], isNew)
+  })
+}
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+
+function findFirst<T>(items: Iterable<T>, find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,100 @@
+/** How deep parentheses and signs may be nested. */
+const deepestNesting = 64
+const longestExpression = 1024
+
+interface Token {
+  readonly kind: 'number' | 'series' | 'operator' | 'open' | 'close'
+  readonly text: string
+}
+
+class FormulaError extends Error {}
+
+/**
+ * What is wrong with a formula of a tile, in the product's words; empty when it can be evaluated.
+ * `A` stands for the first item of the tile's select, `B` for the second.
+ */
+export function findFormulaProblems(expression: string, seriesCount: number): readonly string[] {
+  if (expression.trim() === '') return ['Expression is empty']
+  if (expression.length > longestExpression) return [`Expression is too long (${expression.length} characters, max ${longestExpression})`]
+  try {
+    return findReferenceProblems(parse(tokenize(expression)), seriesCount)
+  } catch (thrown) {
+    if (thrown instanceof FormulaError) return [thrown.message]
+    throw thrown
+  }
+}
+
+function findReferenceProblems(letters: readonly string[], seriesCount: number): string[] {
+  if (letters.length === 0) return ['Expression must reference at least one series (A, B, C, ...)']
+  const last = String.fromCharCode('A'.charCodeAt(0) + seriesCount - 1)
+  const known = seriesCount > 0 ? `this chart only has series A through ${last}` : 'this chart has no series'
+  const unknown = new Set(letters.filter((letter) => letter.charCodeAt(0) - 'A'.charCodeAt(0) >= seriesCount))
+  return [...unknown].map((letter) => `Unknown series "${letter}" — ${known}`)
+}
+
+const grammar =
+  /(?<blank>\s+)|(?<operator>[-+*/])|(?<open>\()|(?<close>\))|(?<number>\d+(?:\.\d*)?|\.\d+)|(?<series>[A-Z][A-Za-z]*)|(?<word>[a-z][A-Za-z]*)|(?<other>[\s\S])/gy
+
+function tokenize(expression: string): readonly Token[] {
+  const tokens: Token[] = []
+  for (const { 0: text, groups = {} } of expression.matchAll(grammar)) {
+    const kind = Object.keys(groups).find((name) => groups[name] !== undefined)
+    if (kind === 'blank') continue
+    if (kind === 'word') throw new FormulaError(`Unexpected "${text}" — series references are uppercase letters (A, B, C, ...)`)
+    if (kind === 'other') throw new FormulaError(`Unexpected character "${text}"`)
+    if (kind === 'series' && text.length > 1)
+      throw new FormulaError(`Unexpected "${text}" — series references are single letters (A, B, C, ...) and functions are not supported`)
+    if (kind === 'number' && !Number.isFinite(Number(text))) throw new FormulaError(`Invalid number "${text}"`)
+    tokens.push({ kind: kind as Token['kind'], text })
+  }
+  return tokens
+}
+
+/** The letters of the series that the formula refers to, in its order. Throws where the tokens are no expression. */
+function parse(tokens: readonly Token[]): readonly string[] {
+  const letters: string[] = []
+  let at = 0
+  let depth = 0
+  const isOperator = (texts: string): boolean => {
+    const token = tokens[at]
+    return token?.kind === 'operator' && texts.includes(token.text)
+  }
+  const nest = (inner: () => void): void => {
+    if (++depth > deepestNesting) throw new FormulaError(`Expression is nested too deeply (max ${deepestNesting} levels)`)
+    inner()
+    depth--
+  }
+  const sum = (): void => {
+    for (product(); isOperator('+-'); product()) at++
+  }
+  const product = (): void => {
+    for (factor(); isOperator('*/'); factor()) at++
+  }
+  const factor = (): void => {
+    if (isOperator('-')) {
+      at++
+      nest(factor)
+    } else operand()
+  }
+  const operand = (): void => {
+    const token = tokens[at++]
+    if (token === undefined) throw new FormulaError('Unexpected end of expression')
+    if (token.kind === 'series') letters.push(token.text)
+    else if (token.kind === 'open') nest(group)
+    else if (token.kind !== 'number') throw new FormulaError(`Unexpected ${describe(token)}`)
+  }
+  const group = (): void => {
+    sum()
+    if (tokens[at++]?.kind !== 'close') throw new FormulaError('Missing closing parenthesis')
+  }
+  sum()
+  const rest = tokens[at]
+  if (rest !== undefined) throw new FormulaError(rest.kind === 'close' ? 'Unmatched closing parenthesis' : `Unexpected ${describe(rest)}`)
+  return letters
+}
+
+function describe({ kind, text }: Token): string {
+  if (kind === 'open') return 'opening parenthesis'
+  if (kind === 'close') return 'closing parenthesis'
+  return `${kind === 'series' ? 'series reference' : kind} "${text}"`
+}

@@ -1,0 +1,146 @@
+import * as z from 'zod/v3'
+import { aggregateFunctions } from './chart-vocabulary.ts'
+
+const text = z.string().optional()
+const required = (message: string) => z.string().min(1, message)
+
+/** As SQL has it; requests and answers write `5m` for `5 minute`. */
+const interval = z.string().regex(/^\d+ (second|minute|hour|day)$/)
+
+const base = {
+  name: required('Name is required'),
+  section: z.string().max(256).optional(),
+}
+
+const place = {
+  connection: required('Server Connection is required'),
+  from: z.object({ databaseName: required('Database is required'), tableName: required('Table is required') }),
+  disabled: z.boolean().optional(),
+  querySettings: z
+    .array(z.object({ setting: z.string().min(1), value: z.string().min(1) }))
+    .max(10)
+    .optional(),
+  timestampValueExpression: required('Timestamp Column is required'),
+}
+
+const kind = <const K extends string>(name: K) => ({ ...base, kind: z.literal(name), ...place })
+
+const highlights = z
+  .array(z.object({ sqlExpression: required('Attribute SQL Expression is required'), luceneExpression: text, alias: text }))
+  .optional()
+
+const aggregatedColumn = z
+  .object({
+    sourceColumn: text,
+    aggFn: z.enum([...aggregateFunctions, 'histogram']),
+    mvColumn: required('Materialized View Column is required'),
+  })
+  .refine(({ sourceColumn, aggFn }) => aggFn === 'count' || Boolean(sourceColumn), 'Materialized View Source Column is required')
+
+const materializedViews = z
+  .array(
+    z.object({
+      databaseName: required('Materialized View Database is required'),
+      tableName: required('Materialized View Table is required'),
+      dimensionColumns: z.string(),
+      minGranularity: interval,
+      minDate: z.string().datetime().nullish(),
+      timestampColumn: required('Materialized View Timestamp column is required'),
+      aggregatedColumns: z.array(aggregatedColumn).min(1, 'At least one aggregated column is required'),
+    }),
+  )
+  .optional()
+
+const metadataMaterializedViews = z
+  .object({
+    keyRollupTable: z.string().nullish(),
+    kvRollupTable: required('KV rollup table name is required'),
+    granularity: interval,
+  })
+  .optional()
+
+const textIndex = z.nativeEnum({ auto: 'auto', enabled: 'enabled', disabled: 'disabled' } as const).optional()
+
+/** What events of both kinds have, after the fields of each. */
+const events = {
+  highlightedTraceAttributeExpressions: highlights,
+  highlightedRowAttributeExpressions: highlights,
+  materializedViews,
+  metadataMaterializedViews,
+  orderByExpression: text,
+  useTextIndexForImplicitColumn: textIndex,
+}
+
+const log = z.object({
+  ...kind('log'),
+  defaultTableSelectExpression: required('Default Select Expression is required'),
+  serviceNameExpression: text,
+  serviceVersionExpression: text,
+  severityTextExpression: text,
+  bodyExpression: text,
+  eventAttributesExpression: text,
+  resourceAttributesExpression: text,
+  displayedTimestampValueExpression: text,
+  metricSourceId: text,
+  traceSourceId: text,
+  traceIdExpression: text,
+  spanIdExpression: text,
+  implicitColumnExpression: text,
+  knownColumnsListExpression: text,
+  tableFilterExpression: text,
+  ...events,
+})
+
+const trace = z.object({
+  ...kind('trace'),
+  defaultTableSelectExpression: required('Default Select Expression is required'),
+  durationExpression: required('Duration Expression is required'),
+  durationPrecision: z.number().min(0).max(9).default(3),
+  traceIdExpression: required('Trace ID Expression is required'),
+  spanIdExpression: required('Span ID Expression is required'),
+  parentSpanIdExpression: required('Parent span ID expression is required'),
+  spanNameExpression: required('Span Name Expression is required'),
+  spanKindExpression: required('Span Kind Expression is required'),
+  sampleRateExpression: text,
+  logSourceId: z.string().optional().nullable(),
+  sessionSourceId: text,
+  metricSourceId: text,
+  statusCodeExpression: text,
+  statusMessageExpression: text,
+  serviceNameExpression: text,
+  serviceVersionExpression: text,
+  resourceAttributesExpression: text,
+  eventAttributesExpression: text,
+  spanEventsValueExpression: text,
+  spanLinksValueExpression: text,
+  implicitColumnExpression: text,
+  knownColumnsListExpression: text,
+  displayedTimestampValueExpression: text,
+  ...events,
+})
+
+const session = z.object({
+  ...kind('session'),
+  traceSourceId: z.string({ message: 'Correlated Trace Source is required' }).min(1, 'Correlated Trace Source is required'),
+  resourceAttributesExpression: text,
+})
+
+const metricTables = z
+  .object({ gauge: text, histogram: text, sum: text, summary: text, 'exponential histogram': text })
+  .refine((tables) => Object.values(tables).some(Boolean), 'At least one metric table must be specified')
+
+const metric = z.object({
+  ...kind('metric'),
+  from: z.object({ databaseName: required('Database is required'), tableName: z.string() }),
+  metricTables,
+  resourceAttributesExpression: required('Resource Attributes is required'),
+  serviceNameExpression: text,
+  logSourceId: text,
+  seriesTable: text,
+})
+
+const promql = z.object(kind('promql'))
+
+export const source = z.discriminatedUnion('kind', [log, trace, session, metric, promql])
+
+export type SourceBody = z.output<typeof source>

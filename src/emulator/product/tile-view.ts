@@ -1,0 +1,172 @@
+import { isJsonObject } from '../json.ts'
+import type { Dashboard, JsonObject, Tile } from '../store.ts'
+import { aggregateFunction, colorRule, toCurrentColor } from './chart-vocabulary.ts'
+import { hasTab } from './dashboard-references.ts'
+import { quantileLevel } from './tile-schema.ts'
+
+/**
+ * A tile as the API answers it, or undefined for one that it does not show. Only what belongs to the display type is answered, with the
+ * product's defaults; whatever else the web app saved stays hidden, and an update with this answer drops it.
+ */
+export function toTileView(tile: Tile, { containers }: Pick<Dashboard, 'containers'>): JsonObject | undefined {
+  const { id, name, x, y, w, h, config } = tile
+  // PromQL tiles have no form in this API.
+  if (config.configType === 'promql') return undefined
+  const shown = config.configType === 'sql' ? toSqlView(config) : toBuilderView(config)
+  return { id, x, y, w, h, name, config: shown ?? placeholderOf(config), ...toPlace(tile, containers) }
+}
+
+/** References to containers and tabs that are gone are left out, so that the answer can be sent back. */
+function toPlace({ containerId, tabId }: Tile, containers: readonly JsonObject[]): JsonObject {
+  const container = containers.findLast(({ id }) => id === containerId)
+  if (!containerId || container === undefined) return {}
+  return { containerId, ...(tabId && hasTab(container, tabId) && { tabId }) }
+}
+
+/** What stands in the place of a tile that cannot be converted. */
+const placeholderOf = ({ configType, connectionId, sqlTemplate, sourceId }: JsonObject): JsonObject =>
+  configType === 'sql'
+    ? { configType, displayType: 'line', connectionId, sqlTemplate }
+    : { displayType: 'line', sourceId: sourceId ?? '', select: [anyCount] }
+
+const anyCount = { aggFn: 'count', where: '' }
+
+const sqlFields: Readonly<Record<string, readonly string[]>> = {
+  line: ['alignDateRangeToGranularity', 'fitYAxisToData', 'compareToPreviousPeriod'],
+  stacked_bar: ['alignDateRangeToGranularity'],
+  table: ['onClick'],
+  number: [],
+  pie: [],
+  bar: [],
+}
+
+function toSqlView(config: JsonObject): JsonObject | undefined {
+  const displayType = String(config.displayType)
+  const fields = sqlFields[displayType]
+  if (fields === undefined) return undefined
+  return {
+    configType: 'sql',
+    displayType,
+    ...pick(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
+    ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toCap(config, 'seriesLimit') }),
+    ...(displayType === 'number' && toColor(config)),
+  }
+}
+
+const isTimeSeries = (displayType: string): boolean => displayType === 'line' || displayType === 'stacked_bar'
+
+function toBuilderView(config: JsonObject): JsonObject | undefined {
+  const head = { displayType: config.displayType, sourceId: config.sourceId ?? '' }
+  const text = (field: string): JsonObject => (typeof config[field] === 'string' ? { [field]: config[field] } : {})
+  const filter = { where: config.where ?? '', whereLanguage: config.whereLanguage ?? 'lucene' }
+  switch (config.displayType) {
+    case 'line':
+    case 'stacked_bar':
+      return {
+        ...head,
+        ...toCombination(config),
+        ...text('groupBy'),
+        fillNulls: config.fillNulls !== false,
+        ...pick(config, ['alignDateRangeToGranularity', 'numberFormat']),
+        ...toCap(config, 'seriesLimit'),
+        ...(config.displayType === 'line' && pick(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
+      }
+    case 'table':
+      return {
+        ...head,
+        ...toCombination(config),
+        ...text('groupBy'),
+        ...text('orderBy'),
+        ...pick(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
+      }
+    case 'number':
+      return toNumberView(config, head)
+    case 'pie':
+    case 'bar':
+      return {
+        ...head,
+        select: [firstItemOf(config)],
+        ...text('groupBy'),
+        ...text('orderBy'),
+        ...toCap(config, 'limit'),
+        ...pick(config, ['numberFormat']),
+      }
+    case 'heatmap':
+      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pick(config, ['numberFormat']) }
+    case 'search':
+    case 'event_patterns':
+      return { ...head, select: typeof config.select === 'string' ? config.select : '', ...filter }
+    case 'markdown':
+      return { displayType: 'markdown', markdown: typeof config.markdown === 'string' ? config.markdown : '' }
+    default:
+      return undefined
+  }
+}
+
+function toNumberView(config: JsonObject, head: JsonObject): JsonObject {
+  const rules = (Array.isArray(config.colorRules) ? config.colorRules : []).flatMap((rule: unknown) => {
+    const parsed = isJsonObject(rule) ? colorRule.safeParse({ ...rule, color: toCurrentColor(rule.color) }) : undefined
+    return parsed?.success ? [parsed.data] : []
+  })
+  return {
+    ...head,
+    select: hasFormulas(config) ? itemsOf(config) : [firstItemOf(config)],
+    ...toFormulas(config),
+    ...toColor(config),
+    ...(rules.length > 0 && { colorRules: rules }),
+    ...pick(config, ['numberFormat', 'backgroundChart']),
+  }
+}
+
+function toColor(config: JsonObject): JsonObject {
+  const color = toCurrentColor(config.color)
+  return color === undefined ? {} : { color }
+}
+
+/** The web app stores null where the default cap applies. */
+const toCap = (config: JsonObject, field: string): JsonObject => (config[field] == null ? {} : { [field]: config[field] })
+
+const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
+
+const toFormulas = (config: JsonObject): JsonObject => (hasFormulas(config) ? { formulas: config.formulas } : {})
+
+/** Several series side by side, as a ratio, or as formulas. */
+function toCombination(config: JsonObject): JsonObject {
+  return {
+    select: itemsOf(config),
+    asRatio: config.asRatio === true && Array.isArray(config.select) && config.select.length === 2,
+    ...toFormulas(config),
+    ...(hasFormulas(config) && pick(config, ['showOperandSeries'])),
+  }
+}
+
+const itemsOf = ({ select }: JsonObject): readonly unknown[] =>
+  Array.isArray(select) ? select.filter(isJsonObject).map(toItemView) : [anyCount]
+
+const firstItemOf = (config: JsonObject): unknown => itemsOf(config)[0] ?? anyCount
+
+/** Fields that the aggregation cannot have are left out: the editor of the web app leaves them behind when the aggregation is changed. */
+function toItemView(item: JsonObject): JsonObject {
+  const known = aggregateFunction.safeParse(item.aggFn)
+  const aggFn = known.success ? known.data : 'none'
+  const level = quantileLevel.safeParse(item.level)
+  const isStale = aggFn === 'count' && Boolean(item.valueExpression)
+  return {
+    ...pick(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
+    ...(!isStale && { valueExpression: item.valueExpression ?? '' }),
+    aggFn,
+    where: item.where ?? '',
+    whereLanguage: item.whereLanguage ?? 'lucene',
+    ...(item.periodAggFn === 'delta' && { periodAggFn: 'delta' }),
+    ...(aggFn === 'quantile' && level.success && { level: level.data }),
+  }
+}
+
+function toHeatmapItem({ select }: JsonObject): JsonObject {
+  const item: unknown = Array.isArray(select) ? select[0] : undefined
+  if (!isJsonObject(item) || !item.valueExpression) return { valueExpression: '' }
+  return pick(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
+}
+
+const pick = (from: JsonObject, fields: readonly string[]): JsonObject =>
+  Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])))

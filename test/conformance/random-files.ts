@@ -1,0 +1,95 @@
+// Applies random files to an emulator or to a server, one after the other: `npm run conformance:files -- --help`.
+import { parseArgs } from 'node:util'
+import fc from 'fast-check'
+import { startEmulator } from '../../src/emulator/index.ts'
+import { type Clock, systemClock } from '../../src/kernel/clock.ts'
+import { convergenceProblems } from '../support/converges.ts'
+import { type RandomFile, randomFile } from '../support/random-files.ts'
+import { service as demoService } from '../support/session.ts'
+import { type Site, type SiteServer, withSite } from '../support/site.ts'
+
+const help = `Usage: npm run conformance:files -- --target emulator|URL [options]
+
+Writes random files with every optional field, and applies them one after the other: each must converge. The plan after an
+apply is empty, a second apply changes nothing, drift passes. The address, the key and the ids of a server are read from WATCHKEEPER_API_KEY_ID,
+WATCHKEEPER_API_KEY_SECRET, WATCHKEEPER_ORGANIZATION_ID and WATCHKEEPER_SERVICE_ID. Exits with 1 when a file does not converge.
+
+  --target TARGET   emulator, or the address of a server with the cloud's paths. Its objects without a marker are left alone.
+  --files COUNT     how many files; default: 100
+  --seed SEED       to repeat a run; default: RANDOM_SEED, or the time
+
+The server needs sources for logs, traces, metrics and sessions, and two webhooks.
+`
+
+const { values } = parseArgs({
+  options: {
+    target: { type: 'string' },
+    files: { type: 'string', default: '100' },
+    seed: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+function required(name: string): string {
+  const value = process.env[name]
+  if (value === undefined) throw new Error(`Set ${name}.`)
+  return value
+}
+
+async function open(target: string): Promise<SiteServer & { readonly clock?: Clock; close(): Promise<void> }> {
+  if (target === 'emulator') return startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  return {
+    url: target,
+    connection: { apiKeyId: required('WATCHKEEPER_API_KEY_ID'), apiKeySecret: required('WATCHKEEPER_API_KEY_SECRET') },
+    service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
+    project: 'watchkeeper/conformance',
+    clock: systemClock,
+    close: async () => undefined,
+  }
+}
+
+async function filesFor({ session }: Site, place: typeof demoService, count: number, seed: number): Promise<readonly RandomFile[]> {
+  const sources = (await session.api.sources.list(place)).items as never[]
+  const webhooks = (await session.api.webhooks.list(place)).items as never[]
+  const connections = sources.map(({ connection }) => ({ id: connection })) as never[]
+  return fc.sample(randomFile({ sources, webhooks, connections }, 'clickhouse-cloud'), { numRuns: count, seed })
+}
+
+/** A file without any object would make prune delete everything, which is refused. */
+const kept = (file: RandomFile): RandomFile => ({ ...file, dashboards: { ...file.dashboards, keep: { name: 'Keep', tiles: [] } } })
+
+async function main(): Promise<number> {
+  if (values.help || values.target === undefined) {
+    say(help)
+    return values.help ? 0 : 2
+  }
+  const seed = Number(values.seed ?? process.env.RANDOM_SEED ?? Date.now() % 1e9)
+  const server = await open(values.target)
+  const place = server.service ?? demoService
+  const failures: string[] = []
+  try {
+    await withSite(
+      server,
+      'clickhouse-cloud',
+      async (site) => {
+        const files = await filesFor(site, place, Number(values.files), seed)
+        for (const [i, file] of files.entries()) {
+          const problems = await convergenceProblems(site, kept(file))
+          if (problems.length > 0) failures.push(`file ${i}: ${JSON.stringify(problems)}\n${JSON.stringify(file)}`)
+        }
+        const { objects } = await site.apply({ 'a.json': kept({ dashboards: {}, savedSearches: {}, alerts: {} }) }, { prune: true })
+        for (const { id } of objects) if (id !== undefined) await site.session.api.dashboards.remove(place, id)
+      },
+      server.clock,
+    )
+  } finally {
+    await server.close()
+  }
+  const objects = `${values.files} files, seed ${seed}`
+  say(failures.length === 0 ? `${objects}: all converge.` : `${objects}: ${failures.length} do not converge.\n\n${failures.join('\n\n')}`)
+  return failures.length === 0 ? 0 : 1
+}
+
+process.exitCode = await main()

@@ -1,0 +1,108 @@
+import type { Case, Dialect } from './case.ts'
+import { valueAt } from './placeholders.ts'
+import type { Answer } from './target.ts'
+
+/** An answer in which ids and times have names, so that two runs give the same. */
+export interface RecordedAnswer {
+  readonly status: number
+  /** Absent for JSON. `web-app` for what is not an answer of the API. */
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, unknown>>
+  /** Of the header `X-Total-Count`. */
+  readonly total?: number
+  readonly body: unknown
+}
+
+export interface Names {
+  readonly nameIds: (text: string) => string
+  /** Ids of what the suite created. Of lists, nothing else is recorded: it is the business of whoever owns the server. */
+  readonly own: ReadonlySet<string>
+  /** How many other objects a list has. */
+  readonly foreignCount: number
+  /** Whether the order of a list means nothing: it is that of ids, or of the database. */
+  readonly isUnordered: boolean
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function toRecorded(answer: Answer, { showHeaders, show }: Pick<Case, 'showHeaders' | 'show'>, names: Names): RecordedAnswer {
+  const { status, headers, text } = answer
+  const type = (headers['content-type'] ?? '').split(';')[0] ?? ''
+  const total = headers['x-total-count']
+  const isJson = type === 'application/json'
+  return {
+    status,
+    ...(!isJson && { type }),
+    ...(showHeaders && { headers: Object.fromEntries(showHeaders.map((name) => [name, headers[name] ?? null])) }),
+    ...(total !== undefined && { total: Number(total) - names.foreignCount }),
+    body: isJson && text !== '' ? toRecordedBody(JSON.parse(text), names, show) : names.nameIds(text),
+  }
+}
+
+function toRecordedBody(body: unknown, names: Names, show: readonly string[] | undefined): unknown {
+  if (!isObject(body)) return shorten(body, names)
+  const data = dataOf(body)
+  const own = Array.isArray(data) ? data.filter((item) => !isObject(item) || item.id === undefined || names.own.has(String(item.id))) : data
+  const meta = isObject(body.meta) ? { meta: { ...body.meta, total: Number(body.meta.total) - names.foreignCount } } : {}
+  const envelope = { ...body, ...meta, ...(data !== undefined && { [keyOfData(body)]: names.isUnordered ? sort(own) : own }) }
+  return shorten(show === undefined || data === undefined ? envelope : { ...envelope, [keyOfData(body)]: pick(own, show) }, names)
+}
+
+const keyOfData = (body: Json): string => ('result' in body ? 'result' : 'data')
+
+const dataOf = (body: Json): unknown => body[keyOfData(body)]
+
+function sort(data: unknown): unknown {
+  if (!Array.isArray(data)) return data
+  const textOf = ({ name, threshold, kind }: Json): string => JSON.stringify([name, threshold, kind])
+  return (data as readonly Json[]).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+}
+
+const pick = (data: unknown, paths: readonly string[]): unknown =>
+  Object.fromEntries(paths.map((path) => [path, valueAt(data, path.split('.'))]))
+
+const longestText = 400
+const longestList = 30
+
+function shorten(value: unknown, names: Names, key = ''): unknown {
+  if (typeof value === 'string') return shortenText(value, names, key)
+  if (Array.isArray(value)) {
+    if (value.length <= longestList) return value.map((item) => shorten(item, names))
+    return [shorten(value[0], names), `… (${value.length} items)`]
+  }
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shorten(item, names, name)]))
+}
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function shortenText(text: string, { nameIds }: Names, key: string): string {
+  if ((key === 'createdAt' || key === 'updatedAt') && time.test(text)) return '$time'
+  if (key === 'teamId') return '$team'
+  // Messages are what the cases are about.
+  const isMessage = key === 'message' || key === 'error'
+  return text.length > longestText && !isMessage ? `${text.slice(0, 20)}… (${text.length} characters)` : nameIds(text)
+}
+
+/**
+ * The part of an answer that all gateways have in common. The cloud wraps what the product answers in an envelope of its own, puts a code
+ * before messages, and shows no `meta`.
+ */
+export function toComparable({ status, type, headers, total, body }: RecordedAnswer, dialect: Dialect, compared: Dialect): unknown {
+  if (compared === 'hyperdx' || type === 'web-app') return { status, type, headers, total, body }
+  return { status, total, ...(dialect === 'hyperdx' ? fromProduct(status, body) : fromCloud(body)) }
+}
+
+function fromProduct(status: number, body: unknown): Json {
+  if (status >= 400) return { message: isObject(body) ? body.message : body }
+  if (!isObject(body) || Object.keys(body).length === 0) return { data: undefined }
+  return { data: 'data' in body ? body.data : body }
+}
+
+function fromCloud(body: unknown): Json {
+  if (!isObject(body)) return { data: body }
+  if ('error' in body) return { message: String(body.error).replace(/^[A-Z_]+: /, '') }
+  return { data: body.result }
+}

@@ -1,0 +1,181 @@
+// What only a browser can tell: whether the page draws, sorts and prints, and loads nothing but itself.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openBrowser } from '../../support/browser.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator()
+
+const budgets = [
+  { name: 'all', limit: 300, forecast: true },
+  { name: '<img src=x onerror=alert(1)>', limit: 100_000, scope: { service: 'checkout' } },
+  { name: 'small', limit: 9, scope: { metric: 'backup' } },
+]
+
+let browser: Browser
+let directory: string
+let url: string
+const open: { readonly page: Page; readonly faults: string[] }[] = []
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  directory = await mkdtemp(join(tmpdir(), 'watchkeeper-browser-'))
+  const usage = { operation: 'usage-cost', period: 'last-30-days', 'group-by': 'date', compare: 'previous-period' }
+  const { files } = await invokeText({
+    inputs: { ...inputsFor(emulator()), ...usage, budgets: 'budgets.json', 'html-file': 'page.html' },
+    files: { 'budgets.json': JSON.stringify(budgets) },
+  })
+  const path = join(directory, 'page.html')
+  await writeFile(path, files[0]?.content ?? '')
+  url = pathToFileURL(path).href
+})
+
+afterAll(async () => {
+  await browser?.close()
+  if (directory) await rm(directory, { recursive: true })
+})
+
+/** The page, and everything that it must not do. */
+async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.newContext(options)).newPage()
+  const faults: string[] = []
+  open.push({ page, faults })
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('dialog', (dialog) => faults.push(`says ${dialog.message()}`))
+  page.on('request', (request) => request.url() !== url && faults.push(`requests ${request.url()}`))
+  await page.goto(url)
+  return page
+}
+
+/** In the page, whose globals this project's types do not know. */
+const ask = <T>(page: Page, script: string): Promise<T> => page.evaluate<T>(script)
+
+const shades = (page: Page): Promise<number> =>
+  ask(
+    page,
+    `(() => {
+      const { width, height } = document.querySelector('canvas')
+      const { data } = document.querySelector('canvas').getContext('2d').getImageData(0, 0, width, height)
+      return new Set(new Uint32Array(data.buffer)).size
+    })()`,
+  )
+
+const column = async (page: Page, table: number, index: number): Promise<readonly string[]> =>
+  page.locator(`table.sortable >> nth=${table} >> tbody tr td:nth-child(${index + 1})`).allInnerTexts()
+
+const amounts = (texts: readonly string[]): readonly number[] => texts.map((text) => Number(text.replace(/[^\d.-]/g, '')))
+
+const isDescending = (values: readonly number[]): boolean => values.every((value, i) => i === 0 || value <= (values[i - 1] ?? 0))
+
+describe.each<[string, BrowserContextOptions]>([
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['on a phone', { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }],
+])('the page, %s', (name, options) => {
+  let page: Page
+  beforeAll(async () => {
+    page = await visit(options)
+    if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true })
+  })
+
+  it('is not wider than its window', async () => {
+    expect(await ask(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+  })
+
+  it('has a chart that is drawn', async () => {
+    expect(await shades(page)).toBeGreaterThan(5)
+    const [chart, place] = await Promise.all([page.locator('canvas').boundingBox(), page.locator('.chart').boundingBox()])
+    expect(Math.round(chart?.width ?? 0)).toBe(Math.round(place?.width ?? -1))
+  })
+
+  it('has the colours of its theme', async () => {
+    const ground = await ask(page, 'getComputedStyle(document.body).backgroundColor')
+    expect(ground).toBe(name === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)')
+  })
+})
+
+describe('the page', () => {
+  it('tells the day and its amount under the pointer', async () => {
+    const page = await visit()
+    const values = page.locator('.u-legend .u-value')
+    expect(await values.allInnerTexts()).toEqual(['–', '–', '–'])
+    await page.locator('.u-over').hover()
+    const [day = '', used = '', final = ''] = await values.allInnerTexts()
+    const days = await column(page, 2, 0)
+    expect(days.some((text) => text.endsWith(day))).toBe(true)
+    expect([used, final]).toEqual([expect.stringMatching(/^\d+(?:\.\d+)? Credits$/), expect.stringMatching(/^\d+(?:\.\d+)? Credits$/)])
+  })
+
+  it('sorts numbers as numbers, the other way round at the second click', async () => {
+    const page = await visit()
+    const [before, head] = [amounts(await column(page, 2, 1)), page.getByRole('columnheader').filter({ hasText: 'Used, Credits' }).nth(2)]
+    expect(isDescending(before)).toBe(false)
+    await head.click()
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending')
+    await expect.poll(async () => isDescending(amounts(await column(page, 2, 1)))).toBe(true)
+    await head.click()
+    await expect.poll(async () => isDescending(amounts(await column(page, 2, 1)).toReversed())).toBe(true)
+    expect(await head.getAttribute('aria-sort')).toBe('ascending')
+    expect(amounts(await column(page, 2, 1)).toSorted()).toEqual(before.toSorted())
+  })
+
+  it.each([
+    ['Limit', 2],
+    ['Share', 3],
+  ])('sorts the budgets by %s', async (title, index) => {
+    const page = await visit()
+    await page.getByRole('columnheader').filter({ hasText: title }).first().click()
+    await expect.poll(async () => isDescending(amounts(await column(page, 0, index)))).toBe(true)
+  })
+
+  it('sorts by keyboard', async () => {
+    const page = await visit()
+    const head = page.locator('table.sortable >> nth=2 >> th').first()
+    await head.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending')
+    const days = await column(page, 2, 0)
+    expect(days).toEqual(days.toSorted().toReversed())
+  })
+
+  it('shows foreign text as it is', async () => {
+    const page = await visit()
+    expect((await column(page, 0, 0)).join()).toContain('<img src=x onerror=alert(1)>')
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  it('fits a window that becomes narrow', async () => {
+    const page = await visit()
+    await page.setViewportSize({ width: 400, height: 800 })
+    await expect.poll(() => ask(page, 'document.documentElement.scrollWidth')).toBe(400)
+    await expect.poll(async () => (await page.locator('canvas').boundingBox())?.width).toBeLessThan(400)
+  })
+
+  it('prints dark on white, also from a dark screen', async () => {
+    const page = await visit({ colorScheme: 'dark' })
+    await ask(page, `void addEventListener('beforeprint', () => { window.printed = getComputedStyle(document.body).backgroundColor })`)
+    const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
+    expect(pdf.startsWith('%PDF-')).toBe(true)
+    expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(0)
+    expect(await ask(page, 'window.printed')).toBe('rgb(255, 255, 255)')
+    expect(await ask(page, 'getComputedStyle(document.body).backgroundColor')).toBe('rgb(13, 17, 23)')
+  })
+
+  it('is readable without its script', async () => {
+    const page = await visit({ javaScriptEnabled: false })
+    expect(await page.locator('h1').innerText()).toMatch(/Credits used/)
+    expect((await column(page, 2, 0)).length).toBeGreaterThan(20)
+  })
+})
+
+// After all others: whatever they opened.
+it('does nothing that it must not, wherever it is opened', () => {
+  expect(open.length).toBeGreaterThan(8)
+  expect(open.flatMap(({ faults }) => faults)).toEqual([])
+})

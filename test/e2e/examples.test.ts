@@ -1,0 +1,42 @@
+// The example of every operation, run by the built action and by the command line.
+import { describe, expect, it } from 'vitest'
+import { toKebab } from '../../src/kernel/names.ts'
+import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
+import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run.ts'
+
+const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))
+
+const root = useExampleDirectory()
+
+describe('every example works on the emulator', () => {
+  const emulator = useEmulator()
+
+  it.each(all)('$name as an action', async ({ name, operation }) => {
+    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), operation: name, ...texts(operation.example) }
+    const ran = await runAction({
+      inputs,
+      env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
+      secrets,
+    })
+    expect(['pass', 'warn']).toContain(ran.outputs.get('status'))
+    expect(ran.exitCode).toBe(0)
+    expect(ran.result).toEqual(JSON.parse(ran.outputs.get('result') ?? '{}'))
+    expect(ran.summary).toMatch(/^### (?:✅|⚠️) /)
+    expect(commandsOf(ran).filter((command) => !['warning', 'group', 'endgroup'].includes(command))).toEqual([])
+    const declared = Object.keys(operation.output.shape).map(toKebab)
+    const known = ['status', 'failure-reason', 'result', 'result-file', 'request-id', ...declared]
+    expect([...ran.outputs.keys()].filter((key) => !known.includes(key))).toEqual([])
+  })
+
+  it.each(all)('$name on the command line', async ({ name, operation }) => {
+    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), ...texts(operation.example) }
+    const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
+    const ran = await runCli([name, ...flags, '--json'], {}, { directory: root() })
+    expect(ran.stderr).toBe('')
+    expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
+    expect(ran.exitCode).toBe(0)
+    expectNoSecret(ran.stdout, secrets)
+  })
+})

@@ -1,0 +1,148 @@
+// Rows 5 to 7, 13 and 24 of the fault matrix: the request arrived, and the answer breaks off, is no HTTP, or is unusual and right.
+import { describe, expect, it } from 'vitest'
+import { type Doing, meet } from '../../support/meet.ts'
+import { type GoodAnswer, type Spoil, type Trouble, toHttp } from '../../support/stage.ts'
+
+const half = ({ body }: GoodAnswer): string => body.slice(0, Math.floor(body.length / 2))
+
+const chunked = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n'
+
+const inChunks = (body: string): string => `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`
+
+/** Sends that, and ends the connection. */
+const sayAndEnd =
+  (text: string | ((answer: GoodAnswer) => string)): Spoil =>
+  async (wire, answer) => {
+    await wire.write(typeof text === 'string' ? text : text(answer))
+    wire.end()
+  }
+
+const breaks = {
+  'a reset before any byte': { effect: { kind: 'reset' } },
+  'an end before any byte': { spoil: (wire) => wire.end() },
+  'half a status line': { spoil: sayAndEnd('HTTP/1.1 20') },
+  'the greeting of something else': { spoil: sayAndEnd('SSH-2.0-OpenSSH_9.9\r\n') },
+  'a status of four digits': { spoil: sayAndEnd('HTTP/1.1 2000 OK\r\ncontent-length: 2\r\n\r\n[]') },
+  'a header with a null byte': { spoil: sayAndEnd('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 2\r\n\r\n[]') },
+  'two lengths that differ': { spoil: sayAndEnd('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]') },
+  'headers of 100 kB': { spoil: sayAndEnd(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`) },
+  'an upgrade that nobody asked for': { spoil: sayAndEnd('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') },
+  'a reset in the headers': { effect: { kind: 'reset-in-headers' } },
+  'a reset in the body': { effect: { kind: 'reset-in-body' } },
+  'a body shorter than its length': { effect: { kind: 'short-length' } },
+  'chunks without the last one': { spoil: sayAndEnd(({ body }) => `${chunked}\r\n${inChunks(body)}`) },
+  'a chunk that is cut': { spoil: sayAndEnd((answer) => `${chunked}\r\nffff\r\n${half(answer)}`) },
+} as const satisfies Readonly<Record<string, Trouble>>
+
+type Break = keyof typeof breaks
+
+const names = Object.keys(breaks) as readonly Break[]
+
+describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
+  it.each(names)('a read survives %s', async (name) => {
+    const { met } = await meet('read', breaks[name])
+    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET GET', more: 0, complaints: [] })
+  })
+
+  // Whether the server acted or not, the client sees the same and must do the same.
+  it.each(names.map((name, i) => [name, i % 2 === 0 ? 'before' : 'after'] as const))(
+    'a create is not sent again after %s (%s it was done)',
+    async (name, act) => {
+      const { met, ran } = await meet('create', breaks[name], { act })
+      expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods: 'POST GET', more: act === 'after' ? 1 : 0, complaints: [] })
+      const reason = ran.outputs.get('failure-reason')
+      expect(reason).toContain('The server may have created the alert all the same')
+      expect(reason).toMatch(act === 'after' ? /Right now these alerts match it: [0-9a-f]{24}\./ : /Right now no alert matches it\./)
+    },
+  )
+
+  it.each<[Doing, Break, string]>([
+    ['create a dashboard', 'a reset in the body', 'POST'],
+    ['create a dashboard', 'an end before any byte', 'POST'],
+  ])('to %s is not sent again after %s either', async (doing, name, methods) => {
+    const { met } = await meet(doing, breaks[name], { act: 'after' })
+    expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods, more: 1, complaints: [] })
+  })
+
+  it.each<[Doing, Break, string]>([
+    ['update', 'a reset before any byte', 'GET PUT GET'],
+    ['update', 'chunks without the last one', 'GET PUT GET'],
+    ['update a dashboard', 'a reset in the body', 'GET GET PUT GET'],
+    ['delete', 'a reset before any byte', 'DELETE DELETE'],
+    ['delete', 'a reset in the headers', 'DELETE DELETE'],
+  ])('to %s is looked up, or sent again, after %s', async (doing, name, methods) => {
+    const { met, stage } = await meet(doing, breaks[name], { act: 'after' })
+    expect(met).toMatchObject({ exitCode: 0, methods, complaints: [] })
+    const [service] = stage.emulator.store.organizations[0]?.services ?? []
+    if (doing === 'update') expect(service?.alerts.filter(({ threshold }) => threshold === 4711)).toHaveLength(1)
+    if (doing === 'delete') expect(met.more).toBe(-1)
+  })
+
+  it.each<[string, Break, RegExp]>([
+    ['that there was no answer', 'a reset before any byte', /^No answer: connection closed before an answer \(ECONNRESET\)\n/],
+    [
+      'how much of it came',
+      'chunks without the last one',
+      /^No answer: connection closed after \d+ bytes of the answer \(UND_ERR_SOCKET\)\n/,
+    ],
+    ['that it was no HTTP', 'the greeting of something else', /^No answer: Response does not match the HTTP\/1\.1 protocol/],
+    ['that the headers were too much', 'headers of 100 kB', /^No answer: Headers Overflow Error \(UND_ERR_HEADERS_OVERFLOW\)\n/],
+  ])('a read says in the end %s', async (_, name, words) => {
+    const { met, ran } = await meet('read', breaks[name], { times: 2, inputs: { 'max-attempts': '2' } })
+    expect(met).toEqual({ exitCode: 1, said: 'network', methods: 'GET GET', more: 0, complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(words)
+  })
+
+  it.each<[Doing, 'before' | 'after', string]>([
+    ['update', 'before', 'GET PUT GET PUT GET'],
+    ['delete', 'after', 'DELETE DELETE'],
+  ])('to %s says in the end that it may be done (%s it was)', async (doing, act, methods) => {
+    const { met, ran } = await meet(doing, breaks['a reset before any byte'], { act, times: 2, inputs: { 'max-attempts': '2' } })
+    expect(met).toMatchObject({ exitCode: 1, said: 'network', methods, complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toContain('It may be done all the same')
+  })
+})
+
+describe.concurrent('row 7: half an answer that looks whole', () => {
+  it.each<[Doing, string, string]>([
+    ['read', 'bad-answer', 'GET GET'],
+    ['read a cost', 'bad-answer', 'GET GET'],
+    ['create', 'may-exist', 'POST GET'],
+  ])('to %s is an error that names the place', async (doing, said, methods) => {
+    const { met, ran } = await meet(doing, { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
+    expect(met).toEqual({ exitCode: 1, said, methods, more: doing === 'create' ? 1 : 0, complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(/^The API answered 200, but the answer is not JSON at character \d+: /)
+  })
+
+  it('to update is looked up, and was done', async () => {
+    const { met } = await meet('update', { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
+    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET PUT GET', more: 0, complaints: [] })
+  })
+})
+
+describe.concurrent('row 24: what is unusual and right works', () => {
+  const unusual: Readonly<Record<string, Spoil>> = {
+    'early hints before it': (wire, answer) => wire.write(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${toHttp(answer)}`),
+    'a hundred signs of life before it': (wire, answer) => wire.write(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100)}${toHttp(answer)}`),
+    'chunks and trailers': (wire, { body }) => wire.write(`${chunked}trailer: x-sum\r\n\r\n${inChunks(body)}0\r\nx-sum: 1\r\n\r\n`),
+    'a connection that ends each time': sayAndEnd((answer) => toHttp(answer, ['connection: close'])),
+    'HTTP/1.0 without a length': sayAndEnd(({ body }) => `HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`),
+    'more bytes than its length': sayAndEnd((answer) => `${toHttp(answer)}HTTP/1.1 500 Injected\r\ncontent-length: 0\r\n\r\n`),
+  }
+
+  it.each<[string, Doing, string]>([
+    ['early hints before it', 'create', 'POST'],
+    ['a hundred signs of life before it', 'read', 'GET'],
+    ['chunks and trailers', 'read a backup', 'GET'],
+    ['chunks and trailers', 'create a dashboard', 'POST'],
+    ['a connection that ends each time', 'update', 'GET PUT'],
+    ['HTTP/1.0 without a length', 'delete', 'DELETE'],
+    ['HTTP/1.0 without a length', 'read a cost', 'GET'],
+    ['more bytes than its length', 'create', 'POST'],
+  ])('%s, to %s', async (name, doing, methods) => {
+    const spoil = unusual[name]
+    if (spoil === undefined) throw new Error(`there is no ${name}`)
+    const { met } = await meet(doing, { spoil }, { times: 9, act: 'after' })
+    expect(met).toMatchObject({ exitCode: 0, said: 'pass', methods, complaints: [] })
+  })
+})

@@ -1,0 +1,61 @@
+// Row 14 of the fault matrix: the answer never comes, or never ends. A limit ends the wait, and nothing keeps the process alive.
+import { describe, expect, it } from 'vitest'
+import { type Doing, meet } from '../../support/meet.ts'
+import type { Spoil, Trouble } from '../../support/stage.ts'
+
+/** Sends the same bytes again and again, for as long as somebody listens. */
+const forEver =
+  (head: string, piece: string, everyMs: number): Spoil =>
+  async (wire) => {
+    await wire.write(head)
+    while (wire.isOpen()) {
+      await wire.write(piece)
+      await wire.sleep(everyMs)
+    }
+  }
+
+const slow = {
+  'nothing at all': { effect: { kind: 'hang' } },
+  'half of the headers': { spoil: (wire) => wire.write('HTTP/1.1 200 OK\r\ncontent-type: appl') },
+  'headers without an end': { spoil: forEver('HTTP/1.1 200 OK\r\n', 'x: y\r\n', 20) },
+  'signs of life without an end': { spoil: forEver('', 'HTTP/1.1 102 Processing\r\n\r\n', 20) },
+  'a byte now and then': { effect: { kind: 'drip', everyMs: 40 } },
+  'chunks without an end': { spoil: forEver('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n \r\n', 20) },
+} as const satisfies Readonly<Record<string, Trouble>>
+
+const limit = { inputs: { 'timeout-seconds': '1' } }
+
+describe.concurrent('R4 (row 14): an answer that takes too long', () => {
+  it.each<[keyof typeof slow, RegExp]>([
+    ['nothing at all', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
+    ['half of the headers', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
+    ['headers without an end', /^No answer/],
+    ['signs of life without an end', /^No answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
+    ['a byte now and then', /^Only \d+ bytes of the answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
+    ['chunks without an end', /^Only \d+ bytes of the answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
+  ])('%s: a read gives up in time, and says which limit it was', async (name, words) => {
+    const { met, ran } = await meet('read', slow[name], { times: 99, ...limit })
+    expect(met).toMatchObject({ exitCode: 1, said: 'deadline', more: 0, complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(words)
+    expect(ran.ending?.activeMs).toBeLessThan(9000)
+  })
+
+  it.each<[keyof typeof slow, Doing, string]>([
+    ['nothing at all', 'create', 'may-exist'],
+    ['half of the headers', 'create a dashboard', 'may-exist'],
+    ['chunks without an end', 'create', 'may-exist'],
+    ['nothing at all', 'update', 'deadline'],
+    ['headers without an end', 'delete', 'deadline'],
+  ])('%s, to %s: it is sent once, and may be done', async (name, doing, said) => {
+    const { met, ran } = await meet(doing, slow[name], { act: 'after', times: 99, ...limit })
+    expect(met).toMatchObject({ exitCode: 1, said, complaints: [] })
+    expect(met.methods.match(/POST|PUT|DELETE/g)).toHaveLength(1)
+    expect(ran.outputs.get('failure-reason')).toMatch(/The server may have created the|It may be done all the same/)
+    expect(ran.ending?.activeMs).toBeLessThan(9000)
+  })
+
+  it('one that is merely slow is waited for', async () => {
+    const { met } = await meet('create', { effect: { kind: 'delay', ms: 1500 } })
+    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'POST', more: 1, complaints: [] })
+  })
+})

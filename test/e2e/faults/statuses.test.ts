@@ -1,0 +1,142 @@
+// Rows 8 to 11, 21 and 22 of the fault matrix: a whole answer with a status that is no success.
+import { describe, expect, it } from 'vitest'
+import type { Effect, FaultHeaders } from '../../../src/emulator/index.ts'
+import { type Doing, meet } from '../../support/meet.ts'
+import { startRawServer } from '../../support/raw-server.ts'
+
+const limited = (headers: FaultHeaders, body?: string): { readonly effect: Effect } => ({
+  effect: { kind: 'rate-limited', headers, ...(body !== undefined && { body }) },
+})
+const status = (code: number, more: object = {}): { readonly effect: Effect } => ({
+  effect: { kind: 'status', status: code, ...more } as Effect,
+})
+
+describe.concurrent('R2 (row 8): the rate limit is waited for as told, and otherwise for a little', () => {
+  const inTwoSeconds = (): string => new Date(Date.now() + 2000).toUTCString()
+
+  it.each<[string, Doing, () => FaultHeaders, RegExp]>([
+    ['seconds', 'read', () => ({ 'retry-after': '1' }), /Trying again in 1\.0 s/],
+    ['a date', 'read', () => ({ 'retry-after': inTwoSeconds() }), /Trying again in (?:[01]\.\d|2\.0) s/],
+    ['parts of a second', 'create', () => ({ 'x-ratelimit-reset': '0.4' }), /Trying again in 1\.4 s/],
+    ['nothing', 'create', () => ({}), /Trying again in 0\.0 s/],
+    ['a negative number', 'update', () => ({ 'retry-after': '-1' }), /Trying again in 0\.0 s/],
+    ['words', 'delete', () => ({ 'retry-after': 'soon' }), /Trying again in 0\.0 s/],
+    ['two things at once', 'create a dashboard', () => ({ 'retry-after': ['1', '90'] }), /Trying again in 0\.0 s/],
+  ])('%s, to %s', async (_, doing, headers, note) => {
+    const { met, ran } = await meet(doing, limited(headers()))
+    const methods = { read: 'GET GET', create: 'POST POST', update: 'GET PUT PUT', delete: 'DELETE DELETE' }
+    expect(met).toMatchObject({
+      exitCode: 0,
+      said: 'pass',
+      methods: Object.entries(methods).find(([name]) => doing.startsWith(name))?.[1],
+      complaints: [],
+    })
+    expect(ran.stdout).toMatch(note)
+    expect(ran.stdout).toContain('(attempt 1): status 429')
+    if (doing.startsWith('create')) expect(met.more).toBe(1)
+  })
+})
+
+describe.concurrent('row 9: a rate limit that does not end', () => {
+  it.each<[Doing, string]>([
+    ['read', 'GET'],
+    ['create', 'POST'],
+  ])('to %s is not waited for when the wait is longer than the time that is left', async (doing, methods) => {
+    const { met, ran } = await meet(doing, limited({ 'retry-after': '1000000000' }), { times: 99, inputs: { 'timeout-seconds': '5' } })
+    expect(met).toEqual({ exitCode: 1, said: 'rate-limited', methods, more: 0, complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(/belongs to the key.*Come back after \d{4}-.*Z \(in 1000000000 s\)/)
+    expect(ran.ending?.activeMs).toBeLessThan(9000)
+  })
+
+  it('is waited for until there is no time left, and no longer', async () => {
+    const page = limited({}, '<html><body>Slow down</body></html>')
+    const { met, ran } = await meet('create', page, { times: 99, inputs: { 'timeout-seconds': '3' } })
+    expect(met).toMatchObject({ exitCode: 1, methods: expect.stringMatching(/^POST POST/), more: 0, complaints: [] })
+    expect(ran.ending?.activeMs).toBeLessThan(9000)
+  })
+})
+
+describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
+  const page = { body: '<html><body>Bad gateway</body></html>', contentType: 'text/html' }
+
+  it.each([500, 502, 503, 504])('a read survives a %i', async (code) => {
+    const { met } = await meet('read', code === 502 ? status(502, page) : status(code, code === 503 ? { body: '' } : {}))
+    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET GET', more: 0, complaints: [] })
+  })
+
+  it.each([500, 502, 503, 504, 408])('a create is not sent again after a %i', async (code) => {
+    const { met } = await meet('create', code === 502 ? status(502, page) : status(code), { act: code === 500 ? 'before' : 'after' })
+    expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods: 'POST GET', more: code === 500 ? 0 : 1, complaints: [] })
+  })
+
+  it('an update is looked up and sent again, and its last words are the API’s own', async () => {
+    const done = await meet('update', status(503), { act: 'after' })
+    expect(done.met).toMatchObject({ exitCode: 0, methods: 'GET PUT GET', complaints: [] })
+    const survived = await meet('update', status(503))
+    expect(survived.met).toMatchObject({ exitCode: 0, methods: 'GET PUT GET PUT', complaints: [] })
+    const { met, ran } = await meet('update', status(500, { body: '{"error":"disk is full"}' }), {
+      times: 9,
+      inputs: { 'max-attempts': '2' },
+    })
+    expect(met).toMatchObject({ exitCode: 1, said: 'server', methods: 'GET PUT GET PUT GET', complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(/^The API answered 500: disk is full\n/)
+  })
+
+  it.each<[Doing, string, string]>([
+    ['read', 'pass', 'GET GET'],
+    ['update', 'pass', 'GET PUT GET PUT'],
+    ['create', 'may-exist', 'POST GET'],
+  ])('a 503 that says how long is waited for, to %s, but no create is sent again', async (doing, said, methods) => {
+    const { met, ran } = await meet(doing, status(503, { headers: { 'retry-after': '1' } }))
+    expect(met).toMatchObject({ said, methods, more: 0, complaints: [] })
+    if (doing !== 'create') expect(ran.stdout).toMatch(/Trying again in 1\.0 s \(attempt 1 of 5\): status 503/)
+  })
+})
+
+describe.concurrent('row 22: the API refuses, and that is final', () => {
+  const notServed = { body: '<html><body>Cannot GET /x</body></html>', contentType: 'text/html' }
+
+  it.each<[Doing, number, object, string, RegExp]>([
+    ['read', 401, {}, 'authentication', /The service does not accept the key demo…0001/],
+    ['create', 401, {}, 'authentication', /The service does not accept the key demo…0001/],
+    ['read a cost', 403, {}, 'permission', /lacks a permission \(needed: reading billing\)/],
+    ['update', 403, {}, 'permission', /lacks a permission \(needed: managing alerts and dashboards\)/],
+    ['read a backup', 404, {}, 'not-found', /There is no such service/],
+    ['create', 404, {}, 'not-found', /There is no such service/],
+    ['read', 404, notServed, 'not-served', /does not serve the API: check api-url and observability-path/],
+    ['delete', 404, notServed, 'not-served', /does not serve the API/],
+    ['create', 409, {}, 'conflict', /The API answered 409/],
+    ['create a dashboard', 413, {}, 'refused', /The API answered 413/],
+    ['update', 422, {}, 'refused', /The API answered 422/],
+    ['create', 424, {}, 'refused', /The API answered 424/],
+    ['delete', 501, {}, 'server', /The API answered 501/],
+    // biome-ignore lint/complexity/useMaxParams: one column of the table each
+  ])('to %s with %i', async (doing, code, more, said, words) => {
+    const { met, ran } = await meet(doing, status(code, more))
+    expect(met).toMatchObject({ exitCode: 1, said, more: 0, complaints: [] })
+    expect(met.methods.replace(/^GET (?=PUT)/, '')).not.toContain(' ')
+    expect(ran.outputs.get('failure-reason')).toMatch(words)
+  })
+
+  it('a thing that is gone already is deleted', async () => {
+    const { met, ran } = await meet('delete', status(404))
+    expect(met).toMatchObject({ exitCode: 0, said: 'pass', methods: 'DELETE', complaints: [] })
+    expect(ran.outputs.get('changed')).toBe('false')
+  })
+})
+
+describe.concurrent('S4 (row 21): redirects', () => {
+  it.each<[Doing, number, string]>([
+    ['read', 302, 'redirect'],
+    ['create', 307, 'may-exist'],
+    ['update', 308, 'redirect'],
+  ])('to %s, a %i is refused, and its target receives nothing', async (doing, code, said) => {
+    const target = await startRawServer((wire) => wire.end())
+    const origin = `http://127.0.0.1:${target.port}`
+    const { met, ran } = await meet(doing, status(code, { headers: { location: `${origin}/v1/x?a=b` } }))
+    await target.close()
+    expect(met).toMatchObject({ exitCode: 1, said, more: 0, complaints: [] })
+    expect(target.received).toEqual([])
+    expect(ran.outputs.get('failure-reason')).toContain(`The API answered ${code}: a redirect to ${origin}\n`)
+  })
+})

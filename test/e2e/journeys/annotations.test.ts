@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { type RanAction, runAction } from '../../support/run.ts'
+
+/** Dashboards of one name, which is a warning for each but one, and unknown keys, which are errors. */
+const file = (warnings: number, errors: number): string =>
+  [
+    'dashboards:',
+    ...Array.from({ length: warnings + 1 }, (_, i) => `  same${i}: { name: Same, tiles: [] }`),
+    ...Array.from({ length: errors }, (_, i) => `  wrong${i}:\n    name: Wrong ${i}\n    tiles: []\n    nonsense: 1`),
+    '',
+  ].join('\n')
+
+const validate = (warnings: number, errors: number, env: Readonly<Record<string, string>> = {}): Promise<RanAction> =>
+  runAction({
+    inputs: { operation: 'validate', files: 'x.yml', profile: 'clickhouse-cloud' },
+    files: { 'x.yml': file(warnings, errors) },
+    env,
+  })
+
+const shown = ({ stdout }: RanAction, kind: string): readonly string[] =>
+  stdout.split('\n').filter((line) => line.startsWith(`::${kind} `) || line.startsWith(`::${kind}::`))
+
+it('shows ten errors and ten warnings of a step at most, by file and line, and counts the rest', async () => {
+  const ran = await validate(30, 25)
+  const [errors, warnings] = [shown(ran, 'error'), shown(ran, 'warning')]
+  expect(errors).toHaveLength(10)
+  expect(errors.filter((line) => /^::error file=x\.yml,line=\d+,col=\d+::/.test(line))).toHaveLength(9)
+  expect(errors.at(-1)).toMatch(/^::error title=Watchkeeper validate::/)
+  expect(warnings.length).toBeLessThanOrEqual(10)
+  for (const warning of warnings) expect(warning).toMatch(/^::warning file=x\.yml,line=\d+,col=\d+::/)
+  const { findings = [] } = ran.result as { readonly findings?: readonly { readonly severity: string }[] }
+  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  expect(ran.stdout).toContain(`\n${count('error') - 9} more of kind error: see the summary\n`)
+  expect(ran.stdout).toContain(`\n${count('warning') - 9} more of kind warning: see the summary\n`)
+})
+
+it('leaves room among them for what could not be written', async () => {
+  const ran = await validate(30, 0, { GITHUB_OUTPUT: '/dev/full', GITHUB_STEP_SUMMARY: '/dev/full', RUNNER_TEMP: '/dev/null/nowhere' })
+  const warnings = shown(ran, 'warning')
+  expect(warnings).toHaveLength(10)
+  expect(warnings.filter((line) => line.includes('could not be written'))).toHaveLength(3)
+  expect(warnings.at(-1)).toMatch(/^::warning title=Watchkeeper validate::/)
+})

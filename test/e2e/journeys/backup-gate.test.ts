@@ -1,0 +1,71 @@
+// The backup gate as a runner meets it, on all three surfaces.
+import { describe, expect, it } from 'vitest'
+import { demo, type Emulator } from '../../../src/emulator/index.ts'
+import { createClient } from '../../../src/index.ts'
+import { done, fillBackups, hoursAgo } from '../../support/backups.ts'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { commandsOf, runAction, runCli } from '../../support/run.ts'
+
+const emulator = useEmulator()
+
+const fill =
+  (...backups: Parameters<typeof fillBackups>[2]) =>
+  (one: Emulator): void =>
+    fillBackups(one, 'checkout', backups)
+
+const breakQueries = (one: Emulator): void =>
+  one.addFault({ match: { path: '/backups' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
+
+/** What is there, and the line that a person reads first. */
+const outcomes = [
+  { outcome: 'fresh', prepare: fill(done(5)), line: /^### ✅ Service `[\w-]+` has a fresh backup \(started 5 hours ago, limit 26 hours\)/ },
+  { outcome: 'running', prepare: fill({ status: 'in_progress', startedAt: hoursAgo(1) }), line: /^### ✅ The first backup of service `/ },
+  {
+    outcome: 'stale',
+    prepare: fill(done(27)),
+    line: /^### ❌ Service `[\w-]+` has no fresh backup: the newest one that is done was started 27 /,
+  },
+  {
+    outcome: 'failing',
+    prepare: fill({ status: 'error', startedAt: hoursAgo(1) }),
+    line: /^### ❌ The last backup of service `[\w-]+` failed: /,
+  },
+  { outcome: 'never', prepare: fill(), line: /^### ❌ Service `[\w-]+` has no backup at all: its list of backups is empty/ },
+  {
+    outcome: 'unknown',
+    prepare: breakQueries,
+    line: /^### ❌ The backups of service `[\w-]+` could not be checked: `The API answered 403/,
+  },
+] as const
+
+describe.each(outcomes)('a service that is $outcome', ({ outcome, prepare, line }) => {
+  it('is judged alike by action, command line and library', async () => {
+    prepare(emulator())
+    const passes = line.source.includes('✅')
+    const action = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups' }, secrets })
+    expect(action.summary).toMatch(line)
+    expect([action.exitCode, commandsOf(action)]).toEqual(passes ? [0, []] : [1, ['error']])
+    expect(action.outputs.has('backup-age-hours')).toBe(outcome !== 'never' && outcome !== 'unknown')
+    expect(action.result).toMatchObject({ services: [{ outcome, passes }] })
+    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
+    const cli = await runCli(['check-backups', ...flags, '--json'])
+    const client = createClient({
+      apiUrl: emulator().url,
+      apiKeyId: demo.apiKeyId,
+      apiKeySecret: demo.apiKeySecret,
+      organizationId: demo.organizationId,
+      serviceId: demo.services.checkout,
+    })
+    const library = await client.checkBackups()
+    expect(cli.exitCode).toBe(passes ? 0 : 10)
+    const status = passes ? 'pass' : 'fail'
+    expect([action.outputs.get('status'), JSON.parse(cli.stdout).status, library.status]).toEqual([status, status, status])
+    expect(library.services.map((service) => service.outcome)).toEqual([outcome])
+  })
+})
+
+it('stays green under warn-only, and says so', async () => {
+  fill()(emulator())
+  const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'check-backups', 'warn-only': 'true' } })
+  expect([ran.exitCode, ran.outputs.get('status'), commandsOf(ran)]).toEqual([0, 'warn', ['warning']])
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { commandsOf, runAction } from '../../support/run.ts'
+
+const emulator = useEmulator()
+
+/** The demo's records of these days no longer change, whatever the day of the test. */
+const days = (): { 'from-date': string; 'to-date': string } => {
+  const at = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+  return { 'from-date': at(34), 'to-date': at(5) }
+}
+
+const gate = (inputs: Readonly<Record<string, string>>) =>
+  runAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), ...inputs }, secrets })
+
+/** In millionths, so that the tests need no decimals of ours. */
+const toMicro = (text: string): bigint => {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
+}
+const toText = (micro: bigint): string => `${micro / 1_000_000n}.${(micro % 1_000_000n).toString().padStart(6, '0')}`
+
+async function totalOf(): Promise<string> {
+  return (await gate({})).outputs.get('grand-total-credits') ?? ''
+}
+
+describe('the cost gate', () => {
+  it('agrees to the millionth with the sum of the records', async () => {
+    const ran = await gate({})
+    const records = ran.result?.records as { total: string }[]
+    expect(records).toHaveLength(120)
+    expect(records.reduce((sum, { total }) => sum + toMicro(total), 0n)).toBe(toMicro(ran.outputs.get('grand-total-credits') ?? ''))
+    expect(ran.outputs.get('unit')).toBe('Credits')
+    expect(ran.outputs.get('days')).toBe('30')
+  })
+
+  it('passes at a budget that equals the total', async () => {
+    const ran = await gate({ budget: await totalOf() })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.outputs.get('status')).toBe('pass')
+    expect(ran.outputs.get('budget-exceeded')).toBe('false')
+    expect(ran.outputs.get('budget-used-percent')).toBe('100.00')
+    expect(ran.outputs.get('failure-reason')).toBe('')
+  })
+
+  it.each([
+    ['a tenth', 100_000n],
+    ['a millionth', 1n],
+  ])('fails %s below it, after everything was written', async (_, less) => {
+    const budget = toText(toMicro(await totalOf()) - less)
+    const ran = await gate({ budget })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.outputs.get('status')).toBe('fail')
+    expect(ran.outputs.get('budget-exceeded')).toBe('true')
+    expect(ran.outputs.get('failure-reason')).toMatch(
+      /Credits used from .* to .*: above the budget of .* by 0\.0*1 Credits|by 0\.1 Credits/,
+    )
+    expect(ran.summary).toMatch(/^### ❌ .*above the budget/)
+    expect(ran.result).toMatchObject({ operation: 'usage-cost', status: 'fail', budgetExceeded: true })
+    expect(commandsOf(ran)).toEqual(['error'])
+  })
+
+  it('takes zero for a budget', async () => {
+    const ran = await gate({ budget: '0' })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.outputs.get('budget-exceeded')).toBe('true')
+    expect(ran.outputs.has('budget-used-percent')).toBe(false)
+  })
+
+  it.each(['-1', 'NaN', '1e400', 'abc', '1,000', '0x10', '1e3', '.5', '5 %', '1_000', '٣', 'Infinity'])(
+    'takes %s for no budget, by name',
+    async (budget) => {
+      const { exitCode, reason } = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), budget } })
+      expect(exitCode).toBe(2)
+      expect(reason).toContain(`budget: "${budget}" is not accepted; accepted: zero or more`)
+      expect(emulator().requests).toHaveLength(0)
+    },
+  )
+
+  it('stays green under warn-only and says so', async () => {
+    const ran = await gate({ budget: '1', 'warn-only': 'true' })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.outputs.get('status')).toBe('warn')
+    expect(ran.outputs.get('budget-exceeded')).toBe('true')
+    expect(ran.outputs.get('failure-reason')).toContain('above the budget')
+    expect(commandsOf(ran)).toEqual(['warning'])
+  })
+
+  it('warns above warn-budget without failing', async () => {
+    const ran = await gate({ budget: '100000', 'warn-budget': '1' })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.outputs.get('status')).toBe('warn')
+    expect(ran.outputs.get('failure-reason')).toContain('above warn-budget of 1 by')
+  })
+
+  it('says which part of the total can still change', async () => {
+    const ran = await gate({ 'from-date': new Date().toISOString().slice(0, 10), 'to-date': new Date().toISOString().slice(0, 10) })
+    expect(ran.outputs.get('provisional-credits')).toBe(ran.outputs.get('grand-total-credits'))
+    const settled = await gate({})
+    expect(settled.outputs.get('provisional-credits')).toBe('0')
+  })
+
+  it('reads a long period in windows that the API answers, as one figure', async () => {
+    const ran = await gate({ 'from-date': new Date(Date.now() - 59 * 86_400_000).toISOString().slice(0, 10) })
+    expect(ran.exitCode).toBe(0)
+    expect(emulator().requests).toHaveLength(2)
+    expect(ran.outputs.get('days')).toBe('55')
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { runCli } from '../../support/run.ts'
+
+const root = new URL('../../..', import.meta.url).pathname
+
+describe.each([
+  ["the action's bundle", ['--bundle', 'dist/index.js']],
+  ['the command line', []],
+])('the demo of %s', (_, args) => {
+  it('shows the eight operations and two gates that fail, without credentials', async () => {
+    const ran = await runCli(['demo', ...args], {}, { directory: root })
+    expect(ran.exitCode).toBe(0)
+    for (const operation of [
+      'list-dashboards',
+      'list-sources',
+      'usage-cost',
+      'get-backup',
+      'create-alert',
+      'plan',
+      'apply',
+      'check-backups',
+    ])
+      expect(ran.stdout).toContain(operation)
+    expect(ran.stdout).toContain('above the budget of 300 by')
+    expect(ran.stdout).toContain('Backups of 3 services (1 fresh, 1 stale, 1 failing)')
+    expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
+    expect(ran.stdout.trimEnd()).toMatch(/Everything went as it should, the failing gates included\. Nothing left this machine\.$/)
+    expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')
+    expect(ran.stdout).toContain('Applied to demo/shop (2 created)')
+    expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(4)
+    expect(ran.stdout.match(/requests: POST · exit code 0/g)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,175 @@
+// A fleet of 1,000 services: the matrix, its legs as runners would start them, and the report over what they left.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Emulator, type LoggedRequest, startEmulator } from '../../../src/emulator/index.ts'
+import type { Clock } from '../../../src/kernel/clock.ts'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
+import { type Invoked, invoke } from '../../../src/surfaces/invoke.ts'
+import { toResultTexts } from '../../../src/surfaces/result-file.ts'
+import { workspaceFiles } from '../../../src/surfaces/workspace.ts'
+import { fleetFile, type MadeOrganization, makeFleet, settleFleet } from '../../support/fleet.ts'
+import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
+
+interface Leg {
+  readonly name: string
+  readonly organization: string
+  readonly 'organization-id': string
+  readonly services: string
+}
+
+const fleet = makeFleet([400, 250, 200, 120, 30])
+const rateLimit = { limit: 10, windowMs: 10_000 }
+
+let emulator: Emulator
+let clock: VirtualClock
+let directory: string
+let legs: readonly Leg[]
+
+const run = (operation: string, inputs: Readonly<Record<string, unknown>>, ownClock: Clock = clock): Promise<Invoked> => {
+  const never = new AbortController().signal
+  const ports = { clock: ownClock, random: () => 0.5, note: () => undefined, cancellation: { stop: never, abort: never } }
+  const request = { operation, inputs, areText: false, env: {}, readConfigFile: async () => undefined }
+  return invoke(request, { ...ports, files: workspaceFiles(directory, {}) })
+}
+
+/** Legs that run, with how many of their waits are under way. */
+const running = new Map<string, number>()
+
+/** A process of its own, which knows nothing of the pace of others: the pacer is found by the clock. */
+async function runLeg({ name, organization, services, ...leg }: Leg): Promise<void> {
+  const count = (more: number): unknown => running.set(name, (running.get(name) ?? 0) + more)
+  const own: Clock = {
+    ...clock,
+    sleep(ms, signal) {
+      count(1)
+      return clock.sleep(ms, signal).finally(() => count(-1))
+    },
+  }
+  const { keyId, keySecret } = fleet.find((one) => one.name === organization) as MadeOrganization
+  const place = { apiUrl: emulator.url, profile: 'clickhouse-cloud', organizationId: leg['organization-id'] }
+  const key = { apiKeyId: keyId, apiKeySecret: keySecret }
+  count(0)
+  const { document } = await run('check-backups', { ...place, ...key, services: services.split('\n'), maxAgeHours: 26 }, own)
+  await writeFile(join(directory, 'results', `${name}.json`), toResultTexts(document).forFile)
+  running.delete(name)
+}
+
+let underWay = 0
+const ends = ['undici:request:trailers', 'undici:request:error']
+const started = (): unknown => (underWay += 1)
+const ended = (): unknown => (underWay -= 1)
+
+const isCalm = (): boolean => underWay === 0 && [...running.values()].every((waits) => waits > 0)
+
+/** Time passes only while every leg waits for it: what is real takes no virtual time. */
+async function everybodyWaits(): Promise<void> {
+  for (let calm = 0; calm < 2; calm = isCalm() ? calm + 1 : 0) await sleep(1)
+}
+
+/** As GitHub does: the next leg of the matrix starts when one of those that run is over. */
+async function runMatrix(all: readonly Leg[], maxParallel: number): Promise<void> {
+  const queue = [...all]
+  const work = async (): Promise<void> => {
+    for (let leg = queue.shift(); leg !== undefined; leg = queue.shift()) await runLeg(leg)
+  }
+  await Promise.all(Array.from({ length: maxParallel }, work))
+}
+
+async function report() {
+  const finished = await run('report', { fleet: 'fleet.yml' })
+  return { ...finished, reason: finished.document.failureReason }
+}
+
+/** GitHub takes no more. */
+const [longestComment, longestSummary] = [65_536, 1024 * 1024]
+
+const servicesOf = (organization: number) => emulator.store.organizations[organization]?.services ?? []
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'watchkeeper-fleet-'))
+  clock = createVirtualClock(Date.now(), everybodyWaits)
+  emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit, now: clock.now })
+  settleFleet(emulator, fleet)
+  // One failed, one has none at all, and one is gone.
+  const [newest] = (servicesOf(1)[7]?.backups ?? []).toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))
+  if (newest !== undefined) newest.status = 'error'
+  servicesOf(3)[2]?.backups.splice(0)
+  servicesOf(4).splice(5, 1)
+  await mkdir(join(directory, 'results'))
+  subscribe('undici:request:create', started)
+  for (const end of ends) subscribe(end, ended)
+  await writeFile(join(directory, 'fleet.yml'), fleetFile(fleet))
+  const { outputs } = await run('matrix', { fleet: 'fleet.yml' })
+  legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
+  await runMatrix(legs, Number(outputs['max-parallel']))
+}, 120_000)
+
+afterAll(async () => {
+  unsubscribe('undici:request:create', started)
+  for (const end of ends) unsubscribe(end, ended)
+  await emulator.close()
+  await rm(directory, { recursive: true })
+})
+
+it('packs 1,000 services into 256 legs at most, each of one organization', () => {
+  expect(legs.length).toBeGreaterThan(240)
+  expect(legs.length).toBeLessThanOrEqual(256)
+  expect(legs.reduce((sum, { services }) => sum + services.split('\n').length, 0)).toBe(1000)
+})
+
+const requestsOf = ({ id }: MadeOrganization): readonly LoggedRequest[] => emulator.requests.filter(({ path }) => path.includes(id))
+
+it.each(fleet.map((one) => [one.name, one] as const))('keeps all legs of %s together to the rate limit of their key', (_, organization) => {
+  const accepted = requestsOf(organization).filter(({ status }) => status !== 429)
+  expect(accepted).toHaveLength(organization.services.length)
+  // Two windows can meet, three cannot.
+  for (const [i, { arrivedAtMs }] of accepted.entries())
+    expect((accepted[i + 20]?.arrivedAtMs ?? Number.POSITIVE_INFINITY) - arrivedAtMs).toBeGreaterThanOrEqual(rateLimit.windowMs)
+})
+
+it('is as fast as the busiest key allows, and is refused less than once a service', () => {
+  expect(clock.elapsedMs()).toBeGreaterThan(390_000)
+  expect(clock.elapsedMs()).toBeLessThan(480_000)
+  expect(emulator.requests.filter(({ status }) => status === 429).length).toBeLessThan(1000)
+})
+
+it('merges what 1,000 services came to into one verdict, and names those that fail', async () => {
+  const { document, reason, exitCode, blocks } = await report()
+  expect(document).toMatchObject({ status: 'fail', resultCount: legs.length, passCount: 997, failCount: 3, missingCount: 0 })
+  expect(reason).toBe(`1000 services, ${legs.length} result files: 3 failed (org-2.service-0008, org-4.service-0003, org-5.service-0006)`)
+  expect(exitCode).toBe(10)
+  const reasons = (document.results as readonly { reason: string }[]).slice(0, 3).map((one) => one.reason)
+  expect(reasons).toEqual([expect.stringMatching(/^failing/), expect.stringMatching(/^never/), expect.stringMatching(/^unknown: /)])
+  const summary = renderMarkdown(blocks, longestSummary)
+  for (const { services } of fleet) for (const { name } of services) expect(summary).toContain(name)
+  expect(renderMarkdown(blocks, longestComment)).toContain('`never`')
+})
+
+it('fails for every service of a leg whose result got lost', async () => {
+  const [lost] = legs
+  await rm(join(directory, 'results', `${lost?.name}.json`))
+  const { document, reason } = await report()
+  expect(document).toMatchObject({ status: 'fail', missingCount: lost?.services.split('\n').length })
+  expect(reason).toContain(`without a result (${lost?.organization}.service-0001, `)
+})
+
+it('stays below the limits of a comment and a summary when everything fails at length', async () => {
+  for (const { name, services, ...leg } of legs) {
+    const failure = { message: 'x😀|`'.repeat(200) }
+    const outcomes = services.split('\n').map((serviceId) => ({ serviceId, passes: false, outcome: 'unknown', failure }))
+    const about = { organizationId: leg['organization-id'], services: outcomes }
+    const document = { operation: 'check-backups', status: 'fail', failureReason: 'all of them', ...about }
+    await writeFile(join(directory, 'results', `${name}.json`), JSON.stringify(document))
+  }
+  const { document, blocks } = await report()
+  expect(document.failCount).toBe(1000)
+  const comment = renderMarkdown(blocks, longestComment)
+  expect(comment.length).toBeLessThan(longestComment)
+  expect(comment).toMatch(/^### ❌ /)
+  expect(comment).toMatch(/\n\*\d+ more rows did not fit here: see the result file\.\*\n/)
+  expect(Buffer.byteLength(renderMarkdown(blocks, longestSummary))).toBeLessThan(longestSummary)
+})

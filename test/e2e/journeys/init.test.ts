@@ -1,0 +1,252 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { demo } from '../../../src/emulator/index.ts'
+import { kits } from '../../../src/surfaces/cli/init-kits.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { hasPseudoTerminals, runInTerminal } from '../../support/pseudo-terminal.ts'
+import { runCli } from '../../support/run.ts'
+import { complaintsOf } from '../../support/workflow-parser.ts'
+import { type RunnableJob, repository, runJobs } from '../../support/workflow-run.ts'
+
+const example = (path: string): string => readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8')
+
+let directory: string
+beforeEach(() => {
+  const created = mkdtempSync(join(tmpdir(), 'watchkeeper-init-'))
+  directory = join(created, 'repository')
+  mkdirSync(join(directory, '.git'), { recursive: true })
+  onTestFinished(() => rmSync(created, { recursive: true }))
+})
+
+const init = (...args: readonly string[]) => runCli(['init', ...args], {}, { directory })
+
+const filesThere = (): readonly string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
+    .sort()
+
+describe('watchkeeper init', () => {
+  it('shows what there is, with its files', async () => {
+    const ran = await init('--list')
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+    for (const { name, summary, files } of kits) {
+      expect(ran.stdout).toContain(`${name}: ${summary}\n${files.map(({ target }) => `  ${target}\n`).join('')}`)
+    }
+    expect(filesThere()).toEqual([])
+  })
+
+  it.each(kits)('writes the files of $name, as they stand among the examples', async ({ name, files, hasProject }) => {
+    const ran = await init(name)
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+    const config = hasProject ? ['.watchkeeper.yml'] : []
+    expect(filesThere()).toEqual([...files.map(({ target }) => target), ...config].sort())
+    for (const { example: source, target } of files) {
+      const text = readFileSync(join(directory, target), 'utf8')
+      expect(text).toBe(example(source))
+      if (target.startsWith('.github/workflows/')) expect(await complaintsOf(text)).toEqual([])
+      expect(ran.stdout).toMatch(new RegExp(`^${RegExp.escape(target)} +written$`, 'm'))
+    }
+  })
+
+  it.each([
+    ['https://github.com/shop/infra.git', 'project: shop/infra'],
+    ['git@github.com:shop/infra.git', 'project: shop/infra'],
+    ['ssh://git@git.example:2222/group/shop/infra/', 'project: shop/infra'],
+    [undefined, '# project: owner/repo'],
+  ])('writes the project of the remote %s into the config file', async (url, line) => {
+    rmSync(join(directory, '.git'), { recursive: true })
+    execFileSync('git', ['init', '--quiet', directory])
+    if (url !== undefined) execFileSync('git', ['remote', 'add', 'origin', url], { cwd: directory })
+    await init('plan-and-apply')
+    expect(readFileSync(join(directory, '.watchkeeper.yml'), 'utf8').split('\n')).toContain(line)
+  })
+
+  it('writes nothing below the root of a repository, where GitHub would never look', async () => {
+    mkdirSync(join(directory, 'packages/shop'), { recursive: true })
+    const ran = await runCli(['init', 'cost-gate'], {}, { directory: join(directory, 'packages/shop') })
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain('GitHub reads workflows at its root alone: run it in ')
+    expect(ran.stderr).toContain('/repository')
+    expect(filesThere()).toEqual([])
+  })
+
+  it('writes where no repository is yet', async () => {
+    rmSync(join(directory, '.git'), { recursive: true })
+    expect((await init('cost-gate')).exitCode).toBe(0)
+  })
+
+  it('says which secrets and variables the files want, and how the key is tried', async () => {
+    const { stdout } = await init('cost-gate', 'plan-and-apply')
+    const [, steps = ''] = stdout.split('What to do next:')
+    const listed = steps.split('\n').flatMap((line) => /^ {5}([A-Z_]+)$/.exec(line)?.[1] ?? [])
+    expect(listed).toEqual([
+      'WATCHKEEPER_API_KEY_ID',
+      'WATCHKEEPER_API_KEY_SECRET',
+      'ERRORS_PER_FIVE_MINUTES',
+      'SERVICE_NAME',
+      'WATCHKEEPER_ORGANIZATION_ID',
+      'WATCHKEEPER_SERVICE_ID',
+      'WEBHOOK_NAME',
+    ])
+    expect(steps).toContain('npx watchkeeper doctor')
+    expect(steps).toContain('observability/service.yml')
+    expect(steps).toContain('read the plan on its pull request: the merge applies it')
+  })
+
+  it('finds the secrets that a fleet file names', async () => {
+    const { stdout } = await init('fleet')
+    for (const name of ['SHOP_API_KEY_ID', 'SHOP_API_KEY_SECRET', 'WAREHOUSE_API_KEY_ID', 'WAREHOUSE_API_KEY_SECRET'])
+      expect(stdout).toContain(`     ${name}\n`)
+  })
+
+  it('writes a file of two kits once', async () => {
+    const { stdout } = await init('cost-gate', 'cost-gate')
+    expect(stdout.match(/watchkeeper-cost-gate\.yml +written/g)).toHaveLength(1)
+  })
+})
+
+describe('what is there already', () => {
+  it('is kept, and said to be', async () => {
+    mkdirSync(join(directory, 'cost'))
+    writeFileSync(join(directory, 'cost/budgets.yml'), 'mine\n')
+    const first = await init('cost-budgets')
+    expect(first.exitCode).toBe(0)
+    expect(first.stdout).toMatch(/^cost\/budgets\.yml +kept: yours differs$/m)
+    const second = await init('cost-budgets')
+    expect(second.stdout).toMatch(/watchkeeper-cost-budgets\.yml +kept: it is the same$/m)
+    expect(readFileSync(join(directory, 'cost/budgets.yml'), 'utf8')).toBe('mine\n')
+  })
+
+  it.each([
+    ['a link to a file outside', 'outside'],
+    ['a link to nothing', 'nothing'],
+    ['a link to what never ends', '/dev/zero'],
+  ])('stays what it is: %s', async (_, to) => {
+    writeFileSync(join(directory, '../outside'), 'theirs')
+    symlinkSync(to.startsWith('/') ? to : join(directory, '..', to), join(directory, 'fleet.yml'))
+    const ran = await init('fleet')
+    expect(ran.stdout).toMatch(/^fleet\.yml +kept: yours differs$/m)
+    expect(readFileSync(join(directory, '../outside'), 'utf8')).toBe('theirs')
+    expect(readdirSync(join(directory, '..')).sort()).toEqual(['outside', 'repository'])
+  })
+
+  it('a directory in the place of a file is kept', async () => {
+    mkdirSync(join(directory, 'fleet.yml'))
+    expect((await init('fleet')).stdout).toMatch(/^fleet\.yml +kept: yours differs$/m)
+    expect(statSync(join(directory, 'fleet.yml')).isDirectory()).toBe(true)
+  })
+})
+
+describe('nothing is written', () => {
+  const outside = (): string => {
+    mkdirSync(join(directory, '../outside'))
+    return join(directory, '../outside')
+  }
+
+  it.each([
+    ['through a link to a directory outside', () => symlinkSync(outside(), join(directory, 'cost')), 'cost is a link'],
+    ['through a link that stays inside', () => symlinkSync(join(directory, '.git'), join(directory, 'cost')), 'cost is a link'],
+    ['through a link to nothing', () => symlinkSync(join(directory, 'none'), join(directory, 'cost')), 'cost is a link'],
+    ['below a file', () => writeFileSync(join(directory, 'cost'), ''), 'cost is no directory'],
+  ])('%s, nor anything beside it', async (_, prepare, message) => {
+    prepare()
+    const ran = await init('cost-budgets')
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`cost/budgets.yml: ${message}`) })
+    expect(filesThere()).toEqual(['cost'])
+  })
+
+  it('where GitHub would not look for workflows', async () => {
+    const inside = join(directory, 'service')
+    mkdirSync(inside)
+    const ran = await runCli(['init', 'cost-gate'], {}, { directory: inside })
+    expect(ran).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`run it in ${JSON.stringify(directory).slice(1, -1)}`),
+    })
+    expect(readdirSync(inside)).toEqual([])
+  })
+
+  it.each([
+    [
+      'for a kit that nobody knows',
+      ['cost-gate', 'cost-budgt', 'drfit'],
+      /cost-budgt: is no kit.*did you mean "cost-budgets"\?\n.*drfit: .*"drift"/,
+    ],
+    [
+      'when nobody says what, and nobody is there to be asked',
+      [],
+      /name what to write\. There are: cost-gate, cost-budgets, plan-and-apply, drift, backups, fleet/,
+    ],
+    ['for a flag that nobody knows', ['cost-gate', '--force'], /unknown option '--force'/],
+  ])('%s', async (_, args, message) => {
+    expect(await init(...args)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(message) })
+    expect(filesThere()).toEqual([])
+  })
+})
+
+describe('in a terminal', () => {
+  const prompt = 'Enter for none: '
+  const answer = async (...typed: readonly string[]) =>
+    runInTerminal(['init'], { directory, answers: typed.map((type) => ({ after: prompt, type })) })
+
+  it('asks which, until the answer means something', async ({ skip }) => {
+    if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
+    const { exitCode, screen } = await answer('7, bakups\n', '1, backups\n')
+    expect(screen).toContain('1  cost-gate')
+    expect(screen).toContain('7 is no kit')
+    expect(screen).toContain('did you mean "backups"?')
+    expect(exitCode).toBe(0)
+    expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml', '.github/workflows/watchkeeper-cost-gate.yml'])
+  })
+
+  it.for<[string, string, number]>([
+    ['Enter', '\n', 0],
+    ['the end of the input', '\u0004', 130],
+    ['Ctrl-C', '\u0003', 130],
+  ])('takes %s for no', async ([_, typed, exitCode], { skip }) => {
+    if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
+    expect((await answer(typed)).exitCode).toBe(exitCode)
+    expect(filesThere()).toEqual([])
+  })
+})
+
+describe('from init to alerts that are as declared', () => {
+  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  it('plans, applies and finds no drift, once the secrets and variables are set that it asks for', async () => {
+    const { stdout } = await init('plan-and-apply', 'drift')
+    const known: Readonly<Record<string, string>> = {
+      WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+      WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+      WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+      WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+      SERVICE_NAME: 'checkout',
+      WEBHOOK_NAME: 'oncall',
+      ERRORS_PER_FIVE_MINUTES: '20',
+    }
+    const wanted = Object.entries(known).filter(([name]) => stdout.includes(`     ${name}\n`))
+    expect(wanted).toHaveLength(Object.keys(known).length)
+    const files = Object.fromEntries(filesThere().map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
+    const run = async (name: string, github: object) => {
+      const { jobs } = parse(files[`.github/workflows/watchkeeper-${name}.yml`] ?? '') as { jobs: Readonly<Record<string, RunnableJob>> }
+      const set = Object.fromEntries(wanted)
+      const values = { github: { repository, ...github }, secrets: set, vars: set }
+      // In the place of the profile's address.
+      const { [name]: ran } = await runJobs(jobs, { values, env: { WATCHKEEPER_API_URL: emulator().url }, files })
+      return ran?.result
+    }
+    const from = (fullName: string) => ({ event: { pull_request: { head: { repo: { full_name: fullName } } } } })
+    expect(await run('plan', from('eve/infra'))).toBe('skipped')
+    expect(await run('plan', from(repository))).toBe('success')
+    expect(await run('drift', {})).toBe('failure')
+    expect(await run('apply', { ref: 'refs/heads/next' })).toBe('skipped')
+    expect(await run('apply', { ref: 'refs/heads/main' })).toBe('success')
+    expect(await run('drift', {})).toBe('success')
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { ApiError, createClient, InputError, type ResultOf } from '../../../src/index.ts'
+import { ids, useEmulator } from '../../support/emulator.ts'
+
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 1000 } })
+
+const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) =>
+  createClient({
+    apiUrl: emulator().url,
+    apiKeyId: demo.apiKeyId,
+    apiKeySecret: demo.apiKeySecret,
+    organizationId: demo.organizationId,
+    serviceId: demo.services.checkout,
+    ...more,
+  })
+
+describe('the library', () => {
+  it('has typed results, with the verdict beside them', async () => {
+    const cost = await client().usageCost({ period: 'last-7-days', budget: '1' })
+    expectTypeOf(cost).toEqualTypeOf<ResultOf<'usage-cost'>>()
+    expectTypeOf(cost.grandTotalCredits).toEqualTypeOf<string>()
+    expectTypeOf(cost.status).toEqualTypeOf<'pass' | 'warn' | 'fail'>()
+    expect(cost).toMatchObject({ status: 'fail', budgetExceeded: true })
+    expect(cost.failureReason).toContain('above the budget')
+  })
+
+  it('takes native values', async () => {
+    const { alertId } = await client().createAlert({
+      dashboardId: ids.dashboard,
+      tileId: ids.tile,
+      threshold: 0.5,
+      interval: '1h',
+      webhookId: ids.webhook,
+    })
+    expect(emulator().store.organizations[0]?.services[0]?.alerts.at(-1)).toMatchObject({ id: alertId, threshold: 0.5 })
+    expect((await client().usageCost({ period: 'today', budget: 1000 })).status).toBe('pass')
+  })
+
+  it('needs no argument where nothing is needed', async () => {
+    expect((await client().listSources()).count).toBe(4)
+  })
+
+  it('rejects with everything that is wrong, before any request', async () => {
+    const wrong = client({ organizationId: 'acme' }).usageCost({ period: 'never', bugdet: 5 } as never)
+    await expect(wrong).rejects.toBeInstanceOf(InputError)
+    await expect(wrong).rejects.toMatchObject({
+      kind: 'input',
+      problems: [{ name: 'bugdet' }, { name: 'organization-id' }, { name: 'period' }],
+    })
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('rejects with what the API answered', async () => {
+    const missing = client().getAlert({ alertId: '0'.repeat(24) })
+    await expect(missing).rejects.toBeInstanceOf(ApiError)
+    await expect(missing).rejects.toMatchObject({ kind: 'not-found', status: 404, attempts: 1, mayHaveActed: false })
+  })
+
+  it('reads no environment that it was not given', async () => {
+    process.env.WATCHKEEPER_SERVICE_ID = demo.services.catalog
+    try {
+      await client().listSources()
+      expect(emulator().requests[0]?.path).toContain(demo.services.checkout)
+    } finally {
+      Reflect.deleteProperty(process.env, 'WATCHKEEPER_SERVICE_ID')
+    }
+  })
+
+  it('ends when its signal is aborted', async () => {
+    emulator().addFault({ effect: { kind: 'hang' } })
+    const controller = new AbortController()
+    const listing = client({ signal: controller.signal }).listSources()
+    setTimeout(() => controller.abort(), 50)
+    await expect(listing).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('tells of retries as they happen', async () => {
+    emulator().addFault({ effect: { kind: 'status', status: 503, headers: { 'retry-after': '0' } } })
+    const lines: string[] = []
+    await client({ onProgress: (line) => lines.push(line) }).listSources()
+    expect(lines).toEqual([expect.stringMatching(/^Trying again in 0\.0 s/)])
+  })
+})

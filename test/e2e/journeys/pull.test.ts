@@ -1,0 +1,165 @@
+// What exists becomes files, as a runner meets it: two commands, and clicks are code.
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hostile } from '../../support/corpus.ts'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { foreignHtml } from '../../support/markdown-oracle.ts'
+import { commandsOf, type RanAction, runAction, runCli } from '../../support/run.ts'
+import { storeOf } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
+let workspace: string
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-pull-'))
+})
+afterEach(() => rm(workspace, { recursive: true }))
+
+const run = (operation: string, more: Record<string, string> = {}): Promise<RanAction> =>
+  runAction({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, ...more },
+    env: { GITHUB_WORKSPACE: workspace, GITHUB_REPOSITORY: 'shop/infra' },
+    secrets,
+  })
+
+async function snapshot(): Promise<Record<string, string>> {
+  const names = (await readdir(workspace, { recursive: true })).filter((name) => /\.\w+$/.test(name)).sort()
+  const entries = names.map(async (name) => [
+    name,
+    `${await readFile(join(workspace, name), 'utf8')} ${(await stat(join(workspace, name))).mtimeMs}`,
+  ])
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+describe('pull, as a step', () => {
+  it('takes over an installation in two commands', async () => {
+    const pulled = await run('pull')
+    expect([pulled.exitCode, Object.fromEntries(pulled.outputs)]).toEqual([
+      0,
+      expect.objectContaining({
+        status: 'pass',
+        changed: 'true',
+        'files-written': '5',
+        added: '10',
+        updated: '0',
+        missing: '0',
+        'left-out': '0',
+      }),
+    ])
+    const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate'))
+    expect(writes).toEqual([])
+    expect(await readdir(join(workspace, 'observability'))).toEqual([
+      'alerts.yml',
+      'checkout-logs.yml',
+      'checkout-overview.yml',
+      'payments.yml',
+      'saved-searches.yml',
+    ])
+    expect((await run('validate')).outputs.get('error-count')).toBe('0')
+    expect((await run('plan')).outputs.get('changed')).toBe('false')
+    expect((await run('apply')).exitCode).toBe(0)
+    const before = await snapshot()
+    const again = await run('pull')
+    expect([again.outputs.get('changed'), again.outputs.get('unchanged')]).toEqual(['false', '10'])
+    expect(await snapshot()).toEqual(before)
+    expect((await run('drift')).exitCode).toBe(0)
+  }, 120_000)
+
+  it('shows what became of each object, and what changed in each file', async () => {
+    await run('pull')
+    const [alert] = storeOf(emulator()).alerts
+    if (alert !== undefined) alert.threshold = 0.5
+    const { summary, stdout } = await run('pull')
+    expect(summary).toMatch(/^### ✅ Pulled into 1 file: 1 updated/)
+    expect(summary).toContain('| updated | alert | `checkout-errors` | `Checkout errors` | `observability/checkout-overview.yml` |')
+    expect(summary).toContain('-     threshold: 0.02\n+     threshold: 0.5\n')
+    expect(foreignHtml(summary)).toEqual([])
+    expect(stdout).toContain('updated  alert  checkout-errors')
+  })
+
+  it('writes nothing while a file cannot be understood, and says where', async () => {
+    await mkdir(join(workspace, 'observability'))
+    await writeFile(join(workspace, 'observability/a.yml'), 'alerts:\n  a:\n    name: A\n    treshold: 1\n')
+    const ran = await run('pull')
+    expect([ran.exitCode, ran.outputs.get('status'), ran.outputs.get('changed')]).toEqual([1, 'fail', 'false'])
+    expect(commandsOf(ran)).toContain('error')
+    expect(await readdir(join(workspace, 'observability'))).toEqual(['a.yml'])
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('exits with 2 on the command line for the same', async () => {
+    await mkdir(join(workspace, 'observability'))
+    await writeFile(join(workspace, 'observability/a.yml'), 'alerts: 5\n')
+    const flags = Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, value]) => [`--${name}`, value])
+    expect((await runCli(['pull', ...flags, '--project', 'a'], {}, { directory: workspace })).exitCode).toBe(2)
+  })
+})
+
+describe('what cannot be written', () => {
+  const outside = (): string => `${workspace}-outside`
+  beforeEach(() => mkdir(outside()))
+  afterEach(() => rm(outside(), { recursive: true }))
+
+  it.each([
+    ['a directory that leads elsewhere', () => symlink(outside(), join(workspace, 'observability'))],
+    ['a file in place of the directory', () => writeFile(join(workspace, 'observability'), '')],
+  ])('makes the run fail: %s', async (_, prepare) => {
+    await prepare()
+    const ran = await run('pull')
+    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
+    expect(ran.outputs.get('failure-reason')).toMatch(
+      /"observability\/alerts\.yml" could not be written: .*is a link or no directory[\s\S]*0 of 5 files were written/,
+    )
+    expect(ran.summary).toMatch(/^### 🛑 `pull` could not be done/)
+    expect(await readdir(outside())).toEqual([])
+  })
+
+  it('is said with the files that were written all the same', async () => {
+    await mkdir(join(workspace, 'observability/payments.yml'), { recursive: true })
+    const ran = await run('pull')
+    expect(ran.outputs.get('failure-reason')).toMatch(
+      /"observability\/payments\.yml" could not be written: is not a file\n4 of 5 files were written\./,
+    )
+    expect(await readdir(join(workspace, 'observability'))).toHaveLength(5)
+  })
+
+  it('is a secret of this run, which would come back as stars', async () => {
+    const [alert] = storeOf(emulator()).alerts
+    if (alert !== undefined) alert.message = `Call with ${secrets[0]}`
+    const ran = await run('pull')
+    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
+    expect(ran.outputs.get('failure-reason')).toContain('would hold a secret')
+    await expect(readdir(join(workspace, 'observability'))).rejects.toThrow('ENOENT')
+  })
+})
+
+it('names of any kind become files that any system takes, and text that means nothing else', async () => {
+  const store = storeOf(emulator())
+  const [dashboard] = store.dashboards
+  const [alert] = store.alerts
+  if (dashboard === undefined || alert === undefined) throw new Error('the shop has changed')
+  const values = hostile.map(({ value }) => value.toWellFormed()).filter((value) => value.length < 500 && value !== '')
+  const tiles = dashboard.tiles.filter(({ id }) => id === alert.tileId)
+  store.dashboards = values.map((name, i) => ({ ...dashboard, id: i.toString(16).padStart(24, '0'), name, tags: ['shop'], tiles }))
+  store.alerts = values.map((name, i) => {
+    const id = i.toString(16).padStart(24, '0')
+    return { ...alert, id: i.toString(16).padStart(24, 'f0000000'), name, message: name, dashboardId: id }
+  })
+  const ran = await run('pull')
+  expect([ran.exitCode, commandsOf(ran).filter((command) => command !== 'warning')]).toEqual([0, []])
+  expect(foreignHtml(ran.summary)).toEqual([])
+  expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+  const names = await readdir(join(workspace, 'observability'))
+  expect(names.filter((name) => !/^[a-z0-9-]{1,70}\.yml$/.test(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
+  const expressions = values.filter((value) => value.includes('${{')).length
+  expect(Number(ran.outputs.get('left-out'))).toBe(2 * expressions)
+  const texts = await Promise.all(names.map((name) => readFile(join(workspace, 'observability', name), 'utf8')))
+  expect(
+    texts.filter((text) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)),
+  ).toEqual([])
+  const planned = await run('plan')
+  expect([planned.outputs.get('to-update'), planned.outputs.get('to-create'), planned.outputs.get('to-replace')]).toEqual(['0', '0', '0'])
+  expect((await run('validate')).outputs.get('error-count')).toBe('0')
+}, 120_000)

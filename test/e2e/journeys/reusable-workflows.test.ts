@@ -1,0 +1,202 @@
+// What somebody gets who calls a reusable workflow: every condition of it evaluated, every step of it run.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { type Call, type Called, callWorkflow } from '../../support/called-workflow.ts'
+import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { storeOf } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+const secrets = { 'api-key-id': demo.apiKeyId, 'api-key-secret': demo.apiKeySecret }
+
+const onMain = {
+  event_name: 'push',
+  ref: 'refs/heads/main',
+  repository: 'shop/infra',
+  workflow: 'observability',
+  event: { repository: { default_branch: 'main' } },
+}
+
+const call = (name: string, { inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
+  callWorkflow(name, {
+    inputs: { 'api-url': emulator().url, profile: 'clickhouse-cloud', 'organization-id': demo.organizationId, ...inputs },
+    secrets,
+    github: onMain,
+    ...more,
+  })
+
+describe('the cost gate', () => {
+  it('passes within the budget, and says what was spent', async () => {
+    const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '500' } })
+    expect(jobs.cost?.result).toBe('success')
+    expect(outputs).toMatchObject({ status: 'pass', 'failure-reason': '', unit: 'CHC', 'budget-exceeded': 'false' })
+    expect(Number(outputs['grand-total-credits'])).toBeGreaterThan(100)
+  })
+
+  it('fails above it, and hands on why', async () => {
+    const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' } })
+    expect(jobs.cost?.result).toBe('failure')
+    expect(outputs).toMatchObject({
+      status: 'fail',
+      'budget-exceeded': 'true',
+      'failure-reason': expect.stringContaining('above the budget'),
+    })
+  })
+
+  it('takes a file of budgets from the repository', async () => {
+    const files = { 'cost/budgets.yml': read('examples/budgets.yml') }
+    const { outputs } = await call('cost-gate', { inputs: { budgets: 'cost/budgets.yml' }, files })
+    expect(outputs.status).toBe('pass')
+  })
+
+  it('lets .watchkeeper.yml say that it only warns', async () => {
+    const files = { '.watchkeeper.yml': 'warn-only: true\n' }
+    const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' }, files })
+    expect([jobs.cost?.result, outputs.status]).toEqual(['success', 'warn'])
+    expect(outputs['failure-reason']).toContain('a warning alone, by warn-only in .watchkeeper.yml')
+  })
+
+  it('is not green without a limit', async () => {
+    const { jobs } = await call('cost-gate')
+    expect(jobs.cost).toMatchObject({ result: 'failure', operations: [] })
+  })
+})
+
+describe('the backups', () => {
+  it.each([
+    ['the fresh one', [demo.services.checkout], 'success', 'pass'],
+    ['all of them', Object.values(demo.services), 'failure', 'fail'],
+    ['none, which nobody meant', [], 'failure', 'error'],
+  ])('are judged: %s', async (_, services, result, status) => {
+    const { jobs, outputs } = await call('backups', { inputs: { services: services.join('\n') } })
+    expect([jobs.backups?.result, outputs.status]).toEqual([result, status])
+  })
+})
+
+const declared = { 'observability/service.yml': read('examples/starter/service.yml') }
+
+const asCode = {
+  'service-id': demo.services.checkout,
+  variables: 'SERVICE=checkout\nWEBHOOK=oncall\nERRORS_PER_FIVE_MINUTES=20\n',
+} as const
+
+const planAndApply = ({ inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>
+  call('plan-and-apply', { inputs: { ...asCode, ...inputs }, files: declared, ...more })
+
+const writes = (): readonly string[] =>
+  emulator()
+    .requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/validate'))
+    .map(({ method }) => method)
+
+describe('plan and apply', () => {
+  const pullRequest = (head: string) => ({
+    ...onMain,
+    event_name: 'pull_request',
+    ref: 'refs/pull/7/merge',
+    event: { ...onMain.event, pull_request: { head: { repo: { full_name: head } } } },
+  })
+
+  it.each<[string, object, string | undefined, boolean]>([
+    ['a pull request', pullRequest('shop/infra'), undefined, false],
+    ['a push to the default branch', onMain, undefined, true],
+    ['a push to another branch', { ...onMain, ref: 'refs/heads/next' }, undefined, false],
+    ['a start by hand on the default branch', { ...onMain, event_name: 'workflow_dispatch' }, undefined, true],
+    ['a start by hand elsewhere', { ...onMain, event_name: 'workflow_dispatch', ref: 'refs/heads/next' }, undefined, false],
+    ['a tag called like the branch', { ...onMain, ref: 'refs/tags/main' }, undefined, false],
+    ['a schedule, whose event is bare', { ...onMain, event_name: 'schedule', event: {} }, undefined, false],
+    ['a merge queue', { ...onMain, event_name: 'merge_group', ref: 'refs/heads/gh-readonly-queue/main/x' }, undefined, false],
+    [
+      'a stranger with the rights of the repository',
+      { ...pullRequest('eve/infra'), event_name: 'pull_request_target', ref: onMain.ref },
+      undefined,
+      false,
+    ],
+    ['a push, where nothing is ever applied', onMain, 'plan', false],
+    ['a tag, where everything is', { ...onMain, ref: 'refs/tags/v1' }, 'apply', true],
+    ['a schedule, where everything is', { ...onMain, event_name: 'schedule', event: {} }, 'apply', true],
+  ])('on %s', async (_, github, mode, isApplied) => {
+    const { jobs, outputs, group, cancelsInProgress } = await planAndApply({
+      github: { ...github },
+      inputs: mode === undefined ? {} : { mode },
+    })
+    expect(jobs).toMatchObject({ plan: { result: 'success', operations: ['plan'] }, apply: { result: isApplied ? 'success' : 'skipped' } })
+    expect(outputs).toMatchObject({ changed: 'true', 'to-create': '7', applied: String(isApplied) })
+    expect(writes().length > 0).toBe(isApplied)
+    expect(group.includes('-apply-apply-')).toBe(isApplied)
+    if (isApplied) expect(cancelsInProgress).toBe(false)
+  })
+
+  it('asks for no approval and writes nothing when there is nothing to do', async () => {
+    await planAndApply()
+    const before = writes().length
+    const { jobs, outputs } = await planAndApply()
+    expect(jobs).toMatchObject({ plan: { result: 'success' }, apply: { result: 'skipped' } })
+    expect([outputs.status, outputs.applied, writes().length]).toEqual(['pass', 'false', before])
+  })
+
+  it('marks what is as declared and only lacks the mark', async () => {
+    const files = { 'observability/alerts.yml': read('examples/adopt/alerts.yml') }
+    const { jobs, outputs } = await planAndApply({ files })
+    expect(jobs.apply?.result).toBe('success')
+    expect([outputs.changed, writes()]).toEqual(['false', ['PUT']])
+  })
+
+  it('checks the files of a fork, which gets no key', async () => {
+    const github = pullRequest('eve/infra')
+    const { jobs, outputs } = await planAndApply({ github, secrets: { 'api-key-id': '', 'api-key-secret': '' } })
+    expect(jobs).toMatchObject({ plan: { result: 'success', operations: ['validate'] }, apply: { result: 'skipped' } })
+    expect(outputs.status).toBe('pass')
+    expect(methodsOf(emulator())).toEqual([])
+  })
+
+  it('applies what was shown, and nothing when the service has moved meanwhile', async () => {
+    await planAndApply()
+    const files = {
+      'observability/service.yml': (declared['observability/service.yml'] ?? '').replace('threshold: 0.02', 'threshold: 0.03'),
+    }
+    const somebody = (): void => {
+      for (const alert of storeOf(emulator()).alerts) alert.threshold = 0.5
+    }
+    const before = writes().length
+    const { jobs, outputs } = await planAndApply({ files, before: { apply: somebody } })
+    expect(jobs.apply?.result).toBe('failure')
+    expect(outputs).toMatchObject({
+      status: 'error',
+      applied: 'false',
+      'failure-reason': expect.stringContaining('have moved since the plan was made'),
+    })
+    expect(writes().length).toBe(before)
+  })
+
+  it('fails on a mode that nobody knows, instead of planning for ever', async () => {
+    const { jobs } = await planAndApply({ inputs: { mode: 'aply' } })
+    expect(jobs).toMatchObject({ plan: { result: 'failure', operations: [] }, apply: { result: 'skipped' } })
+  })
+
+  it('fails where the files name a variable that nobody gave', async () => {
+    const { jobs, outputs } = await planAndApply({ inputs: { variables: 'SERVICE=checkout' } })
+    expect(jobs).toMatchObject({ plan: { result: 'failure' }, apply: { result: 'skipped' } })
+    expect(outputs.status).toBe('fail')
+  })
+
+  it('plans of one pull request replace each other, and those of others do not wait', async () => {
+    const called = await Promise.all(
+      [7, 8].map((number) => planAndApply({ github: { ...pullRequest('shop/infra'), ref: `refs/pull/${number}/merge` } })),
+    )
+    expect(new Set(called.map(({ group }) => group)).size).toBe(2)
+    expect(called.every(({ cancelsInProgress }) => cancelsInProgress)).toBe(true)
+  })
+})
+
+describe('drift', () => {
+  it('fails before the files were applied, and passes after', async () => {
+    const before = await call('drift', { inputs: asCode, files: declared })
+    expect([before.jobs.drift?.result, before.outputs.status, before.outputs['to-create']]).toEqual(['failure', 'fail', '7'])
+    await planAndApply()
+    const after = await call('drift', { inputs: asCode, files: declared })
+    expect([after.jobs.drift?.result, after.outputs.status, after.outputs.unchanged]).toEqual(['success', 'pass', '7'])
+  })
+})

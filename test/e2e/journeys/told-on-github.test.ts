@@ -1,0 +1,236 @@
+import type { ChildProcess } from 'node:child_process'
+import { afterEach, describe, expect, it } from 'vitest'
+import { hostile } from '../../support/corpus.ts'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { token, useGitHub } from '../../support/github-server.ts'
+import { chatter } from '../../support/github-store.ts'
+import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run.ts'
+import { pullRequestEvent } from '../../support/tell.ts'
+import { runTold, type ToldOptions } from '../../support/told.ts'
+
+const emulator = useEmulator()
+const github = useGitHub()
+
+const gate = (inputs: Readonly<Record<string, string>>, more: Omit<ToldOptions, 'inputs'> = {}): Promise<RanAction> =>
+  runTold(github(), {
+    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days', ...inputs },
+    secrets,
+    ...more,
+  })
+
+const comments = () => github().store.comments
+const issues = () => github().store.issues
+
+afterEach(() => {
+  // Whatever was told, no secret was told with it.
+  expectNoSecret(JSON.stringify(github().arrived.map(({ call, body }) => [call, body])), [token, ...secrets])
+})
+
+describe('a failing cost gate on a pull request', () => {
+  const tells = { comment: 'always', issue: 'on-failure', 'comment-label': 'cost' }
+
+  it('leaves one comment and one issue when it runs twice, and says so when it has recovered', async () => {
+    for (const _ of [1, 2]) {
+      const failed = await gate({ ...tells, budget: '0' })
+      expect(failed.exitCode).toBe(1)
+      expect(commandsOf(failed)).toEqual(['error'])
+    }
+    expect(comments()).toHaveLength(1)
+    expect(comments()[0]?.body).toMatch(/### ❌ .*above the budget/)
+    expect(issues()).toMatchObject([{ title: 'Watchkeeper: cost fails', state: 'open', labels: ['watchkeeper'] }])
+
+    const passed = await gate({ ...tells, budget: '100000' })
+    expect(passed.exitCode).toBe(0)
+    expect(commandsOf(passed)).toEqual([])
+    expect(comments().map(({ on }) => on)).toEqual([12, 101])
+    expect(comments()[0]?.body).toMatch(/### ✅ [\s\S]*<details><summary>Before<\/summary>\n\n### ❌/)
+    expect(comments()[1]?.body).toMatch(/^It has recovered\.\n\n### ✅/)
+    expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
+  })
+
+  it('has the same verdict, outputs and summary when GitHub refuses, and a notice that names what is missing', async () => {
+    const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
+    const quiet = await gate(inputs)
+    github().store.may = { comments: false, issues: false, labels: false }
+    const refused = await gate({ ...inputs, ...tells })
+    expect(refused.exitCode).toBe(quiet.exitCode)
+    const verdict = ({ outputs }: RanAction) => ['status', 'failure-reason', 'grand-total-credits'].map((name) => outputs.get(name))
+    expect(verdict(refused)).toEqual(verdict(quiet))
+    expect(refused.summary).toBe(quiet.summary)
+    expect(commandsOf(refused)).toEqual(['error', 'notice'])
+    expect(refused.stdout).toContain('Give the job `permissions: pull-requests: write`.')
+    expect(refused.stdout).toContain('Give the job `permissions: issues: write`.')
+  })
+
+  it('on a fork, with a token that can only read or none at all, loses nothing but the comment', async () => {
+    github().store.may.comments = false
+    const event = pullRequestEvent(12, 'mallory/shop')
+    for (const [more, words] of [
+      [{}, 'A pull request from a fork gets a token that can only read.'],
+      [{ 'github-token': '' }, 'comment: there is no github-token to write it with.'],
+    ] as const) {
+      const ran = await gate({ comment: 'always', budget: '100000', ...more }, { event })
+      expect(ran.exitCode).toBe(0)
+      expect(ran.outputs.get('status')).toBe('pass')
+      expect(commandsOf(ran)).toEqual(['notice'])
+      expect(ran.stdout).toContain(words)
+    }
+  })
+
+  it('asks GitHub nothing when neither is wanted', async () => {
+    await gate({ budget: '0' })
+    expect(github().arrived).toEqual([])
+  })
+
+  it('finds its comment in a thread of seven pages', async () => {
+    await gate({ ...tells, issue: 'off', budget: '0' })
+    github().store.comments = [...chatter(640), ...comments()]
+    await gate({ ...tells, issue: 'off', budget: '100000' })
+    expect(comments()).toHaveLength(641)
+    expect(comments().at(-1)?.body).toContain('### ✅')
+  })
+})
+
+describe('two jobs', () => {
+  it('with labels of their own do not overwrite each other', async () => {
+    await Promise.all([
+      gate({ comment: 'always', 'comment-label': 'a', budget: '0' }),
+      gate({ comment: 'always', 'comment-label': 'b', budget: '100000' }),
+    ])
+    await gate({ comment: 'always', 'comment-label': 'a', budget: '100000' })
+    expect(comments()).toHaveLength(2)
+  })
+
+  it('of a matrix have labels of their own by what they look at', async () => {
+    const services = ['c0ffee00-0000-4000-8000-0000000000c1', 'c0ffee00-0000-4000-8000-0000000000c2']
+    for (const service of services) {
+      await runTold(github(), {
+        inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'service-id': service, comment: 'always' },
+      })
+    }
+    expect(comments()).toHaveLength(2)
+  })
+})
+
+describe('what could not be done', () => {
+  it('is told as well, and closes no issue', async () => {
+    await gate({ issue: 'on-failure', budget: '0' })
+    const ran = await gate({ issue: 'on-failure', budget: 'lots' })
+    expect(ran.exitCode).toBe(1)
+    expect(issues()).toHaveLength(1)
+    expect(issues()[0]).toMatchObject({ state: 'open' })
+    expect(issues()[0]?.body).toContain('### 🛑 `usage-cost` could not be done')
+  })
+
+  it('is not told under a label that nobody would find again', async () => {
+    const inputs = { operation: 'list-sources', 'service-id': 'nonsense', comment: 'always', issue: 'on-failure' }
+    const ran = await gate(inputs)
+    expect(commandsOf(ran)).toEqual(['error', 'notice'])
+    expect(github().arrived).toEqual([])
+    await gate({ ...inputs, 'comment-label': 'sources' })
+    expect(comments()).toHaveLength(1)
+  })
+})
+
+describe('words of others stay words', () => {
+  it('in a comment that lists every hostile name', async () => {
+    const service = emulator().store.organizations[0]?.services[0]
+    const [dashboard] = service?.dashboards ?? []
+    if (service === undefined || dashboard === undefined) throw new Error('the shop has changed')
+    const values = hostile.filter(({ id }) => !id.startsWith('size')).map(({ value }) => value.toWellFormed())
+    service.dashboards = values.map((name, i) => ({ ...dashboard, id: i.toString(16).padStart(24, '0'), name, tags: [name] }))
+    const ran = await runTold(github(), { inputs: { ...inputsFor(emulator()), operation: 'list-dashboards', comment: 'always' } })
+    expect(commandsOf(ran)).toEqual([])
+    const body = comments()[0]?.body ?? ''
+    expect(body.length).toBeLessThanOrEqual(65_536)
+    expect(
+      [...kindsIn(body)].filter((kind) => ['link', 'linkReference', 'image', 'imageReference', 'footnoteReference'].includes(kind)),
+    ).toEqual(['link'])
+    expect(foreignHtml(body).filter((html) => !html.startsWith('<!-- watchkeeper '))).toEqual([])
+  })
+
+  it('of GitHub start no command', async () => {
+    const message = 'no\n::error::x ##[add-mask]e'
+    for (const on of ['GET', 'POST /repos']) {
+      github().addFault({ on, effect: { kind: 'answer', status: 422, headers: { deprecation: '##[error]x' }, body: { message } } })
+      const ran = await gate({ comment: 'always', budget: '100000' })
+      expect(commandsOf(ran)).toEqual(['notice'])
+    }
+  })
+})
+
+it('the token is masked before anything is printed', async () => {
+  const ran = await gate({ comment: 'always', budget: '100000' })
+  const lines = ran.stdout.split('\n')
+  expect(lines.indexOf(`::add-mask::${token}`)).toBeLessThan(lines.findIndex((line) => !line.startsWith('::add-mask::')))
+  expect(lines).toContain(`::add-mask::${token}`)
+})
+
+it('what GitHub was asked and told stands in a fold of the log', async () => {
+  github().addFault({ on: 'GET', effect: { kind: 'answer', status: 502 } })
+  const ran = await gate({ comment: 'always', budget: '100000' })
+  expect(ran.stdout).toMatch(/\n::group::GitHub\nTrying again in .*\ncomment: written on #12\n::endgroup::\n/)
+})
+
+describe('a signal while GitHub hangs', () => {
+  it.each([
+    ['a question', 'SIGINT', 'GET /repos', 3500],
+    ['a question', 'SIGTERM', 'GET /repos', 3500],
+    ['a new comment', 'SIGINT', 'POST /repos', 6000],
+    ['a new comment', 'SIGTERM', 'POST /repos', 6000],
+  ] as const)('over %s ends the run in time, with everything else written: %s', async (_, signal, on, withinMs) => {
+    github().addFault({ on, times: 9, effect: { kind: 'hang' } })
+    let signalled = 0
+    const onStart = (child: ChildProcess): void => {
+      const timer = setInterval(() => {
+        if (!github().calls().at(-1)?.startsWith(on)) return
+        clearInterval(timer)
+        signalled = performance.now()
+        child.kill(signal)
+      }, 10)
+    }
+    const ran = await gate({ comment: 'always', budget: '0' }, { onStart })
+    expect(performance.now() - signalled).toBeLessThan(withinMs)
+    expect(ran.exitCode).toBe(130)
+    expect(ran.outputs.get('status')).toBe('fail')
+    expect(ran.summary).toContain('### ❌')
+    expect(ran.result).toMatchObject({ status: 'fail' })
+    expect(commandsOf(ran)).toEqual(['error'])
+    expect(
+      github()
+        .calls()
+        .filter((call) => call.startsWith(on)),
+    ).toHaveLength(1)
+  })
+})
+
+it('a run that was cancelled before it came to its end tells nothing', async () => {
+  emulator().addFault({ effect: { kind: 'delay', ms: 500 } })
+  const ran = await gate(
+    { comment: 'always', issue: 'on-failure', budget: '0' },
+    {
+      onStart: (child) => {
+        const timer = setInterval(() => {
+          if (emulator().requests.length === 0) return
+          clearInterval(timer)
+          child.kill('SIGTERM')
+        }, 10)
+      },
+    },
+  )
+  expect(ran.exitCode).toBe(130)
+  expect(github().arrived).toEqual([])
+})
+
+it('the command line says that it writes neither', async () => {
+  const flags = Object.entries({ ...inputsFor(emulator()), comment: 'always' }).flatMap(([name, value]) => [`--${name}`, value])
+  const ran = await runCli(['list-sources', ...flags], {
+    WATCHKEEPER_ISSUE: 'on-failure',
+    GITHUB_TOKEN: token,
+    GITHUB_API_URL: github().url,
+  })
+  expect(ran.exitCode).toBe(0)
+  expect(ran.stderr).toBe('warning: comment and issue: only the action writes to GitHub, the command line does not\n')
+  expect(github().arrived).toEqual([])
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { runAction, runCli } from '../../support/run.ts'
+
+const emulator = useEmulator()
+
+const run = (inputs: Readonly<Record<string, string>>, more: Partial<Parameters<typeof runAction>[0]> = {}) =>
+  runAction({ inputs: { ...inputsFor(emulator()), ...inputs }, secrets, ...more })
+
+describe('wrong input', () => {
+  it('is reported all at once, by name, before any request', async () => {
+    const ran = await run({
+      operation: 'usage-cost',
+      'organization-id': 'acme',
+      budget: 'lots',
+      period: 'last-week',
+      'max-attempts': '0',
+      'warn-only': 'yes',
+    })
+    const reason = ran.outputs.get('failure-reason') ?? ''
+    const [head, ...problems] = reason.split('\n')
+    expect(head).toBe('5 inputs are wrong:')
+    expect(problems.sort()).toEqual([
+      '- budget: "lots" is not accepted; accepted: zero or more in plain decimals, such as 1000 or 99.5',
+      '- max-attempts: "0" is not accepted; accepted: a whole number from 1 to 20',
+      '- organization-id: "acme" is not accepted; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
+      '- period: "last-week" is not accepted; accepted: today, yesterday, month-to-date, previous-month, billing-cycle, previous-billing-cycle, year-to-date, last-N-days with N from 1 to 3660',
+      '- warn-only: "yes" is not accepted; accepted: true or false',
+    ])
+    expect(ran.outputs.get('status')).toBe('error')
+    expect(ran.exitCode).toBe(1)
+    expect(ran.summary).toContain('### 🛑 `usage-cost` could not be done')
+    expect(ran.result).toMatchObject({ status: 'error', error: { kind: 'input' } })
+    expect(emulator().requests).toHaveLength(0)
+  })
+})
+
+describe('on the command line', () => {
+  it('unknown flags are reported together with everything else, with exit code 2', async () => {
+    const ran = await runCli(['usage-cost', '--bugdet', '100', '--period=today', '--api-url', emulator().url, '--max-attempts', 'x'])
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stdout).toBe('')
+    expect(ran.stderr).toContain('bugdet: is no input of usage-cost, did you mean "budget"?')
+    expect(ran.stderr).toContain('max-attempts: "x" is not accepted')
+    expect(ran.stderr).toContain('api-key-secret: is missing: give the input, or set WATCHKEEPER_API_KEY_SECRET')
+  })
+
+  it('a misspelt command gets the nearest one', async () => {
+    const ran = await runCli(['list-dashbords'])
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain('Did you mean list-dashboards?')
+  })
+})

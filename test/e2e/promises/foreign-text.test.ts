@@ -1,0 +1,180 @@
+// S6: no text of the API, a file or the user is ever more than text. The whole corpus goes through every input and every string of
+// every answer; processes of their own show that the surfaces add nothing to it.
+import { describe, expect, it } from 'vitest'
+import { demo, startEmulator } from '../../../src/emulator/index.ts'
+import { toCamel, toKebab } from '../../../src/kernel/names.ts'
+import { operationNames, operations } from '../../../src/operations/index.ts'
+import type { Operation } from '../../../src/operations/operation.ts'
+import { createClient } from '../../../src/surfaces/library/create-client.ts'
+import { hostile } from '../../support/corpus.ts'
+import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { meet } from '../../support/meet.ts'
+import { commandsOf, runCli } from '../../support/run.ts'
+import { complaintsAboutSinks } from '../../support/sink-oracle.ts'
+
+const emulator = useEmulator()
+
+const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
+
+const example = ({ example: given }: Operation): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(given).map(([key, value]) => [toKebab(key), String(value)]))
+
+/** Every nth of the corpus, another part of it each time: together all of it, without saying everything everywhere. */
+const share = (parts: number, turn: number) => hostile.filter((_, i) => i % parts === turn % parts)
+
+describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 }, ({ name, operation }) => {
+  const inputs = Object.keys(operation.input.shape).map(toKebab)
+
+  it('in all inputs at once', async () => {
+    for (const { id, value } of share(5, operationNames.indexOf(name))) {
+      const given = Object.fromEntries(inputs.map((input) => [input, value]))
+      const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...given } })
+      expect(complaintsAboutSinks(ran), id).toEqual([])
+    }
+  })
+
+  it.each(inputs)('in %s, when all others are right', async (input) => {
+    for (const { id, value } of share(30, inputs.indexOf(input) + 7 * operationNames.indexOf(name))) {
+      emulator().reset()
+      const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...example(operation), [input]: value } })
+      expect(complaintsAboutSinks(ran), id).toEqual([])
+    }
+  })
+})
+
+/** Fields that an answer without would not be one. */
+const kept = new Set(['id', 'date', 'startedAt', 'finishedAt', 'requestId', 'tileId', 'dashboardId'])
+
+/** The same with that text wherever there was one, keys of metrics and settings included. */
+function poison(value: unknown, text: string): unknown {
+  if (typeof value === 'string') return text
+  if (Array.isArray(value)) return value.slice(0, 2).map((item) => poison(item, text))
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value).map(([key, item]) => [key, kept.has(key) ? item : poison(item, text)] as const)
+  return Object.fromEntries([...entries, [`${text}`, text]])
+}
+
+const fetchJson = async (path: string): Promise<unknown> =>
+  (await fetch(`${emulator().url}${path}`, { headers: { authorization: `Basic ${basicPair}` } })).json()
+
+const service = `/v1/organizations/${demo.organizationId}/services/${demo.services.checkout}`
+const today = new Date().toISOString().slice(0, 10)
+
+const reads: readonly (readonly [operation: string, path: string, inputs: Readonly<Record<string, string>>])[] = [
+  ['list-alerts', `${service}/observability/alerts`, {}],
+  ['get-alert', `${service}/observability/alerts/${ids.alert}`, { 'alert-id': ids.alert }],
+  ['list-dashboards', `${service}/observability/dashboards`, {}],
+  ['get-dashboard', `${service}/observability/dashboards/${ids.dashboard}`, { 'dashboard-id': ids.dashboard }],
+  ['list-sources', `${service}/observability/sources`, {}],
+  ['get-backup', `${service}/backups`, { 'backup-id': 'latest' }],
+  [
+    'usage-cost',
+    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${today}&to_date=${today}`,
+    {
+      period: 'today',
+      'on-missing': 'warn',
+      'group-by': 'entity',
+      'csv-file': 'a',
+      'focus-file': 'b',
+      'metrics-file': 'c',
+      'html-file': 'd',
+    },
+  ],
+  [
+    'usage-cost',
+    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${today}&to_date=${today}`,
+    { period: 'today', 'on-missing': 'warn', 'group-by': 'metric' },
+  ],
+]
+
+describe.each(reads.map((read, turn) => [...read, turn] as const))(
+  'S6: what the API says stays text; %s',
+  (operation, path, inputs, turn) => {
+    it('in every string of an answer', async () => {
+      const good = await fetchJson(path)
+      const some = 'html-file' in inputs ? hostile : share(3, turn)
+      for (const { id, value } of some.filter(({ value: text }) => text.length < 5000)) {
+        emulator().clearFaults()
+        emulator().addFault({ effect: { kind: 'body', text: JSON.stringify(poison(good, value.toWellFormed())) } })
+        const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
+        expect(complaintsAboutSinks(ran), id).toEqual([])
+      }
+    })
+
+    it('in the words of an error', async () => {
+      for (const { id, value } of share(reads.length, turn)) {
+        emulator().clearFaults()
+        emulator().addFault({
+          effect: { kind: 'status', status: 400, body: JSON.stringify({ status: 400, error: value, requestId: value }) },
+        })
+        const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
+        expect([ran.document.status, ...complaintsAboutSinks(ran)], id).toEqual(['error'])
+        expect(ran.reason.split('\n').length).toBeLessThanOrEqual(5)
+      }
+    })
+  },
+)
+
+describe.concurrent('S6: the surfaces add nothing', () => {
+  /** One of each kind, where a process is needed for each. */
+  const worst = ['::error::x', 'cpu ##[error]x', 'EOF\nstatus=pass', '</td><script>1</script>', '\u001b[2J%0A::error::x']
+
+  it.each(worst)('the action, for %j in entities, exports and errors', async (text) => {
+    const prepare = ({ emulator: api }: Parameters<NonNullable<Parameters<typeof meet>[2]>['prepare'] & object>[0]): void => {
+      const [organization] = api.store.organizations
+      for (const record of organization?.usage ?? []) Object.assign(record, { entityName: text, entityType: text })
+    }
+    const files = { 'csv-file': 'a.csv', 'html-file': 'b.html', 'focus-file': 'c.csv', 'metrics-file': 'd.txt' }
+    const { met, ran } = await meet('read a cost', undefined, { prepare, inputs: files })
+    expect(met.complaints.filter((complaint) => !complaint.startsWith('its commands'))).toEqual([])
+    expect(commandsOf(ran).filter((command) => command !== 'warning' && command !== 'error')).toEqual([])
+    expect([...ran.outputs.keys()].every((name) => /^[a-z-]+$/.test(name))).toBe(true)
+    expect(JSON.parse(ran.outputs.get('result') ?? '').records[0].entityName).toBe(text)
+  })
+
+  it('the action, for files that are called and filled by the corpus', async () => {
+    const names = ['a\n::error::x.yml', 'b ##[error]x.yml', "c'; x.yml", 'd|e.yml', 'f%0A::error::g.yml', '<script>.yml', '`h`.yml']
+    const keys = hostile.filter(({ value }) => value.length < 100).map(({ value }) => JSON.stringify(value.toWellFormed()))
+    const body = `alerts:\n${[...new Set(keys)].map((key) => `  ${key}: { threshold: ${key}, ${key}: 1 }`).join('\n')}\n`
+    const files = Object.fromEntries(names.map((name) => [`observability/${name}`, body]))
+    const { ran } = await meet('read', undefined, { files, inputs: { operation: 'validate' } })
+    expect(ran.exitCode).toBe(1)
+    expect(commandsOf(ran).every((command) => ['error', 'warning', 'notice'].includes(command))).toBe(true)
+    // Nine beside lines of files, and the step's own.
+    expect(commandsOf(ran).filter((command) => command === 'error')).toHaveLength(10)
+    expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+  })
+
+  it.each(['list-alerts', 'list-dashboards'])('the command line, for all at once in %s', async (operation) => {
+    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, value]) => [`--${name}`, value])
+    const ran = await runCli([operation, ...flags, '--name-contains', '::error::x\n##[error]y'.replace('\n', ' ')])
+    expect(commandsOf(ran)).toEqual([])
+    const wrong = await runCli([
+      operation,
+      ...hostile.filter(({ value }) => !value.includes('\0') && value.length < 2000).map(({ value }) => value.toWellFormed()),
+    ])
+    expect(commandsOf(wrong)).toEqual([])
+    expect(wrong.exitCode).toBe(2)
+    expect(wrong.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+  })
+
+  it('the library, which hands names over as they are', async () => {
+    // One of its own: beside this test, others ask the common one.
+    const own = await startEmulator()
+    const [alert] = own.store.organizations[0]?.services[0]?.alerts ?? []
+    const given = hostile.filter(({ value }) => value.length < 5000)
+    const all = given.map(({ value }, i) => ({
+      ...alert,
+      id: i.toString(16).padStart(24, '0'),
+      name: value.toWellFormed(),
+      message: value.toWellFormed(),
+    }))
+    own.addFault({ effect: { kind: 'body', text: JSON.stringify(all) } })
+    const connection = Object.fromEntries(Object.entries(inputsFor(own)).map(([name, value]) => [toCamel(name), value]))
+    const { alerts } = await createClient(connection)
+      .listAlerts()
+      .finally(() => own.close())
+    expect(alerts.map(({ name }) => name)).toEqual(given.map(({ value }) => value.toWellFormed()))
+  })
+})

@@ -1,0 +1,182 @@
+// S1 and S2: no sink ever holds a secret, in whatever form and from whatever side it came. Every run of every test is searched for
+// what it was given (support/run.ts); here the API, a proxy, files and the user themselves try to have it printed.
+import { describe, expect, it } from 'vitest'
+import type { Emulator } from '../../../src/emulator/index.ts'
+import { demo } from '../../../src/emulator/index.ts'
+import { createClient } from '../../../src/surfaces/library/create-client.ts'
+import { type MeetOptions, meet, serviceOf } from '../../support/meet.ts'
+import { runCli } from '../../support/run.ts'
+import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
+import { onStage, type Trouble } from '../../support/stage.ts'
+
+/** As nasty as a secret can be: every encoding of it looks different. */
+const canary = `p%a"s\\s<&>é'-canary-0123456789`
+
+/** As harmless as one can be: it passes for a name, an id, a unit. */
+const plain = 'Canary0123456789abcdefABCDEF'
+
+const pairOf = (secret: string): string => Buffer.from(`${demo.apiKeyId}:${secret}`).toString('base64')
+
+const open = (emulator: Emulator, secret: string): void => {
+  const key = emulator.store.keys.find(({ id }) => id === demo.apiKeyId)
+  if (key === undefined) throw new Error('the shop has changed')
+  key.secret = secret
+}
+
+/** Runs with that secret, which the API accepts. What left the process has been searched when this resolves. */
+const meetWith = (secret: string, doing: Parameters<typeof meet>[0], trouble: Trouble | undefined, options: MeetOptions = {}) =>
+  meet(doing, trouble, {
+    ...options,
+    prepare: (stage) => {
+      open(stage.emulator, secret)
+      options.prepare?.(stage)
+    },
+    inputs: { 'api-key-secret': secret, ...options.inputs },
+    secrets: [secret, pairOf(secret)],
+  })
+
+const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Trouble => ({
+  effect: { kind: 'status', status, body, headers },
+})
+
+describe.concurrent('S1: the key never leaves the process but to the API', () => {
+  it.each(formsOfSecret(canary).map((form, i) => [i, form] as const))('not when the API says it back in form %i', async (_, form) => {
+    const { met } = await meetWith(canary, 'read', answer(400, JSON.stringify({ error: `bad key ${form}, or ${pairOf(canary)}` })))
+    expect(met).toMatchObject({ exitCode: 1, said: 'refused', complaints: [] })
+  })
+
+  it.each<[string, Trouble]>([
+    ['as the id of the request', answer(400, JSON.stringify({ error: 'no', requestId: plain }))],
+    ['as the id of the request in a header', answer(400, '{"error":"no"}', { 'x-request-id': plain })],
+    ['as the id of a request that was fine', { effect: { kind: 'body', text: `{"status":200,"requestId":"${plain}","result":[]}` } }],
+    ['as the name of a field', { effect: { kind: 'body', text: `[{"id":"a","${plain}":1}]` } }],
+    ['as an id', { effect: { kind: 'body', text: `[{"id":"${plain}","name":"${plain}","kind":"${plain}"}]` } }],
+    ['as an id that is none', { effect: { kind: 'body', text: `[{"id":{"${plain}":1}}]` } }],
+    ['as a host', answer(302, '', { location: `https://${plain}.example/${plain}?${plain}` })],
+    ['as an encoding', { effect: { kind: 'body', text: '[]', headers: { 'content-encoding': plain } } }],
+    ['as a page', answer(502, `<html><title>${plain}</title></html>`)],
+    ['as no JSON', { effect: { kind: 'body', text: `{"${plain}` } }],
+    [
+      'as the policy of a rate limit',
+      { effect: { kind: 'rate-limited', headers: { 'retry-after': '9999', 'x-ratelimit-policy': plain } } },
+    ],
+    ['as no HTTP', { spoil: (wire) => wire.write(`HTTP/1.1 ${plain}\r\n${plain}: ${plain}\r\n\r\n`) }],
+  ])('not when the API says it %s', async (_, trouble) => {
+    const { ran } = await meetWith(plain, 'read', trouble, { times: 9, inputs: { 'max-attempts': '2' } })
+    expect(ran.outputs.get('status')).toMatch(/^(?:error|pass)$/)
+  })
+
+  it('not when costs bear it, in no export either', async () => {
+    const text = `{"result":{"grandTotalCredits":3,"costs":[${JSON.stringify({
+      date: '2026-01-01',
+      entityName: plain,
+      entityId: plain,
+      entityType: plain,
+      totalCredits: 3,
+      metrics: { [`${plain}Credits`]: 3 },
+    })}]}}`
+    const files = { 'csv-file': 'a.csv', 'focus-file': 'b.csv', 'metrics-file': 'c.txt', 'html-file': 'd.html' }
+    const inputs = { period: '', 'from-date': '2026-01-01', 'to-date': '2026-01-01', ...files }
+    const { met, ran } = await meetWith(plain, 'read a cost', { effect: { kind: 'body', text } }, { times: 9, inputs })
+    expect(met).toMatchObject({ exitCode: 0, complaints: [] })
+    expect(Object.keys(ran.written).sort()).toEqual(Object.values(files))
+  })
+
+  it('not when every thing in the service is called like it', async () => {
+    const name = (stage: Parameters<NonNullable<MeetOptions['prepare']>>[0]): void => {
+      const service = serviceOf(stage)
+      for (const alert of service.alerts) Object.assign(alert, { name: canary, message: pairOf(canary) })
+      for (const dashboard of service.dashboards) Object.assign(dashboard, { name: canary, tags: [canary] })
+    }
+    for (const operation of ['list-alerts', 'list-dashboards']) {
+      const { met, ran } = await meetWith(canary, 'read', undefined, { prepare: name, inputs: { operation } })
+      expect(met).toMatchObject({ exitCode: 0, complaints: [] })
+      expect(ran.summary).toContain('***')
+    }
+  })
+
+  it.each<[string, MeetOptions]>([
+    ['in its config file', { files: { '.watchkeeper.yml': `${plain}: ${plain}\n"${plain}"\n` } }],
+    [
+      'in the file of an alert',
+      { files: { 'a.yml': `${plain}: [${plain}]` }, inputs: { operation: 'create-alert', 'alert-file': 'a.yml' } },
+    ],
+    ['as the name of a file', { inputs: { operation: 'create-alert', 'alert-file': `${plain}.yml` } }],
+    [
+      'as every other input',
+      { inputs: { profile: plain, 'organization-id': plain, 'max-attempts': plain, 'api-url': `https://${plain}@h` } },
+    ],
+    ['as the operation', { inputs: { operation: plain } }],
+    ['as the name of an input', { env: { [`INPUT_${plain}`]: plain } }],
+  ])('not when the repository or the workflow holds it %s', async (_, options) => {
+    const { met } = await meetWith(plain, 'read', undefined, options)
+    expect(met.exitCode).toBe(1)
+  })
+
+  it.each<[string, readonly string[]]>([
+    ['twice', ['list-sources', '--api-key-secret', `${plain}A`, '--api-key-secret', plain]],
+    ['for a command', [plain, '--api-key-secret', plain]],
+    ['for a flag', ['list-sources', `--${plain}`, '--api-key-secret', plain]],
+    ['with an equals sign', ['list-sources', `--api-key-secret=${plain}`, `--profile=${plain}`]],
+    ['without a value after it', ['list-sources', plain, '--api-key-secret']],
+  ])('not on the command line, where it was given %s', async (_, args) => {
+    const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: plain })
+    expect(ran.exitCode).toBe(2)
+    expectNoSecret(`${ran.stdout}${ran.stderr}`, [plain])
+  })
+
+  it('not to whoever follows the progress of the library', async () => {
+    await onStage(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
+      open(emulator, plain)
+      const lines: string[] = []
+      const place = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
+      const client = createClient({
+        apiUrl: url,
+        apiKeyId: demo.apiKeyId,
+        apiKeySecret: plain,
+        ...place,
+        onProgress: (line) => lines.push(line),
+      })
+      await client.listSources()
+      expect(lines.join('\n')).toContain('***')
+      expectNoSecret(lines.join('\n'), [plain])
+    })
+  })
+})
+
+describe.concurrent('S2: what must be hidden is said to the runner first, and nothing else is', () => {
+  it('every form of it, before any other line, also when the rest of the input is wrong', async () => {
+    const { ran } = await meetWith(canary, 'read', undefined, { inputs: { operation: 'nonsense' } })
+    const lines = ran.stdout.split('\n')
+    const masks = lines.filter((line) => line.startsWith('::add-mask::'))
+    expect(lines.slice(0, masks.length)).toEqual(masks)
+    for (const form of [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64'), pairOf(canary)])
+      expect(masks).toContain(`::add-mask::${form.replaceAll('%', '%25')}`)
+  })
+
+  it('no id of an organization, a service or a thing', async () => {
+    const { ran } = await meet('create', undefined)
+    const masks = ran.stdout
+      .split('\n')
+      .filter((line) => line.startsWith('::add-mask::'))
+      .join('\n')
+    for (const id of [demo.organizationId, demo.services.checkout, ran.outputs.get('alert-id') ?? '']) expect(masks).not.toContain(id)
+  })
+
+  it('one that is too short to be hidden is refused', async () => {
+    const { met, ran } = await meet('read', undefined, { inputs: { 'api-key-secret': 'short77' } })
+    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '' })
+    expect(ran.outputs.get('failure-reason')).toBe(
+      'api-key-secret: is not accepted; accepted: at least 8 characters, none of them a control character',
+    )
+  })
+
+  it.each([`${demo.apiKeySecret}\n`, ` ${demo.apiKeySecret}`, `${demo.apiKeySecret}\r\n`])(
+    'white space around it is left out, and that is said',
+    async (secret) => {
+      const { met, ran } = await meet('read', undefined, { inputs: { 'api-key-secret': secret } })
+      expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: [] })
+      expect(ran.stdout).toContain('api-key-secret has white space around it, which was left out')
+    },
+  )
+})

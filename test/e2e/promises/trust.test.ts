@@ -1,0 +1,179 @@
+// S3 to S5, S7 and W4: where requests go, what follows them, and which of them are sent at all.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Effect } from '../../../src/emulator/index.ts'
+import { toKebab } from '../../../src/kernel/names.ts'
+import { operationNames, operations } from '../../../src/operations/index.ts'
+import type { Operation } from '../../../src/operations/operation.ts'
+import { hostile } from '../../support/corpus.ts'
+import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { meet } from '../../support/meet.ts'
+import { startRawServer } from '../../support/raw-server.ts'
+import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
+
+const emulator = useEmulator()
+
+const values = (name: string): readonly string[] =>
+  (JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as { value: string }[]).map(({ value }) => value)
+
+describe('S3: the key goes over https, or to this very machine', () => {
+  it.each(values('addresses'))('nothing is sent to %j', async (url) => {
+    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'api-url': url } })
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
+    expect(ran.reason).toMatch(/^api-url: /)
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('the built bundle refuses it as well, and quotes no password', async () => {
+    const { met, ran } = await meet('read', undefined, { url: 'http://user:hunter2-hunter2@api.example.com', secrets: ['hunter2-hunter2'] })
+    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', complaints: [] })
+    expect(ran.outputs.get('failure-reason')).toMatch(/^api-url: /)
+  })
+})
+
+describe('S4: no redirect is followed, wherever it leads and whatever was sent', () => {
+  const doings: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
+    GET: ({ api }) => api.alerts.list(service),
+    POST: ({ api }) => api.alerts.create(service, { name: 'x' }),
+    PUT: ({ api }) => api.alerts.update(service, { id: ids.alert }, { name: 'x' }),
+    DELETE: ({ api }) => api.alerts.remove(service, ids.alert),
+  }
+  const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(doings).map((method) => [status, method] as const))
+
+  it.each(cases)('%i after a %s', async (status, method) => {
+    const other = await startRawServer((wire) => wire.end())
+    const targets: readonly (readonly [string | undefined, string])[] = [
+      [`http://127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
+      [`http://localhost:${other.port}/x`, `http://localhost:${other.port}`],
+      [`//127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
+      [`https://127.0.0.1:${other.port}/x`, `https://127.0.0.1:${other.port}`],
+      ['/elsewhere?a=b', emulator().url],
+      ['?a=b', emulator().url],
+      ['http://[', 'without a usable target'],
+      [undefined, 'without a usable target'],
+    ]
+    for (const [location, told] of targets) {
+      emulator().reset()
+      const effect: Effect = { kind: 'status', status, ...(location !== undefined && { headers: { location } }) }
+      const error = await apiErrorOf(withSession(emulator(), doings[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
+      expect(error.message.split('\n')[0]).toContain(told)
+      expect(error.message.split('\n')[0]).not.toContain('a=b')
+      expect(methodsOf(emulator())).toEqual([method])
+    }
+    await other.close()
+    expect(other.received).toEqual([])
+  })
+})
+
+describe.concurrent('S5: nothing in the repository decides where the key goes', () => {
+  const files = {
+    '.env': 'HTTP_PROXY=http://127.0.0.1:9\nWATCHKEEPER_API_URL=https://evil.example\nNODE_OPTIONS=--require ./evil.cjs\n',
+    '.npmrc': 'proxy=http://127.0.0.1:9\nhttps-proxy=http://127.0.0.1:9\n',
+    'package.json': '{ "type": "commonjs", "proxy": "http://127.0.0.1:9", "main": "evil.cjs" }',
+    'evil.cjs': 'process.stdout.write("evil")',
+    'undici.js': 'process.stdout.write("evil")',
+    'node_modules/undici/index.js': 'process.stdout.write("evil")',
+    'node_modules/@actions/core/index.js': 'process.stdout.write("evil")',
+  }
+
+  it('files that other tools would read change nothing', async () => {
+    const { met, ran } = await meet('read', undefined, { files })
+    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET', more: 0, complaints: [] })
+    expect(ran.stdout).not.toContain('evil')
+  })
+
+  it('the config file is refused for each key that would, by the name of the key', async () => {
+    const text = [
+      'api-url: https://evil.example',
+      'api-key-id: evil',
+      'api-key-secret: evil-evil-evil',
+      'https-proxy: http://evil',
+      'result-file: /tmp/evil',
+    ].join('\n')
+    const { met, ran } = await meet('read', undefined, { files: { '.watchkeeper.yml': text } })
+    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '' })
+    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'result-file'])
+      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" may not be set by a file in the repository`)
+    expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
+  })
+})
+
+describe('S7: what is no id never gets into a path', () => {
+  const byId = {
+    'get-alert': 'alert-id',
+    'delete-alert': 'alert-id',
+    'get-dashboard': 'dashboard-id',
+    'delete-dashboard': 'dashboard-id',
+    'get-backup': 'backup-id',
+  }
+  const wrong = [...values('ids'), ...hostile.map(({ value }) => value)].filter(
+    (value) => !/^(?!\.{1,2}$)[\w.~-]{0,128}$/.test(value.trim()),
+  )
+
+  it.each([...Object.entries(byId), ['list-alerts', 'service-id'], ['usage-cost', 'organization-id']])(
+    '%s refuses every other %s',
+    async (operation, input) => {
+      for (const value of wrong) {
+        const ran = await invokeText({
+          inputs: { ...inputsFor(emulator()), operation, period: operation === 'usage-cost' ? 'today' : '', [input]: value },
+        })
+        expect(ran.document, JSON.stringify(value).slice(0, 80)).toMatchObject({ status: 'error', error: { kind: 'input' } })
+      }
+      expect(emulator().requests).toEqual([])
+    },
+  )
+
+  it('observability-path neither', async () => {
+    for (const value of wrong.filter((text) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(text.trim()))) {
+      const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-alerts', 'observability-path': value } })
+      expect(ran.document, JSON.stringify(value).slice(0, 80)).toMatchObject({ status: 'error', error: { kind: 'input' } })
+    }
+    expect(emulator().requests).toEqual([])
+  })
+
+  it.each(['..', '.', 'a:b', '65f5e4a35eedc0de000000:f'])(
+    'an id that the API itself gives, such as %s, is shown and never written to',
+    async (id) => {
+      const [alert] = emulator().store.organizations[0]?.services[0]?.alerts ?? []
+      const answer = JSON.stringify([{ ...alert, id, name: 'Meet' }])
+      const inputs = { ...inputsFor(emulator()), 'dashboard-id': alert?.dashboardId ?? '', 'tile-id': alert?.tileId ?? '', name: 'Meet' }
+      emulator().addFault({ effect: { kind: 'body', text: answer } })
+      const more = { operation: 'create-alert', 'if-exists': 'update', threshold: '1', interval: '1h', 'webhook-id': ids.webhook }
+      const ran = await invokeText({ inputs: { ...inputs, ...more } })
+      expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'bad-answer' } })
+      expect(ran.reason).toContain(`The API calls this alert "${id}", which is no id that can stand in a path`)
+      expect(methodsOf(emulator())).toEqual(['GET'])
+    },
+  )
+})
+
+const adopted = readFileSync(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
+
+const effects: readonly Effect[] = [
+  { kind: 'reset' },
+  { kind: 'reset-in-body' },
+  { kind: 'truncate' },
+  { kind: 'html' },
+  { kind: 'body', text: '' },
+  { kind: 'body', text: '{"error":"x"}' },
+  { kind: 'rate-limited' },
+  ...[302, 400, 401, 403, 404, 409, 500, 503].map((status): Effect => ({ kind: 'status', status })),
+]
+
+describe.each(await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation }))))(
+  'W4: what only reads changes nothing, whatever is answered; $name',
+  ({ name, operation }) => {
+    const reads = operation.effect === 'read'
+
+    it.each(effects)(`${reads ? 'is a read' : 'is no read, and says so'}: $kind $status`, async (effect) => {
+      emulator().addFault({ times: 3, effect })
+      const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
+      const inputs = { ...inputsFor(emulator()), 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
+      await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
+      const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate'))
+      if (reads) expect(writes).toEqual([])
+      else expect(emulator().requests.length).toBeGreaterThan(0)
+    })
+  },
+)

@@ -1,0 +1,121 @@
+// V1 and V5: a gate passes on a complete, finite, verified figure alone, and a day is a UTC day wherever the runner stands.
+import { describe, expect, it } from 'vitest'
+import { meet } from '../../support/meet.ts'
+
+const [from, to] = ['2026-01-01', '2026-01-02'] as const
+
+const record = (date: unknown, totalCredits: unknown, more: object = {}) => ({
+  date,
+  entityType: 'service',
+  entityId: 'a',
+  entityName: 'checkout',
+  totalCredits,
+  metrics: { computeCredits: totalCredits },
+  locked: true,
+  ...more,
+})
+
+const whole = [record(from, 1), record(to, 2)]
+
+const result = (value: unknown): string => JSON.stringify({ status: 200, result: value })
+
+/** Each is the answer of a good day with one thing wrong. The budget is far above all of them. */
+const mutations: Readonly<Record<string, string>> = {
+  'no total': result({ costs: whole }),
+  'a total of null': result({ grandTotalCredits: null, costs: whole }),
+  'a total as text': result({ grandTotalCredits: '3', costs: whole }),
+  'a total of NaN': '{"result":{"grandTotalCredits":NaN,"costs":[]}}',
+  'a total of "NaN"': result({ grandTotalCredits: 'NaN', costs: whole }),
+  'a total of 1e400': '{"result":{"grandTotalCredits":1e400,"costs":[]}}',
+  'a total of true': result({ grandTotalCredits: true, costs: whole }),
+  'a total of []': result({ grandTotalCredits: [], costs: whole }),
+  'a total below zero': result({ grandTotalCredits: -1, costs: [record(from, -1), record(to, 0)] }),
+  'two totals': result({ grandTotalCredits: 3, grandTotalCHC: 3, costs: whole }),
+  'a total of no unit': result({ grandTotal: 3, costs: whole }),
+  'no records': result({ grandTotalCredits: 3 }),
+  'an empty list of records': result({ grandTotalCredits: 0, costs: [] }),
+  'records of null': result({ grandTotalCredits: 3, costs: null }),
+  'a record without a total': result({ grandTotalCredits: 3, costs: [...whole, { date: to }] }),
+  'a record of another unit': result({ grandTotalCredits: 3, costs: [record(from, 1), { date: to, totalCHC: 2 }] }),
+  'a record of another day': result({ grandTotalCredits: 4, costs: [...whole, record('2026-01-09', 1)] }),
+  'a record of no day': result({ grandTotalCredits: 3, costs: [record(from, 1), record('2026-02-30', 2)] }),
+  'a record twice': result({ grandTotalCredits: 5, costs: [...whole, record(to, 2)] }),
+  'a day without a record': result({ grandTotalCredits: 1, costs: [record(from, 1)] }),
+  'records that miss the total': result({ grandTotalCredits: 5, costs: whole }),
+  'a total that misses the records': result({ grandTotalCredits: 0, costs: whole }),
+  'a metric in words': result({ grandTotalCredits: 3, costs: [record(from, 1), record(to, 2, { metrics: { computeCredits: 'x' } })] }),
+  'half of it': result({ grandTotalCredits: 3, costs: whole }).slice(0, -20),
+}
+
+describe.concurrent('V1: a gate passes only on a figure that is complete, finite and adds up', () => {
+  const gate = { 'from-date': from, 'to-date': to, period: '', budget: '1000000' }
+
+  it.each(Object.keys(mutations))('no pass on %s', async (name) => {
+    const { met, ran } = await meet('read a cost', { effect: { kind: 'body', text: mutations[name] ?? '' } }, { times: 9, inputs: gate })
+    expect(met).toMatchObject({ exitCode: 1, complaints: [] })
+    expect(ran.outputs.get('status')).toMatch(/^(?:fail|error)$/)
+    expect(ran.summary).toMatch(/^### (?:❌|🛑) /)
+  })
+
+  it('there are 24 of them, and the same day without anything wrong passes', async () => {
+    expect(Object.keys(mutations)).toHaveLength(24)
+    const text = result({ grandTotalCredits: 3, costs: whole })
+    const { met } = await meet('read a cost', { effect: { kind: 'body', text } }, { inputs: gate })
+    expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: [] })
+  })
+})
+
+describe.concurrent('V5: a period is whole UTC days, whatever the zone of the runner and however close to midnight', () => {
+  const sought = (path: string): string => {
+    const query = new URL(path, 'http://x').searchParams
+    return `${query.get('from_date')} ${query.get('to_date')}`
+  }
+
+  it.each<[string, string, string, string]>([
+    ['2026-02-28T23:59:59.900Z', 'America/Sao_Paulo', 'today', '2026-02-28 2026-02-28'],
+    ['2026-03-01T00:00:00.100Z', 'America/Sao_Paulo', 'today', '2026-03-01 2026-03-01'],
+    ['2028-02-29T00:00:00.100Z', 'Pacific/Kiritimati', 'today', '2028-02-29 2028-02-29'],
+    ['2028-02-29T23:59:59.900Z', 'Pacific/Kiritimati', 'month-to-date', '2028-02-01 2028-02-29'],
+    ['2028-03-01T00:00:00.100Z', 'Asia/Kathmandu', 'yesterday', '2028-02-29 2028-02-29'],
+    ['2027-12-31T23:59:59.900Z', 'Pacific/Kiritimati', 'month-to-date', '2027-12-01 2027-12-31'],
+    ['2028-01-01T00:00:00.100Z', 'America/Sao_Paulo', 'previous-month', '2027-12-01 2027-12-31'],
+    ['2026-03-29T01:30:00.000Z', 'Europe/Berlin', 'last-7-days', '2026-03-23 2026-03-29'],
+    ['2026-10-25T00:30:00.000Z', 'Europe/Berlin', 'last-31-days', '2026-09-25 2026-10-25'],
+    ['2026-11-01T05:30:00.000Z', 'America/New_York', 'yesterday', '2026-10-31 2026-10-31'],
+  ])('%s in %s: %s is %s', async (startAt, zone, period, days) => {
+    const { met, ran, stage } = await meet('read a cost', undefined, {
+      preload: { startAt, standsStill: true },
+      env: { TZ: zone },
+      inputs: { period, budget: '', 'on-missing': 'ignore' },
+      api: { now: () => Date.parse(startAt) },
+    })
+    expect(met).toMatchObject({ exitCode: 0, methods: 'GET', complaints: [] })
+    expect(stage.emulator.requests.map(({ path }) => sought(path))).toEqual([days])
+    expect(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`).toBe(days)
+  })
+
+  it('a run over midnight has one today', async () => {
+    const { ran, stage } = await meet(
+      'read a cost',
+      { effect: { kind: 'delay', ms: 300 } },
+      {
+        preload: { startAt: '2026-02-28T23:59:59.800Z' },
+        inputs: { period: 'last-3-days', budget: '', 'on-missing': 'ignore' },
+      },
+    )
+    const [asked = ''] = stage.emulator.requests.map(({ path }) => sought(path))
+    expect(asked).toBe(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`)
+    expect(ran.outputs.get('days')).toBe('3')
+  })
+
+  it.each([
+    ['2026-01-01', '2026-01-31', ['2026-01-01 2026-01-31']],
+    ['2026-01-01', '2026-02-01', ['2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
+    ['2023-12-20', '2024-03-05', ['2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
+  ])('%s to %s is read in requests of at most 31 days', async (first, last, requests) => {
+    const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
+    const { met, stage } = await meet('read a cost', undefined, { inputs })
+    expect(met).toMatchObject({ exitCode: 0, complaints: [] })
+    expect(stage.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)
+  })
+})

@@ -1,0 +1,162 @@
+// R7 and R8: what people write is read within bounds, and whatever fails says what happened, where, and what to do.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Effect } from '../../../src/emulator/index.ts'
+import { readDocument } from '../../../src/provision/document.ts'
+import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { type Doing, meet } from '../../support/meet.ts'
+
+const emulator = useEmulator()
+
+const repeat = (count: number, make: (i: number) => string): string => Array.from({ length: count }, (_, i) => make(i)).join('')
+
+/** Small to write down and large to read. */
+const bombs: Readonly<Record<string, string>> = {
+  'aliases of aliases': `a0: &a0 [x]\n${repeat(30, (i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(10)}]\n`)}`,
+  'an alias ten thousand times': `a: &a [${'x, '.repeat(1000)}]\nb: [${'*a, '.repeat(10_000)}]\n`,
+  '101 levels': `a: ${'['.repeat(101)}${']'.repeat(101)}\n`,
+  '20,000 levels': `a: ${'['.repeat(20_000)}`,
+  '20,000 levels of blocks': repeat(1000, (i) => `${' '.repeat(i)}a:\n`),
+  'five megabytes and more': `a: ${'x'.repeat(5 * 1024 * 1024)}\n`,
+  'sixty thousand values': `a: [${'1,'.repeat(60_000)}]\n`,
+  'thirty thousand keys': `{${repeat(30_000, (i) => `a${i},`)}}`,
+  'ten thousand mistakes': repeat(10_000, () => 'a: b: c\n'),
+  'two million escapes': `a: "${'\\q'.repeat(2_500_000)}"\n`,
+  'five million lines of nothing': `a: |\n${'\n'.repeat(5_000_000)}  x\n`,
+  'quotes that do not close': `a: ${'"'.repeat(10_001)}\n`,
+}
+
+describe('R7: a file that is made to be slow or large is refused at once, with the place', () => {
+  it.each(Object.keys(bombs))('%s', (name) => {
+    const startedAt = performance.now()
+    const reading = readDocument(bombs[name] ?? '', 'a.yml')
+    expect(performance.now() - startedAt).toBeLessThan(8000)
+    expect(reading).toHaveProperty('complaints')
+    const { complaints } = reading as { complaints: readonly { place: { file: string }; message: string }[] }
+    expect(complaints.length).toBeLessThanOrEqual(20)
+    for (const { place, message } of complaints) {
+      expect(place.file).toBe('a.yml')
+      expect(message.length).toBeLessThan(300)
+    }
+  })
+
+  it.each<[string, string]>([
+    ['aliases of aliases', 'holds more than 50000 values'],
+    ['20,000 levels', 'is nested deeper than 100 levels'],
+    ['five megabytes and more', 'is larger than 5 MiB'],
+    ['two million escapes', 'is longer than 250000 words, signs and lines'],
+    ['five million lines of nothing', 'is longer than 250000 words, signs and lines'],
+  ])('also when the built bundle reads it: %s', async (name, words) => {
+    const { met, ran } = await meet('create', undefined, {
+      files: { 'a.yml': bombs[name] ?? '' },
+      inputs: { 'alert-file': 'a.yml', 'dashboard-id': '', 'tile-id': '', threshold: '', interval: '', 'webhook-id': '', name: '' },
+    })
+    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', more: 0 })
+    expect(ran.outputs.get('failure-reason')).toContain(words)
+    expect(ran.ending?.peakMegabytes).toBeLessThan(300)
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['update-alert', { 'alert-file': 'a.yml', 'alert-id': ids.alert }, `{${repeat(20_000, (i) => `a${i}: 1,`)}}`],
+    ['validate', { files: 'a.yml' }, `alerts: { x: {${repeat(10_000, (i) => `a${i}: 1,`)}} }`],
+    ['validate', { files: 'a.yml' }, `alerts: {${repeat(8_000, (i) => `a${i}: 1,`)}}`],
+  ])('one with thousands of mistakes is told so within seconds and a screen: %s', async (operation, inputs, text) => {
+    const startedAt = performance.now()
+    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs }, files: { 'a.yml': text } })
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    expect(ran.exitCode).toBe(2)
+    expect(ran.reason.split('\n').length).toBeLessThanOrEqual(52)
+  })
+
+  const documents = JSON.parse(readFileSync(new URL('../../corpus/yaml.json', import.meta.url), 'utf8')) as {
+    id: string
+    value: string
+    why: string
+  }[]
+
+  it.each(documents)('one that $why is read as what it says, or refused by its place: $id', async ({ value }) => {
+    const files = { 'a.yml': value }
+    const ran = await invokeText({
+      inputs: { ...inputsFor(emulator()), operation: 'update-alert', 'alert-id': ids.alert, 'alert-file': 'a.yml' },
+      files,
+    })
+    if (ran.document.status === 'error') {
+      expect(ran.document).toMatchObject({ error: { kind: 'input' } })
+      expect(ran.reason).toMatch(/^(?:- )?a\.yml(?::\d+:\d+)?: /m)
+      expect(emulator().requests).toEqual([])
+    }
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    expect(JSON.stringify(emulator().store)).not.toContain('polluted')
+  })
+})
+
+describe.concurrent('R8: an error says what happened, what to do, and which request it was', () => {
+  const status = (code: number, more: object = {}): Effect => ({ kind: 'status', status: code, ...more })
+  const where = (method: string, noun: string): string =>
+    `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/observability/${noun} at 127.0.0.1:PORT`
+
+  it.each<[Doing, Effect, string]>([
+    [
+      'read',
+      status(401),
+      `The API answered 401: INJECTED_FAULT: status 401 on request\nThe service does not accept the key demo…0001: check api-key-id and api-key-secret, and that the key is enabled and not expired.\n${where('GET', 'sources')} (request id ID)`,
+    ],
+    [
+      'read',
+      status(403),
+      `The API answered 403: INJECTED_FAULT: status 403 on request\nThe key demo…0001 lacks a permission (needed: managing alerts and dashboards): extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
+    ],
+    [
+      'update',
+      status(404),
+      `The API answered 404: INJECTED_FAULT: status 404 on request\nThere is no such alert, or the key demo…0001 may not see it.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID)`,
+    ],
+    [
+      'read',
+      status(404, { body: '<html>Cannot GET</html>' }),
+      `The API answered 404: an HTML page, Cannot GET\nThis url does not serve the API: check api-url and observability-path (or profile).\n${where('GET', 'sources')}`,
+    ],
+    [
+      'read',
+      status(500),
+      `The API answered 500: INJECTED_FAULT: status 500 on request\n${where('GET', 'sources')} (request id ID, 2 attempts)`,
+    ],
+    [
+      'update',
+      status(503),
+      `The API answered 503: INJECTED_FAULT: status 503 on request\nIt may be done all the same: look at the alert, or run this again.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID, 2 attempts)`,
+    ],
+    [
+      'create',
+      status(502),
+      `The API answered 502: INJECTED_FAULT: status 502 on request\nThe server may have created the alert all the same, so this is not sent again: look before you run it once more.\n${where('POST', 'alerts')} (request id ID)\nRight now no alert matches it.`,
+    ],
+    [
+      'read',
+      { kind: 'reset' },
+      `No answer: connection closed before an answer (ECONNRESET)\nCheck api-url (127.0.0.1:PORT), and the network between here and there.\n${where('GET', 'sources')} (2 attempts)`,
+    ],
+    [
+      'read',
+      { kind: 'html' },
+      `The API answered 200, but the answer is not JSON at character 0: an HTML page, Welcome to the guest network Please sign in Accept the terms \nIs a proxy or a login page answering instead of the API?\n${where('GET', 'sources')} (2 attempts)`,
+    ],
+    [
+      'read',
+      { kind: 'body', text: '[{"id":7}]' },
+      `The API answered 200, but the answer does not fit: the answer[0].id is not of type string\n${where('GET', 'sources')}`,
+    ],
+  ])('to %s after %j', async (doing, effect, message) => {
+    const { met, ran, stage } = await meet(doing, { effect }, { times: 2, inputs: { 'max-attempts': '2' } })
+    expect(met).toMatchObject({ exitCode: 1, complaints: [] })
+    const said = ran.outputs
+      .get('failure-reason')
+      ?.replaceAll(new URL(stage.url).host, '127.0.0.1:PORT')
+      .replace(/request id [0-9a-f-]{36}/, 'request id ID')
+    expect(said).toBe(message)
+    // The annotation and the summary name the operation.
+    expect(ran.stdout).toContain(`::error title=Watchkeeper ${ran.result?.operation}::`)
+    expect(ran.summary).toContain(String(ran.result?.operation))
+  })
+})

@@ -1,0 +1,107 @@
+// Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Emulator } from '../../src/emulator/index.ts'
+import { convergenceProblems } from '../support/converges.ts'
+import { useEmulator } from '../support/emulator.ts'
+import { allEdits } from '../support/manual-edits.ts'
+import { type RandomFile, randomFile } from '../support/random-files.ts'
+import { unownedIn } from '../support/service-state.ts'
+import { service } from '../support/session.ts'
+import { emptyPlan, type Site, storeOf, withSite } from '../support/site.ts'
+
+const dialects = ['neutral', 'clickhouse-cloud'] as const
+
+/** From RANDOM_SEED, to repeat a run that failed. */
+const seed = process.env.RANDOM_SEED === undefined ? {} : { seed: Number(process.env.RANDOM_SEED) }
+
+/** What is wrong, in words; empty when all is well. */
+async function problemsOf(site: Site, emulator: Emulator, content: object): Promise<readonly unknown[]> {
+  const before = unownedIn(emulator)
+  const problems = await convergenceProblems(site, content)
+  return unownedIn(emulator) === before ? problems : [...problems, 'touched what it does not own']
+}
+
+describe.each(dialects)('%s', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: 'off' })
+
+  /** Nothing declared together with prune is refused: it is far more likely a wrong glob. */
+  const kept = (file: RandomFile): RandomFile => ({ ...file, dashboards: { ...file.dashboards, keep: { name: 'Keep', tiles: [] } } })
+
+  it('makes the service as declared, from any state that it left behind, and then has nothing to do', async () => {
+    const file = randomFile(storeOf(emulator()), dialect)
+    await fc.assert(
+      fc.asyncProperty(file, file, fc.option(fc.nat(), { nil: undefined }), async (first, second, defaults) => {
+        emulator().reset()
+        emulator().setUnknownDefaults(defaults)
+        await withSite(emulator(), dialect, async (site) => {
+          for (const content of [first, second]) expect(await problemsOf(site, emulator(), kept(content))).toEqual([])
+        })
+      }),
+      { numRuns: Number(process.env.RANDOM_RUNS ?? 50), ...seed },
+    )
+  }, 240_000)
+
+  it('calls every change by hand a difference, and names the field', async () => {
+    const file = randomFile(storeOf(emulator()), dialect)
+    await fc.assert(
+      fc.asyncProperty(file, fc.option(fc.nat(), { nil: undefined }), fc.nat(), async (content, defaults, choice) => {
+        emulator().reset()
+        emulator().setUnknownDefaults(defaults)
+        const { dashboards, savedSearches, alerts } = storeOf(emulator())
+        const strangers = new Set<object>([...dashboards, ...savedSearches, ...alerts])
+        await withSite(emulator(), dialect, async (site) => {
+          await site.apply({ 'a.json': content })
+          const edits = allEdits(storeOf(emulator()), (object) => !strangers.has(object))
+          const edit = edits[choice % edits.length]
+          const { api } = site.session
+          const shown = async () =>
+            JSON.stringify([
+              await api.dashboards.list(service),
+              await api.alerts.list(service),
+              dialect === 'neutral' ? [] : await api.savedSearches.list(service),
+            ])
+          const before = await shown()
+          edit?.make()
+          // What the API does not show, nobody can see.
+          fc.pre(before !== (await shown()))
+          const planned = await site.plan({ 'a.json': content })
+          const changed = planned.objects.filter(({ action }) => action !== 'unchanged')
+          // A list whose items have names shows a renamed item under both names.
+          const named = edit?.field === 'name' ? ['name', '["changed '] : [edit?.field ?? '']
+          const isNamed = changed.some(
+            ({ fields, notes }) => fields.some(({ path }) => named.some((name) => path.includes(name))) || notes.length > 0,
+          )
+          expect(isNamed, JSON.stringify({ path: edit?.path, changed })).toBe(true)
+        })
+      }),
+      { numRuns: Number(process.env.RANDOM_RUNS ?? 50), ...seed },
+    )
+  }, 240_000)
+
+  it('takes over what it is told to, and leaves every other object alone', async () => {
+    await withSite(emulator(), dialect, async (site) => {
+      const store = storeOf(emulator())
+      const content = {
+        dashboards: {
+          overview: {
+            name: 'Checkout overview',
+            adopt: true,
+            tiles: [{ name: 'Only this', x: 0, y: 0, w: 4, h: 4, config: { displayType: 'markdown', markdown: 'x' } }],
+          },
+        },
+      }
+      const refused = await site.apply({ 'a.json': content })
+      expect(refused.findings.map(({ rule }) => rule)).toContain('would-lose-alert')
+      expect(refused.changed).toBe(false)
+      const before = store.alerts.length
+      store.alerts = store.alerts.filter(
+        ({ dashboardId }) => dashboardId !== store.dashboards.find(({ name }) => name === 'Checkout overview')?.id,
+      )
+      expect(store.alerts.length).toBeLessThan(before)
+      const applied = await site.apply({ 'a.json': content })
+      expect(applied.objects).toMatchObject([{ outcome: 'updated', notes: ['takes over an unmanaged object'] }])
+      expect(await site.plan({ 'a.json': content })).toMatchObject(emptyPlan)
+    })
+  })
+})

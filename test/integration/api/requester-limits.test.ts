@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { demo, type Effect } from '../../../src/emulator/index.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
+
+const emulator = useEmulator()
+
+const list = ({ api }: TestSession) => api.alerts.list(service)
+
+describe('time', () => {
+  it('waits as long as the service asks', async () => {
+    const effect: Effect = { kind: 'rate-limited', headers: { 'retry-after': '45' } }
+    await withSession(
+      emulator(),
+      async (session) => {
+        await list(session)
+        expect(session.clock.elapsedMs()).toBeGreaterThanOrEqual(45_000)
+      },
+      { faults: [{ effect }] },
+    )
+  })
+
+  it('fails at once when the wait does not fit, and says when to come back', async () => {
+    const effect: Effect = { kind: 'rate-limited', headers: { 'retry-after': '700' } }
+    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect }] }))
+    expect(error.kind).toBe('rate-limited')
+    expect(error.message).toMatch(/Come back after \d{4}-\d\d-\d\dT[\d:.]+Z \(in 700 s\)/)
+    expect(emulator().requests).toHaveLength(1)
+  })
+
+  it('holds out against the rate limit until the deadline, not only for a number of attempts', async () => {
+    const effect: Effect = { kind: 'rate-limited', headers: { 'retry-after': '10' } }
+    const error = await apiErrorOf(
+      withSession(emulator(), list, { faults: [{ times: 1000, effect }], connection: { deadlineMs: 205_000 } }),
+    )
+    expect(error.kind).toBe('rate-limited')
+    expect(error.attempts).toBe(21)
+  })
+
+  it('ends a hanging request at its own limit', async () => {
+    const error = await apiErrorOf(
+      withSession(emulator(), list, { faults: [{ times: 9, effect: { kind: 'hang' } }], connection: { deadlineMs: 300, maxAttempts: 1 } }),
+    )
+    expect(error.kind).toBe('timeout')
+    expect(error.message).toContain('Nothing usable came within the limit of')
+  })
+
+  it('ends an answer that drips', async () => {
+    const error = await apiErrorOf(
+      withSession(emulator(), list, {
+        faults: [{ times: 9, effect: { kind: 'drip', everyMs: 50 } }],
+        connection: { deadlineMs: 400, maxAttempts: 1 },
+      }),
+    )
+    expect(error.kind).toBe('timeout')
+  })
+})
+
+describe('cancelling', () => {
+  it('sends nothing new', async () => {
+    await withSession(emulator(), async (session) => {
+      session.stop()
+      await expect(list(session)).rejects.toMatchObject({ kind: 'cancelled', message: 'Cancelled: nothing more was sent.' })
+    })
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('lets the request under way come to its end', async () => {
+    const { items } = await withSession(
+      emulator(),
+      async (session) => {
+        const listing = list(session)
+        setTimeout(session.stop, 50)
+        return listing
+      },
+      { faults: [{ effect: { kind: 'delay', ms: 200 } }] },
+    )
+    expect(items).toHaveLength(5)
+  })
+
+  it('breaks it off when the grace is over, and says that it may have been done', async () => {
+    const use = async (session: TestSession) => {
+      setTimeout(session.stop, 20)
+      setTimeout(session.abort, 60)
+      return session.api.alerts.create(service, {})
+    }
+    const error = await apiErrorOf(withSession(emulator(), use, { faults: [{ effect: { kind: 'hang' } }] }))
+    expect(error).toMatchObject({ kind: 'cancelled', mayHaveActed: true })
+    expect(error.message).toContain('The server may have acted all the same')
+  })
+})
+
+describe('errors say what to do', () => {
+  const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({ apiKeyId: id, apiKeySecret: secret })
+
+  it('names the key that is not accepted, but not all of it', async () => {
+    const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.disabled) }))
+    expect(error.kind).toBe('authentication')
+    expect(error.exitCode).toBe(3)
+    expect(error.message).toContain('does not accept the key demo…0004')
+  })
+
+  it('names the permission that is lacking', async () => {
+    const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.billing) }))
+    expect(error.kind).toBe('permission')
+    expect(error.exitCode).toBe(3)
+    expect(error.message).toContain('needed: managing alerts and dashboards')
+  })
+
+  it('tells a wrong address from a thing that does not exist', async () => {
+    const elsewhere = await apiErrorOf(withSession(emulator(), list, { connection: { observabilityPath: 'clickstack' } }))
+    expect(elsewhere.kind).toBe('not-served')
+    expect(elsewhere.message).toContain('check api-url and observability-path')
+    const unknown = await apiErrorOf(withSession(emulator(), ({ api }) => api.alerts.get(service, '0'.repeat(24))))
+    expect(unknown.kind).toBe('not-found')
+    expect(unknown.message).toContain('There is no such alert')
+  })
+
+  it('names the address that nobody listens on', async () => {
+    const session = openSession('http://127.0.0.1:1')
+    const error = await apiErrorOf(list(session))
+    expect(error.kind).toBe('network')
+    expect(error.attempts).toBe(5)
+    expect(error.message).toContain('ECONNREFUSED')
+    expect(error.message).toContain('Check api-url (127.0.0.1:1)')
+  })
+
+  it('never takes more than five lines, whatever the API says', async () => {
+    const body = JSON.stringify({ status: 500, error: `${'x\n'.repeat(5000)}::error::y` })
+    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 9, effect: { kind: 'status', status: 500, body } }] }))
+    expect(error.message.split('\n').length).toBeLessThanOrEqual(5)
+    expect(error.message.length).toBeLessThan(800)
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { toAlertBody } from '../../../src/api/alerts.ts'
+import type { Effect, Fault } from '../../../src/emulator/index.ts'
+import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
+import { storeOf } from '../../support/site.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+
+const emulator = useEmulator()
+
+const alertBody = {
+  source: 'tile',
+  dashboardId: '65f5e4a35eedc0de0000000c',
+  tileId: '65f5e4a35eedc0de0000000e',
+  threshold: 5,
+  thresholdType: 'above',
+  interval: '1h',
+  channel: { type: 'webhook', webhookId: '65f5e4a35eedc0de00000009' },
+  name: 'Test',
+}
+
+const create = ({ api }: TestSession) => api.alerts.create(service, alertBody)
+
+describe('a create', () => {
+  it.each<[string, Effect]>([
+    ['a reset before the answer', { kind: 'reset' }],
+    ['a reset in the body', { kind: 'reset-in-body' }],
+    ['half an answer', { kind: 'truncate' }],
+    ['a captive portal', { kind: 'html' }],
+    ['500', { kind: 'status', status: 500 }],
+    ['503 with a wait', { kind: 'status', status: 503, headers: { 'retry-after': '1' } }],
+    ['504 that commits later', { kind: 'late-commit', ms: 50 }],
+    ['408', { kind: 'status', status: 408 }],
+    ['a redirect', { kind: 'status', status: 302, headers: { location: '/x' } }],
+    ['an answer without an id', { kind: 'body', text: '{"name":"x"}' }],
+  ])('is not sent again after %s, because the server may have acted', async (_, effect) => {
+    const error = await apiErrorOf(withSession(emulator(), create, { faults: [{ act: 'after', effect }] }))
+    expect(error).toMatchObject({ kind: 'may-exist', mayHaveActed: true, attempts: 1 })
+    expect(error.message).toContain('The server may have created the alert all the same')
+    expect(methodsOf(emulator())).toEqual(['POST'])
+  })
+
+  it.each<[string, Effect]>([
+    ['the rate limit', { kind: 'rate-limited' }],
+    ['the rate limit without a word', { kind: 'rate-limited', headers: {} }],
+  ])('is sent again after %s, because the server certainly did nothing', async (_, effect) => {
+    const before = emulator().store.organizations[0]?.services[0]?.alerts.length ?? 0
+    await withSession(emulator(), create, { faults: [{ effect }] })
+    expect(methodsOf(emulator())).toEqual(['POST', 'POST'])
+    expect(emulator().store.organizations[0]?.services[0]?.alerts).toHaveLength(before + 1)
+  })
+
+  it("is refused for good with the API's own words", async () => {
+    const error = await apiErrorOf(withSession(emulator(), ({ api }) => api.alerts.create(service, { ...alertBody, tileId: 'nope' })))
+    expect(error).toMatchObject({ kind: 'refused', status: 400, mayHaveActed: false })
+    expect(error.message).toContain('BAD_REQUEST: Tile not found')
+  })
+})
+
+describe('an update and a delete', () => {
+  const id = '65f5e4a35eedc0de0000001f'
+  const stored = () => storeOf(emulator()).alerts.find((alert) => alert.id === id)
+  const update = async ({ api }: TestSession, change: object = {}) => {
+    const before = await api.alerts.get(service, id)
+    await api.alerts.update(service, before, { ...toAlertBody(before), name: 'Ours', ...change })
+  }
+  const remove = ({ api }: TestSession) => api.alerts.remove(service, id)
+  const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
+
+  it.each<[string, Effect]>([
+    ['a reset', { kind: 'reset' }],
+    ['503', { kind: 'status', status: 503 }],
+    ['half an answer', { kind: 'truncate' }],
+  ])('after %s an update is looked up: what was done is not done again', async (_, effect) => {
+    await withSession(emulator(), update, { faults: [{ match: { method: 'PUT' }, act: 'after', effect }] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+    expect(stored()?.name).toBe('Ours')
+  })
+
+  it('an update that was not done is sent again', async () => {
+    await withSession(emulator(), update, { faults: [lost('before')] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+    expect(stored()?.name).toBe('Ours')
+  })
+
+  it('so is one that only takes something away', async () => {
+    const before = stored()
+    if (before === undefined) throw new Error('the shop has changed')
+    before.note = 'to go'
+    await withSession(emulator(), (session) => update(session, { name: before.name, note: undefined }), { faults: [lost('before')] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+    expect(stored()?.note ?? null).toBeNull()
+  })
+
+  it.each(['before', 'after'] as const)('nothing is sent over what somebody else wrote meanwhile (%s it was done)', async (act) => {
+    const clock = createVirtualClock()
+    const theirs = {
+      ...clock,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        Object.assign(stored() ?? {}, { name: 'Theirs' })
+        await clock.sleep(ms, signal)
+      },
+    }
+    emulator().addFault(lost(act))
+    const session = openSession(emulator().url, {}, theirs)
+    const error = await apiErrorOf(update(session))
+    await session.close()
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+    expect(stored()?.name).toBe('Theirs')
+  })
+
+  it('what cannot be looked at is not sent again', async () => {
+    const unseen: Fault = { match: { method: 'GET' }, nth: 2, times: 9, effect: { kind: 'status', status: 503 } }
+    const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), unseen] }))
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(error.message).toContain('It may be done all the same')
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
+  })
+
+  it('what is gone by then is said to be gone', async () => {
+    const gone: Fault = { match: { method: 'GET' }, nth: 2, effect: { kind: 'status', status: 404 } }
+    const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), gone] }))
+    expect(error).toMatchObject({ kind: 'not-found', method: 'GET' })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
+  })
+
+  it('it is looked at again after every wait, whatever the last try came to', async () => {
+    const limited: Fault = { match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 429 } }
+    await withSession(emulator(), update, { faults: [lost('before'), limited] })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT', 'GET', 'PUT'])
+  })
+
+  it('take a thing that was not there for deleted, and say that it was not', async () => {
+    await withSession(emulator(), remove)
+    expect(await withSession(emulator(), remove)).toBe(false)
+  })
+
+  it('take a thing for deleted by themselves when the answer to that was lost', async () => {
+    expect(await withSession(emulator(), remove, { faults: [{ act: 'after', effect: { kind: 'reset' } }] })).toBe(true)
+    expect(methodsOf(emulator())).toEqual(['DELETE', 'DELETE'])
+  })
+})

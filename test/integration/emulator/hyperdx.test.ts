@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { alertBody, call, callHyperdx, checkoutOf, organization, startHyperdx } from './support.ts'
+
+describe('the dialect of self-hosted HyperDX', () => {
+  it('serves the checkout service of the demo below /api/v2', async () => {
+    const emulator = await startHyperdx()
+    const { status, json, headers } = await callHyperdx(emulator, 'GET', 'alerts')
+    expect(status).toBe(200)
+    expect(json.data.map(({ id }: { id: string }) => id)).toEqual(checkoutOf(emulator).alerts.map(({ id }) => id))
+    expect(json.meta).toEqual({ total: 6, limit: 1000, offset: 0 })
+    expect(headers.get('x-total-count')).toBe('6')
+    const created = await callHyperdx(emulator, 'POST', 'alerts', { body: alertBody(emulator) })
+    expect(created.json.data).toMatchObject({ name: 'Errors', state: 'OK' })
+    expect((await callHyperdx(emulator, 'DELETE', `alerts/${created.json.data.id}`)).json).toEqual({})
+  })
+
+  it('takes the secret of any key that is enabled', async () => {
+    const emulator = await startHyperdx()
+    const statusOf = async (secret: string) => (await callHyperdx(emulator, 'GET', 'alerts', { key: { id: '', secret } })).status
+    expect(await statusOf(demo.keys.billing.secret)).toBe(200)
+    expect(await statusOf(demo.keys.disabled.secret)).toBe(401)
+    expect(await statusOf('nothing')).toBe(401)
+    expect(emulator.requests.map(({ headers }) => headers.authorization)).toEqual(['valid', 'wrong', 'wrong'])
+    expect(JSON.stringify(emulator.requests)).not.toContain(demo.keys.billing.secret)
+  })
+
+  it('answers at its root, where the product answers an access key, one that opens nothing', async () => {
+    const emulator = await startHyperdx()
+    const { json } = await callHyperdx(emulator, 'GET', '')
+    expect(json.version).toBe('v2')
+    expect((await callHyperdx(emulator, 'GET', 'alerts', { key: { id: '', secret: json.user.accessKey } })).status).toBe(401)
+  })
+
+  it('tells its health and its release without a key', async () => {
+    const emulator = await startHyperdx()
+    const response = await fetch(`${emulator.url}/health`)
+    expect(await response.json()).toMatchObject({ data: 'OK', version: '2.36.0' })
+  })
+
+  it('has no organizations, usage cost or backups', async () => {
+    const emulator = await startHyperdx()
+    for (const path of [organization, `${organization}/usageCost`, `${organization}/services/${demo.services.checkout}/backups`])
+      expect((await call(emulator, 'GET', path)).text).toContain('Cannot GET')
+  })
+
+  it('counts all keys in windows that end at the same time', async () => {
+    let at = Date.parse('2026-03-21T09:30:00Z')
+    const emulator = await startHyperdx({ now: () => at })
+    const resetOf = async () => (await callHyperdx(emulator, 'GET', 'alerts')).headers.get('ratelimit-reset')
+    at += 45_500
+    expect(await resetOf()).toBe('15')
+    at += 14_500
+    expect(await resetOf()).toBe('60')
+  })
+
+  it('plays faults with errors of its own', async () => {
+    const emulator = await startHyperdx()
+    emulator.addFault({ effect: { kind: 'status', status: 503 } })
+    expect((await callHyperdx(emulator, 'GET', 'alerts')).json).toEqual({ message: 'status 503 on request' })
+    emulator.addFault({ effect: { kind: 'rate-limited', headers: {} } })
+    expect((await callHyperdx(emulator, 'GET', 'alerts')).text).toBe('Too many requests, please try again later.')
+    emulator.addFault({ effect: { kind: 'truncate', bytes: 1000 } })
+    expect((await callHyperdx(emulator, 'POST', 'alerts', { body: alertBody(emulator) })).json).toMatchObject({
+      data: { name: 'never stored' },
+    })
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { type Alert, demo, type Emulator, type Service } from '../../../src/emulator/index.ts'
+import { call, clickstack, type Json, organization, start, startCloud } from './support.ts'
+
+const services = (emulator: Emulator): Service[] => emulator.store.organizations.flatMap((one) => one.services)
+
+describe('the shop', () => {
+  it('is a primary service and two others in one warehouse', async () => {
+    const { json } = await call(await startCloud(), 'GET', `${organization}/services`)
+    const names = json.result.map(({ name, isPrimary, dataWarehouseId }: Json) => [name, isPrimary, dataWarehouseId])
+    expect(names).toEqual(['checkout', 'catalog', 'search'].map((name) => [name, name === 'checkout', demo.warehouseId]))
+    expect((await call(await startCloud(), 'GET', organization)).json.result).toMatchObject({ id: demo.organizationId, name: 'Demo shop' })
+  })
+
+  it('has in each service what a team would have', async () => {
+    for (const service of services(await start())) {
+      expect(service.sources.map(({ name }) => name)).toEqual(expect.arrayContaining(['Logs', 'Traces', 'Metrics']))
+      expect(service.webhooks.map(({ name }) => name)).toEqual(['oncall', 'incidents', 'audit'])
+      expect(service.dashboards.length).toBeGreaterThanOrEqual(2)
+      expect(service.alerts.length).toBeGreaterThanOrEqual(4)
+      expect(service.alerts.length).toBeLessThanOrEqual(6)
+      expect(service.savedSearches).toHaveLength(1)
+    }
+  })
+
+  it('has alerts in every state, one silenced and one that cannot be evaluated', async () => {
+    const alerts = services(await start()).flatMap((service) => service.alerts)
+    const states = new Set(alerts.map(({ state }: Alert) => state))
+    expect([...states].sort()).toEqual(['ALERT', 'DISABLED', 'INSUFFICIENT_DATA', 'OK', 'PENDING'])
+    expect(alerts.filter(({ silenced }) => silenced != null)).toHaveLength(1)
+    expect(alerts.filter(({ executionErrors = [] }) => executionErrors.length > 0)).toHaveLength(1)
+  })
+
+  it('has alerts on saved searches in the cloud dialect alone', async () => {
+    const sources = (emulator: Emulator) =>
+      services(emulator).map(({ alerts }) => alerts.filter(({ source }) => source === 'saved_search').length)
+    expect(sources(await start())).toEqual([0, 0, 0])
+    expect(sources(await startCloud())).toEqual([1, 1, 1])
+  })
+
+  it('gives every object an id of its own', async () => {
+    const emulator = await startCloud()
+    const ids = services(emulator).flatMap(({ alerts, dashboards, sources, webhooks, savedSearches, backups }) =>
+      [alerts, dashboards, sources, webhooks, savedSearches, backups, ...dashboards.map(({ tiles }) => tiles)].flat().map(({ id }) => id),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('keeps the rules of the API: every dashboard and alert is accepted when it is sent back without what the server owns', async () => {
+    const emulator = await startCloud()
+    for (const service of services(emulator)) {
+      const path = clickstack.replace(demo.services.checkout, service.id)
+      for (const { id, ...body } of (await call(emulator, 'GET', `${path}/dashboards`)).json.result)
+        expect((await call(emulator, 'PUT', `${path}/dashboards/${id}`, { body })).json.result).toEqual({ id, ...body })
+      for (const alert of (await call(emulator, 'GET', `${path}/alerts`)).json.result) {
+        const { id, teamId: _t, state: _s, silenced: _q, executionErrors: _e, createdAt: _c, updatedAt: _u, ...body } = alert
+        expect((await call(emulator, 'PUT', `${path}/alerts/${id}`, { body })).json.result).toMatchObject(body)
+      }
+    }
+  })
+
+  it('has services with every field that the vendor requires, each also by its id', async () => {
+    const emulator = await startCloud()
+    const { json } = await call(emulator, 'GET', `${organization}/services`)
+    for (const service of json.result) {
+      expect(service).toMatchObject({ autoscalingMode: 'vertical', currentScaling: { effectiveAutoscalingMode: 'vertical' } })
+      expect((await call(emulator, 'GET', `${organization}/services/${service.id}`)).json.result).toEqual(service)
+    }
+  })
+
+  it('has webhooks whose urls look like secrets and lead nowhere', async () => {
+    const { json } = await call(await startCloud(), 'GET', `${clickstack}/webhooks`)
+    expect(json.result.map(({ name, service }: Json) => [name, service])).toEqual([
+      ['oncall', 'slack'],
+      ['incidents', 'incidentio'],
+      ['audit', 'generic'],
+    ])
+    expect(
+      json.result.every(({ url }: Json) => /^https:\/\/[\w.]+\.example\/\S+opens-nothing|^https:\/\/audit\.example\//.test(String(url))),
+    ).toBe(true)
+  })
+
+  it('has keys of the usual lengths', () => {
+    const { billing, observability, disabled } = demo.keys
+    const pairs = [{ id: demo.apiKeyId, secret: demo.apiKeySecret }, billing, observability, disabled]
+    expect(pairs.map(({ id, secret }) => [id.length, secret.length])).toEqual([
+      [20, 40],
+      [20, 40],
+      [20, 40],
+      [20, 40],
+    ])
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator()
+
+const read = (inputs: Readonly<Record<string, string>>) =>
+  invokeText({ inputs: { ...inputsFor(emulator()), operation: 'get-backup', ...inputs } })
+
+const backups = () => emulator().store.organizations[0]?.services[0]?.backups ?? []
+
+describe('get-backup', () => {
+  it('takes the one that was started last, whatever the order of the list', async () => {
+    const newest = backups().toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))[0]
+    backups().reverse()
+    const ran = await read({ 'backup-id': 'latest' })
+    expect(ran.document).toMatchObject({ backupId: newest?.id, backupStatus: 'done' })
+    expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo((Date.now() - Date.parse(newest?.startedAt ?? '')) / 3_600_000, 1)
+  })
+
+  it('takes one by its id, in capitals too', async () => {
+    const id = backups()[3]?.id ?? ''
+    expect((await read({ 'backup-id': id.toUpperCase() })).document.backupId).toBe(id)
+  })
+
+  it('reads a time without a zone as UTC, wherever this runs', async () => {
+    backups().splice(1)
+    const [backup] = backups()
+    if (backup !== undefined) backup.startedAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+    const zone = process.env.TZ
+    process.env.TZ = 'America/Sao_Paulo'
+    try {
+      expect(Number((await read({ 'backup-id': 'latest' })).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+    } finally {
+      process.env.TZ = zone ?? ''
+    }
+  })
+
+  it('does not look like a success when it failed', async () => {
+    const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', 'backup-id': 'latest' }
+    const ran = await read(failed)
+    expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
+    expect(ran.reason).toContain('it failed, and there is nothing to restore from it')
+  })
+
+  it('is no zero and no success when there is none yet', async () => {
+    backups().splice(0)
+    const ran = await read({ 'backup-id': 'latest' })
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
+    expect(ran.reason).toContain('has no backup yet')
+  })
+
+  it('says when there is no such backup', async () => {
+    expect((await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('There is no such backup')
+  })
+
+  it.each(['last', '../x', '123', 'latest '.repeat(2)])('refuses "%s"', async (id) => {
+    expect((await read({ 'backup-id': id })).reason).toMatch(/^backup-id: .* is not accepted; accepted: a uuid, or latest/)
+  })
+
+  it('reads a backup of which the API tells next to nothing', async () => {
+    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"id":"00000000-0000-4000-8000-00000000ffff","sizeInBytes":null}}' } })
+    const ran = await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })
+    expect(ran.document.status).toBe('pass')
+    expect(ran.outputs['backup-size-bytes']).toBeUndefined()
+  })
+})
+
+describe('list-backups', () => {
+  const list = (inputs: Readonly<Record<string, string>> = {}) =>
+    invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-backups', ...inputs } })
+
+  it('lists them newest first, whatever the order of the answer', async () => {
+    const ids = backups().map(({ id }) => id)
+    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: backups().toReversed() }) } })
+    const ran = await list()
+    expect(ran.document).toMatchObject({ status: 'pass', count: 10, ids })
+    expect(ran.outputs.ids).toBe(JSON.stringify(ids))
+  })
+
+  it('puts those that tell no date last, and keeps what it does not know', async () => {
+    emulator().addFault({
+      effect: {
+        kind: 'body',
+        text: JSON.stringify({
+          result: [
+            { id: 'a', colour: 'red' },
+            { id: 'b', finishedAt: '2026-01-01T00:00:00Z' },
+          ],
+        }),
+      },
+    })
+    expect((await list()).document).toMatchObject({ ids: ['b', 'a'], backups: [{ id: 'b' }, { id: 'a', colour: 'red' }] })
+  })
+
+  it('of a service without any is no error', async () => {
+    backups().splice(0)
+    expect((await list()).document).toMatchObject({ status: 'pass', count: 0, ids: [], backups: [] })
+  })
+
+  it('that fails is an error, and no empty list', async () => {
+    emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
+    expect((await list()).document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s dialect', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
+  const invoke = (inputs: Readonly<Record<string, string>>) => invokeText({ inputs: { ...inputsFor(emulator(), dialect), ...inputs } })
+  const service = () => {
+    const found = emulator().store.organizations[0]?.services[0]
+    if (found === undefined) throw new Error('the shop has changed')
+    return found
+  }
+  const stored = () => service().dashboards.find(({ id }) => id === ids.dashboard)
+  const tileAlerts = () => service().alerts.filter(({ dashboardId }) => dashboardId === ids.dashboard)
+
+  /** What a person would keep in a file: no ids. */
+  const written = () => {
+    const { id: _, tiles = [], filters = [], name, tags } = stored() ?? {}
+    return { name, tags, tiles: tiles.map(({ id: __, ...tile }) => tile), filters: filters.map(({ id: ___, ...filter }) => filter) }
+  }
+  const update = (dashboard: object) =>
+    invoke({ operation: 'update-dashboard', 'dashboard-id': ids.dashboard, dashboard: JSON.stringify(dashboard) })
+
+  it('keeps tile ids and their alerts when a document without ids replaces them', async () => {
+    const before = stored()?.tiles.map(({ id }) => id)
+    const alerts = tileAlerts().length
+    const ran = await update({ ...written(), name: 'Renamed' })
+    expect(ran.document).toMatchObject({ status: 'pass', changed: true, dashboardName: 'Renamed', lostAlerts: [] })
+    expect(stored()?.tiles.map(({ id }) => id)).toEqual(before)
+    expect(tileAlerts()).toHaveLength(alerts)
+  })
+
+  it('sends nothing when nothing changes', async () => {
+    const ran = await update(written())
+    expect(ran.document).toMatchObject({ changed: false })
+    expect(methodsOf(emulator())).toEqual(['GET'])
+  })
+
+  it('says which alerts go with a tile', async () => {
+    const { tiles, ...rest } = written()
+    const ran = await update({ ...rest, tiles: tiles.filter(({ name }) => name !== 'Error rate') })
+    expect(ran.document).toMatchObject({ status: 'warn', lostAlerts: [{ id: ids.alert, name: 'Checkout errors' }] })
+    expect(ran.reason).toContain('1 alert deleted by the server: its tile is gone, or can carry none')
+    expect(service().alerts.some(({ id }) => id === ids.alert)).toBe(false)
+  })
+
+  it('says which alerts go with a dashboard', async () => {
+    const alerts = tileAlerts().map(({ id, name }) => ({ id, name }))
+    expect(alerts.length).toBeGreaterThan(1)
+    const ran = await invoke({ operation: 'delete-dashboard', 'dashboard-id': ids.dashboard })
+    expect(ran.document).toMatchObject({ changed: true, lostAlerts: alerts })
+    expect(stored()).toBeUndefined()
+  })
+
+  it('gives the ids of the tiles by their names', async () => {
+    const ran = await invoke({ operation: 'get-dashboard', 'dashboard-id': ids.dashboard })
+    expect(JSON.parse(ran.outputs['tile-ids'] ?? '')).toMatchObject({ 'Error rate': ids.tile })
+  })
+
+  it('finds by tag and by a part of the name, whatever the case', async () => {
+    expect((await invoke({ operation: 'list-dashboards', 'name-contains': 'OVER' })).document).toMatchObject({
+      count: 1,
+      ids: [ids.dashboard],
+    })
+    expect((await invoke({ operation: 'list-dashboards', tag: 'nobody' })).document).toMatchObject({ status: 'pass', count: 0 })
+  })
+
+  it.each([
+    ['{ name: x }', /dashboard:1:1: tiles: is missing/],
+    ['{ name: x, tiles: [], tilse: [] }', /"tilse" is not known, did you mean "tiles"\?/],
+    ['{ name: x, tiles: [{ name: a, x: 30, y: 0, w: 1, h: 1 }] }', /dashboard:1:34: tiles\[0\]\.x: 30 is not accepted/],
+  ])('refuses %s before any request', async (dashboard, reason) => {
+    const ran = await invoke({ operation: 'create-dashboard', dashboard })
+    expect(ran.reason).toMatch(reason)
+    expect(emulator().requests).toHaveLength(0)
+  })
+})
+
+describe('a list that is as long as a page', () => {
+  const emulator = useEmulator({ pageLimit: 1000 })
+
+  it('is no pass: there may be more', async () => {
+    const dashboards = emulator().store.organizations[0]?.services[0]?.dashboards ?? []
+    const [first] = dashboards
+    if (first) dashboards.push(...Array.from({ length: 1200 }, (_, i) => ({ ...first, id: i.toString(16).padStart(24, '0') })))
+    const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-dashboards' } })
+    expect(ran.document).toMatchObject({ status: 'warn', count: 1000, mayBeCut: true })
+    expect(ran.reason).toBe('1000 dashboards: the list may not be complete: it is as long as the page limit of 1000')
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
+
+const doctor = (inputs: Readonly<Record<string, string>> = {}) =>
+  invokeText({ inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'doctor', ...inputs } })
+
+const outcomes = (document: Readonly<Record<string, unknown>>) =>
+  (document.checks as { name: string; outcome: string }[]).map(({ name, outcome }) => `${name}: ${outcome}`)
+
+/** What is to be done, by the check that failed. */
+const advice = (document: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    (document.checks as { name: string; advice?: string }[]).flatMap(({ name, advice: text }) => (text ? [[name, text]] : [])),
+  )
+
+const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({ 'api-key-id': id, 'api-key-secret': secret })
+
+const ofService = (outcome: string): readonly string[] =>
+  ['dashboards', 'alerts', 'sources', 'webhooks', 'saved searches', 'backups'].map((name) => `${name}: ${outcome}`)
+
+describe('doctor', () => {
+  it('finds nothing wrong where nothing is, and says what is left of the rate limit', async () => {
+    const ran = await doctor()
+    expect(ran.exitCode).toBe(0)
+    expect(ran.document).toMatchObject({ healthy: true, requestsLeft: 3 })
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'rate limit: ok'])
+  })
+
+  it('names the permission that a key lacks', async () => {
+    const ran = await doctor(withKey(demo.keys.billing))
+    // A key that was given the least role is a good key: a warning, no failure.
+    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('failed'), 'rate limit: ok'])
+    expect(ran.reason).toBe('6 of 8 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups')
+    const clickstack = expect.stringContaining('needed: control-plane:service:manage-clickstack-api')
+    expect(advice(ran.document)).toEqual({
+      dashboards: clickstack,
+      alerts: clickstack,
+      sources: clickstack,
+      webhooks: clickstack,
+      'saved searches': clickstack,
+      backups: expect.stringContaining('needed: control-plane:service:view-backups'),
+    })
+  })
+
+  it('tries nothing more with a key that is not accepted', async () => {
+    const ran = await doctor(withKey(demo.keys.disabled))
+    expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
+    expect(emulator().requests).toHaveLength(1)
+  })
+
+  it('tells a wrong path from a wrong key', async () => {
+    const ran = await doctor({ 'observability-path': 'observability' })
+    expect(advice(ran.document).dashboards).toContain('This url does not serve the API: check api-url and observability-path')
+  })
+
+  it('leaves out what needs a service when there is none', async () => {
+    const ran = await doctor({ 'service-id': '' })
+    expect(ran.exitCode).toBe(0)
+    expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('skipped'), 'rate limit: ok'])
+  })
+
+  it('names the address that nobody listens on', async () => {
+    const ran = await doctor({ 'api-url': 'http://127.0.0.1:1', 'max-attempts': '1' })
+    expect(ran.exitCode).toBe(10)
+    expect(advice(ran.document)['usage cost']).toContain('Check api-url (127.0.0.1:1)')
+  })
+})

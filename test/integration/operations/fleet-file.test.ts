@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { invokeText } from '../../support/invoke.ts'
+
+const [organizationId, serviceId] = ['f1ee7000-0000-4000-8000-000000000001', 'f1ee7100-0000-4000-8000-000000000001']
+
+const keys = { 'api-key-id-name': 'SHOP_KEY_ID', 'api-key-secret-name': 'SHOP_KEY_SECRET' }
+const service = { name: 'checkout', 'service-id': serviceId }
+const shop = { name: 'shop', 'organization-id': organizationId, ...keys, services: [service] }
+
+const refusal = async (text: string): Promise<string> => {
+  const { document } = await invokeText({ inputs: { operation: 'matrix', fleet: 'fleet.yml' }, files: { 'fleet.yml': text } })
+  return document.status === 'error' ? document.failureReason : 'it was accepted'
+}
+
+const refusalOf = (...organizations: readonly object[]): Promise<string> => refusal(stringify({ organizations }))
+
+describe('a fleet file', () => {
+  it('is accepted as YAML and as JSON', async () => {
+    expect(await refusalOf(shop)).toBe('it was accepted')
+    expect(await refusal(JSON.stringify({ $schema: 'x', organizations: [shop] }))).toBe('it was accepted')
+  })
+
+  it('is complained about with the place of each mistake', async () => {
+    const text = `organizations:
+  - name: shop
+    organisation-id: ${organizationId}
+    api-key-id-name: SHOP_KEY_ID
+    api-key-secret-name: SHOP_KEY_SECRET
+    profile: clickhouse-clud
+    services: [{ name: a.b, service-id: 123 }]
+`
+    expect((await refusal(text)).split('\n').toSorted()).toEqual(
+      [
+        '- fleet.yml:2:5: organizations[0].organization-id: is missing; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
+        '- fleet.yml:3:5: organizations[0]: "organisation-id" is not known, did you mean "organization-id"?',
+        '- fleet.yml:6:14: organizations[0].profile: "clickhouse-clud" is not accepted; accepted: clickhouse-cloud, did you mean "clickhouse-cloud"?',
+        '- fleet.yml:7:24: organizations[0].services[0].name: "a.b" is not accepted; accepted: letters, digits, dashes and underscores, at most 63',
+        '- fleet.yml:7:41: organizations[0].services[0].service-id: 123 is not accepted; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
+        '5 inputs are wrong:',
+      ].toSorted(),
+    )
+  })
+
+  it('holds no service twice, wherever', async () => {
+    const other = { ...shop, name: 'store', services: [{ name: 'till', 'service-id': serviceId.toUpperCase() }] }
+    expect(await refusalOf(shop, other)).toContain(`"${serviceId.toUpperCase()}" is also the service-id of shop.checkout`)
+  })
+
+  it('holds no name twice, whatever the case: legs, files and artifacts are called by it', async () => {
+    const twin = { ...service, name: 'Checkout', 'service-id': serviceId.replace(/1$/, '2') }
+    expect(await refusalOf({ ...shop, services: [service, twin] })).toContain('"Checkout" is also the name of number 1 of shop')
+    expect(await refusalOf(shop, { ...shop, name: 'SHOP', services: [] })).toContain('"SHOP" is also the name of number 1')
+  })
+
+  it('may hold an organization twice, with other services and another key', async () => {
+    const more = { ...shop, name: 'shop-2', 'api-key-id-name': 'SHOP_KEY_ID_2', services: [{ ...service, 'service-id': organizationId }] }
+    expect(await refusalOf(shop, more)).toBe('it was accepted')
+  })
+
+  it('needs names of secrets, or an environment that has them', async () => {
+    const { 'api-key-secret-name': _, ...rest } = shop
+    expect(await refusalOf(rest)).toMatch(/organizations\[0\]\.api-key-secret-name: is missing; accepted: the name of a secret in capitals/)
+    expect(await refusalOf({ ...rest, environment: 'shop' })).toBe('it was accepted')
+  })
+})
+
+describe('what looks like a credential is refused, and never shown', () => {
+  const values = [
+    'demo-secret-that-opens-nothing-000000001',
+    'sEcReT0123456789abcdef',
+    'AKIAIOSFODNN7EXAMPLE',
+    '4b1d9c2e7f',
+    `\${{ secrets.SHOP_KEY_SECRET }}`,
+    'GITHUB_TOKEN',
+    'SHOP KEY',
+    'A'.repeat(101),
+  ]
+
+  it.each(values)('in place of a name: %s', async (value) => {
+    for (const field of ['api-key-id-name', 'api-key-secret-name', 'api-url-name']) {
+      const reason = await refusalOf({ ...shop, [field]: value })
+      expect(reason).toContain(`${field}: what stands here is not accepted; accepted: the name of a `)
+      expect(reason).not.toContain(value)
+    }
+  })
+
+  it.each(['SHOP_KEY_SECRET', '_X', 'KEY2', 'SHOPKEYSECRET'])('but not the name %s', async (name) => {
+    expect(await refusalOf({ ...shop, 'api-key-secret-name': name })).toBe('it was accepted')
+  })
+
+  it.each(['api-key-id', 'api-key-secret', 'github-token', 'password', 'api-url', 'service-id', 'profile'])(
+    'as the setting %s',
+    async (name) => {
+      const reason = await refusalOf({ ...shop, settings: { [name]: 'sEcReT0123456789' } })
+      expect(reason).toContain(`settings.${name}: what stands here is no setting: it has a field of its own`)
+      expect(reason).not.toContain('sEcReT')
+    },
+  )
+
+  it.each(['api-key-id', 'api-key-secret', 'api-url'])('as the field %s, so that no file decides where a key goes', async (name) => {
+    const reason = await refusalOf({ ...shop, [name]: 'sEcReT0123456789' })
+    expect(reason).toContain(`"${name}" is not known, did you mean "${name}-name"?`)
+    expect(reason).not.toContain('sEcReT')
+  })
+})
+
+it.each([
+  ['Max-Age', 1, 'has a name that is no word'],
+  ['a_b', 1, 'has a name that is no word'],
+  ['x', null, 'is not accepted; accepted: one line of at most 1024 characters, a number, or true or false'],
+  ['x', 'a\nb', 'is not accepted'],
+  ['x', [1], 'is not accepted'],
+])('a setting called %s with the value %j is refused', async (name, value, words) => {
+  expect(await refusalOf({ ...shop, settings: { [name]: value } })).toContain(`settings.${name}: what stands here ${words}`)
+})
+
+it.each([
+  ['nothing', '', 'is empty'],
+  ['no organization', 'organizations: []', 'accepted: at least 1 item'],
+  ['a list', '- a', 'is not accepted'],
+  ['something else', 'budgets: []', '"budgets" is not known'],
+])('a file that holds %s is an error', async (_, text, words) => {
+  expect(await refusal(text)).toContain(words)
+})

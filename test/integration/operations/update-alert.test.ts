@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+describe.each(['neutral', 'clickhouse-cloud'] as const)('update-alert on the %s dialect', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: { limit: 1000, windowMs: 1000 } })
+  const update = (inputs: Readonly<Record<string, string>>) =>
+    invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'update-alert', 'alert-id': ids.alert, ...inputs } })
+  const alert = () => emulator().store.organizations[0]?.services[0]?.alerts.find(({ id }) => id === ids.alert)
+
+  it('changes what was given and keeps the rest', async () => {
+    const before = structuredClone(alert())
+    const ran = await update({ threshold: '0.5' })
+    expect(ran.document).toMatchObject({ status: 'pass', changed: true, alertId: ids.alert })
+    expect(alert()).toEqual({ ...before, threshold: 0.5, updatedAt: alert()?.updatedAt })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT'])
+  })
+
+  it('sends nothing when everything is so already', async () => {
+    const ran = await update({ threshold: String(alert()?.threshold), 'webhook-id': ids.webhook })
+    expect(ran.document).toMatchObject({ changed: false })
+    expect(methodsOf(emulator())).toEqual(['GET'])
+  })
+
+  it('puts no default over what is there', async () => {
+    const found = alert()
+    if (found) found.thresholdType = 'below'
+    await update({ threshold: '3' })
+    expect(alert()).toMatchObject({ threshold: 3, thresholdType: 'below' })
+  })
+
+  it('changes the webhook', async () => {
+    const other = emulator().store.organizations[0]?.services[0]?.webhooks[1]?.id ?? ''
+    const ran = await update({ 'webhook-id': other })
+    expect(ran.document.status).toBe('pass')
+    expect(alert()?.channels).toEqual([expect.objectContaining({ type: 'webhook', webhookId: other })])
+  })
+
+  it('clears a field with null', async () => {
+    await update({ alert: 'message: null' })
+    expect(alert()?.message).toBeNull()
+  })
+
+  it('needs something to change', async () => {
+    expect((await update({})).reason).toBe('alert: is missing: give alert, alert-file or the single fields to change')
+  })
+
+  it('says when there is none', async () => {
+    const ran = await update({ 'alert-id': '0'.repeat(24), threshold: '1' })
+    expect(ran.reason).toContain('There is no such alert')
+    expect(methodsOf(emulator())).toEqual(['GET'])
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator()
+
+describe('figures that cannot be trusted', () => {
+  const answer = (body: object) => emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ status: 200, result: body }) } })
+  const record = (date: string, totalCredits: unknown, more: object = {}) => ({
+    date,
+    entityType: 'service',
+    entityId: 'a',
+    entityName: 'x',
+    totalCredits,
+    locked: true,
+    ...more,
+  })
+  const from = '2026-01-01'
+  const to = '2026-01-02'
+  const whole = [record(from, 1), record(to, 2)]
+  const judge = (more: Readonly<Record<string, string>> = {}) =>
+    invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', 'from-date': from, 'to-date': to, budget: '10', ...more } })
+
+  it.each<[string, object, RegExp]>([
+    ['no total', { costs: whole }, /grandTotal… is missing/],
+    ['a total of null', { grandTotalCredits: null, costs: whole }, /result\.grandTotalCredits is not a finite number/],
+    ['a total in words', { grandTotalCredits: 'NaN', costs: whole }, /result\.grandTotalCredits is not a finite number/],
+    ['a total as text', { grandTotalCredits: '3', costs: whole }, /is not a finite number/],
+    ['two totals', { grandTotalCredits: 3, grandTotalCHC: 3, costs: whole }, /two totals/],
+    ['a record without a total', { grandTotalCredits: 3, costs: [...whole, { date: to }] }, /result\.costs\[2\]\.totalCredits is missing/],
+    [
+      'a record in another unit',
+      { grandTotalCredits: 3, costs: [{ date: to, totalCHC: 3 }] },
+      /result\.costs\[0\]\.totalCredits is missing/,
+    ],
+    ['a record of null', { grandTotalCredits: 3, costs: [null] }, /result\.costs\[0\]/],
+    ['a record without a day', { grandTotalCredits: 3, costs: [{ totalCredits: 3 }] }, /result\.costs\[0\]\.date is missing/],
+    ['a day that does not exist', { grandTotalCredits: 3, costs: [record('2026-02-30', 3)] }, /result\.costs\[0\]\.date is not a day/],
+    [
+      'a metric in words',
+      { grandTotalCredits: 3, costs: [record(to, 3, { metrics: { computeCredits: 'x' } })] },
+      /metrics\.computeCredits is not a finite number/,
+    ],
+    ['a list instead of a result', [], /is not of type object/],
+  ])('are an error, never a zero: %s', async (_, body, words) => {
+    answer(body)
+    const ran = await judge({ 'on-missing': 'ignore' })
+    expect([ran.exitCode, ran.document.status]).toEqual([1, 'error'])
+    expect(ran.reason).toMatch(words)
+  })
+
+  it('are an error when the number is beyond all numbers', async () => {
+    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCredits":1e400,"costs":[]}}' } })
+    expect((await judge({ 'on-missing': 'ignore' })).reason).toContain('grandTotalCredits is not a finite number')
+  })
+
+  it.each([
+    ['', 0, 'warn'],
+    ['fail', 10, 'fail'],
+    ['warn', 0, 'warn'],
+    ['ignore', 0, 'pass'],
+  ])('that may still come are a warning, unless somebody asks for more: on-missing: %j', async (onMissing, exitCode, status) => {
+    answer({ grandTotalCredits: 0, costs: [] })
+    const ran = await judge({ period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
+    expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['no record at all', { grandTotalCredits: 0, costs: [] }, /not a single usage record/],
+    ['an empty object', { grandTotalCredits: 0, costs: {} }, /not a single usage record/],
+    [
+      'records that miss the total',
+      { grandTotalCredits: 5, costs: whole },
+      /the records from 2026-01-01 to 2026-01-02 add up to 3 Credits, the API's total is 5/,
+    ],
+    ['another day', { grandTotalCredits: 4, costs: [...whole, record('2026-01-09', 1)] }, /records of other days: 2026-01-09/],
+    ['a record twice', { grandTotalCredits: 5, costs: [...whole, record(to, 2)] }, /x is counted more than once on 2026-01-02/],
+    [
+      'a negative total',
+      { grandTotalCredits: -1, costs: [record(from, -1), record(to, 0)] },
+      /total from 2026-01-01 to 2026-01-02 is negative/,
+    ],
+    ['a day without records', { grandTotalCredits: 1, costs: [record(from, 1)] }, /no records of 2026-01-02/],
+  ])('fail the gate unless told otherwise: %s', async (_, body, words) => {
+    answer(body)
+    const failed = await judge()
+    expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
+    expect(failed.reason).toMatch(words)
+    answer(body)
+    const warned = await judge({ 'on-missing': 'warn' })
+    expect([warned.exitCode, warned.document.status]).toEqual([0, 'warn'])
+    answer(body)
+    const ignored = await judge({ 'on-missing': 'ignore' })
+    expect([ignored.exitCode, ignored.document.status]).toEqual([0, 'pass'])
+  })
+
+  it('are read from one object as well as from a list, whatever the unit', async () => {
+    emulator().addFault({
+      effect: {
+        kind: 'body',
+        text: '{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}',
+      },
+    })
+    const ran = await judge({ 'to-date': from, budget: '2.5' })
+    expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
+  })
+})

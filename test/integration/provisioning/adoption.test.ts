@@ -1,0 +1,251 @@
+// What exists and bears no mark is taken over only when the files say so, and only when it is clear what they mean.
+import { describe, expect, it } from 'vitest'
+import { useEmulator } from '../../support/emulator.ts'
+import { marksIn, stateOf, unownedIn } from '../../support/service-state.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+const alerts = (content: object): SiteFiles => ({ 'a.json': { alerts: content } })
+
+/** `Checkout errors` of the demo, exactly as it is there. */
+const asItIs = {
+  name: 'Checkout errors',
+  dashboard: { name: 'Checkout overview' },
+  tile: 'Error rate',
+  threshold: 0.02,
+  interval: '5m',
+  channel: { type: 'webhook', webhook: 'oncall' },
+  message: 'More than 2 % of checkouts fail',
+}
+
+const theirs = () => {
+  const found = storeOf(emulator()).alerts.find(({ name }) => name === 'Checkout errors')
+  if (found === undefined) throw new Error('the demo has no such alert')
+  return found
+}
+
+describe('an alert of nobody', () => {
+  it('stays as it is beside one of the same name, with a warning, unless the file says adopt', () =>
+    site(async ({ plan, apply }) => {
+      const planned = await plan(alerts({ errors: asItIs }))
+      expect(actions(planned)).toEqual({ errors: 'create' })
+      expect(planned.findings.find(({ rule }) => rule === 'same-name')).toMatchObject({
+        severity: 'warning',
+        message: `alerts.errors: another alert called "Checkout errors" exists (${theirs().id}) and bears no mark; write adopt: true to take it over`,
+      })
+      const before = structuredClone(theirs())
+      await apply(alerts({ errors: asItIs }))
+      expect(theirs()).toEqual(before)
+    }))
+
+  it.each([
+    ['adopt', () => ({ adopt: true })],
+    ['id', () => ({ id: theirs().id })],
+  ] as const)('that is as declared is only marked, by %s: the plan says that nothing changes, and apply that it adopted it', (_by, by) =>
+    site(async ({ plan, apply, drift }) => {
+      const files = alerts({ errors: { ...asItIs, ...by() } })
+      const { id } = theirs()
+      expect(await plan(files)).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 1, objects: [{ action: 'adopt', fields: [] }] })
+      expect(await drift(files)).toMatchObject({ changed: false })
+      const applied = await apply(files)
+      expect(applied).toMatchObject({ changed: true, objects: [{ outcome: 'adopted', id }] })
+      expect(theirs()).toMatchObject({
+        id,
+        message: asItIs.message,
+        note: expect.stringMatching(/^watchkeeper: shop\/observability errors [0-9a-f]{6}$/),
+      })
+      expect(await apply(files)).toMatchObject({ changed: false, toAdopt: 0, unchanged: 1, objects: [{ outcome: 'unchanged' }] })
+    }),
+  )
+
+  it('that differs is updated, and the plan says that it is taken over', () =>
+    site(async ({ plan, apply }) => {
+      const files = alerts({ errors: { ...asItIs, adopt: true, threshold: 0.5 } })
+      const { id } = theirs()
+      expect(await plan(files)).toMatchObject({
+        toUpdate: 1,
+        objects: [
+          {
+            action: 'update',
+            notes: ['takes over an unmanaged object'],
+            fields: [{ path: 'threshold', before: 0.02, after: 0.5 }],
+          },
+        ],
+      })
+      expect(await apply(files)).toMatchObject({ objects: [{ outcome: 'updated', id }] })
+      // The words may go once it is ours.
+      expect(await plan(alerts({ errors: { ...asItIs, threshold: 0.5 } }))).toMatchObject(emptyPlan)
+    }))
+
+  it('keeps the note that it had, above the mark', () =>
+    site(async ({ apply }) => {
+      theirs().note = 'Call Kim.\n\nThen restart.'
+      await apply(alerts({ errors: { ...asItIs, adopt: true, note: 'Call Kim.\n\nThen restart.' } }))
+      expect(theirs().note).toMatch(/^Call Kim\.\n\nThen restart\.\n\nwatchkeeper: /)
+    }))
+
+  it('is created where there is none to adopt: the same files serve a new service', () =>
+    site(async ({ apply }) => {
+      expect(outcomes(await apply(alerts({ errors: { ...asItIs, name: 'Nobody has this name', adopt: true } })))).toEqual({
+        errors: 'created',
+      })
+    }))
+})
+
+describe('what is not clear is an error, and nothing is written', () => {
+  /** What is said of it; undefined when anything was written. */
+  const refusal = async (files: SiteFiles) => {
+    const before = JSON.stringify([stateOf(emulator()), unownedIn(emulator())])
+    const applied = await site(({ apply }) => apply(files))
+    const isUntouched = JSON.stringify([stateOf(emulator()), unownedIn(emulator())]) === before && !applied.changed
+    return isUntouched ? errorsIn(applied).map(({ rule, message }) => `${rule}: ${message}`) : undefined
+  }
+
+  it('two alerts of that name', async () => {
+    storeOf(emulator()).alerts.push({ ...theirs(), id: '65f5e4a35eedc0deffffffff' })
+    expect(await refusal(alerts({ errors: { ...asItIs, adopt: true } }))).toEqual([
+      `ambiguous-adoption: alerts.errors: several alerts called "Checkout errors" could be adopted (${theirs().id}, 65f5e4a35eedc0deffffffff): give the id`,
+    ])
+  })
+
+  it('an id that is no alert', async () => {
+    expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
+      'missing-object: alerts.errors: there is no alert 000000000000000000000000; without id a new one is created',
+    ])
+  })
+
+  it('an id that two keys claim', async () => {
+    const { id } = theirs()
+    expect(await refusal(alerts({ one: { ...asItIs, id }, two: { ...asItIs, name: 'Two', id } }))).toEqual([
+      `not-ours: alerts.two: ${id} is claimed by two keys`,
+    ])
+  })
+
+  it('a name that two keys claim', async () => {
+    expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
+      `not-ours: alerts.two: ${theirs().id} is claimed by two keys`,
+    ])
+  })
+
+  it("another project's alert, by its id", async () => {
+    await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
+    const { id } = theirs()
+    expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
+      `not-ours: alerts.errors: alert ${id} bears the mark of another key or project`,
+    ])
+  })
+
+  it('an id that is not the one that bears the mark of this key', async () => {
+    await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } })))
+    const [other] = storeOf(emulator()).alerts.filter(({ name }) => name === 'No orders')
+    expect(await refusal(alerts({ errors: { ...asItIs, id: other?.id } }))).toEqual([
+      `not-ours: alerts.errors: the file names ${other?.id}, but the mark is on ${theirs().id}`,
+    ])
+  })
+})
+
+describe('an object of another project with the same name', () => {
+  const mine = alerts({ errors: { ...asItIs, adopt: true } })
+
+  it('is an error while this project owns nothing, as after a rename, and nothing is written', () =>
+    site(async ({ apply, plan }) => {
+      await apply(mine, { project: 'old/name' })
+      const before = stateOf(emulator())
+      for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
+      expect(stateOf(emulator())).toEqual(before)
+    }))
+
+  it('is taken over with adopt-from, and is not there twice', () =>
+    site(async ({ apply, plan }) => {
+      await apply(mine, { project: 'old/name' })
+      const { length } = storeOf(emulator()).alerts
+      expect(actions(await plan(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopt' })
+      expect(outcomes(await apply(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopted' })
+      expect(storeOf(emulator()).alerts).toHaveLength(length)
+      expect(await plan(mine)).toMatchObject(emptyPlan)
+    }))
+
+  it('stays with the other project, beside a second set, with adopt-from: none', () =>
+    site(async ({ apply, plan }) => {
+      await apply(mine, { project: 'other/project' })
+      expect(outcomes(await apply(mine, { adoptFrom: 'none' }))).toEqual({ errors: 'created' })
+      for (const project of ['other/project', undefined]) expect(await plan(mine, { ...(project && { project }) })).toMatchObject(emptyPlan)
+    }))
+
+  it('is a warning once this project owns something', () =>
+    site(async ({ apply, plan }) => {
+      await apply(alerts({ first: { ...asItIs, name: 'First' } }))
+      await apply(mine, { project: 'other/project', adoptFrom: 'none' })
+      const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
+      expect(planned.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['other-project', 'warning']])
+      expect(actions(planned)).toEqual({ first: 'unchanged', errors: 'create' })
+    }))
+})
+
+describe('a key that is renamed', () => {
+  const named = (key: string, more: object = {}) => alerts({ [key]: { ...asItIs, name: 'Renamed', ...more } })
+
+  it('keeps its object with previousKey, also when something else changes', () =>
+    site(async ({ apply, plan }) => {
+      await apply(named('old'))
+      const { length } = storeOf(emulator()).alerts
+      expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })
+      expect(outcomes(await apply(named('new', { previousKey: 'old', threshold: 7 })))).toEqual({ new: 'updated' })
+      expect(storeOf(emulator()).alerts).toHaveLength(length)
+      expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
+    }))
+
+  it('is created again without previousKey, and a warning says how to keep the old one', () =>
+    site(async ({ apply, plan }) => {
+      await apply(named('old'))
+      const planned = await plan(named('new'))
+      expect(actions(planned)).toEqual({ new: 'create' })
+      expect(planned.findings).toMatchObject([
+        { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
+      ])
+    }))
+
+  it('is an error where the file names the id of another object', () =>
+    site(async ({ apply, plan }) => {
+      await apply(named('old'))
+      const id = storeOf(emulator()).alerts[0]?.id
+      expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['not-ours'])
+    }))
+
+  it('is an error where objects exist under both keys', () =>
+    site(async ({ apply, plan }) => {
+      await apply(alerts({ old: { ...asItIs, name: 'Old' }, new: { ...asItIs, name: 'New' } }))
+      expect(errorRules(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual(['moved-key'])
+    }))
+})
+
+it('a dashboard and a saved search are taken over as well, and alerts hang on what is adopted', () =>
+  site(async ({ apply, plan }) => {
+    const { dashboards, savedSearches } = storeOf(emulator())
+    const overview = dashboards.find(({ name }) => name === 'Checkout overview')
+    const search = savedSearches[0]
+    if (overview === undefined || search === undefined) throw new Error('the demo has none')
+    const tiles = overview.tiles.map(({ id: _, ...tile }) => tile)
+    const filters = overview.filters.map(({ id: _, isBroadcastEnabled: __, isVariableEnabled: ___, ...filter }) => filter)
+    const { name, sourceId, select, where, whereLanguage, orderBy } = search
+    const content = {
+      dashboards: { overview: { name: overview.name, tags: overview.tags, tiles, filters, adopt: true } },
+      savedSearches: { search: { name, sourceId, select, where, whereLanguage, orderBy, tags: search.tags, id: search.id } },
+      alerts: {
+        found: { name: 'Found', savedSearch: 'search', ...watching },
+        slow: { name: 'Slow', dashboard: 'overview', tile: 'Latency', ...watching },
+      },
+    }
+    const files = { 'a.json': content }
+    expect(actions(await plan(files))).toEqual({ overview: 'adopt', search: 'adopt', found: 'create', slow: 'create' })
+    const guests = storeOf(emulator()).alerts.length
+    expect(outcomes(await apply(files))).toEqual({ overview: 'adopted', search: 'adopted', found: 'created', slow: 'created' })
+    expect(storeOf(emulator()).alerts).toHaveLength(guests + 2)
+    expect(overview.tags.at(-1)).toMatch(/^wk:/)
+    expect(await plan(files)).toMatchObject(emptyPlan)
+    expect(marksIn(emulator())).toHaveLength(4)
+  }))

@@ -1,0 +1,155 @@
+// References by name become ids before the first write; a name that is missing, or that several bear, is an error and no guess.
+import { describe, expect, it } from 'vitest'
+import { useEmulator } from '../../support/emulator.ts'
+import { stateOf } from '../../support/service-state.ts'
+import { type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { errors, errorsIn, outcomes, shop, tile, watching } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+const file = (content: object): SiteFiles => ({ 'a.json': content })
+
+/** What is said; undefined when anything was written. */
+async function refusal(content: object): Promise<readonly string[] | undefined> {
+  const before = JSON.stringify(stateOf(emulator()))
+  const applied = await site(({ apply }) => apply(file(content)))
+  return JSON.stringify(stateOf(emulator())) === before ? errorsIn(applied).map(({ message }) => message) : undefined
+}
+
+const duplicate = (section: 'dashboards' | 'savedSearches' | 'sources' | 'webhooks', name: string): string => {
+  const items = storeOf(emulator())[section] as { id: string; name: string }[]
+  const found = items.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`no ${name}`)
+  items.push({ ...structuredClone(found), id: '65f5e4a35eedc0deffffffff' })
+  return found.id
+}
+
+const withSource = (source: string) => ({
+  shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source }, select: [{ aggFn: 'count' }] })] },
+})
+const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
+
+describe('a name of something that is not there is an error', () => {
+  it.each([
+    [
+      'a source',
+      { dashboards: withSource('Loggs') },
+      'dashboards.shop.tiles.0.config.sourceId: there is no source called "Loggs", did you mean "Logs"?',
+    ],
+    [
+      'a webhook',
+      { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhook: 'nobody' } } } },
+      'alerts.a.channel.webhook: there is no webhook called "nobody"; there are oncall, incidents, audit',
+    ],
+    [
+      'a webhook of several',
+      {
+        alerts: {
+          a: {
+            ...onOverview,
+            channel: undefined,
+            channels: [
+              { type: 'webhook', webhook: 'oncall' },
+              { type: 'webhook', webhook: 'nobody' },
+            ],
+          },
+        },
+      },
+      'alerts.a.channels.1.webhook: there is no webhook called "nobody"',
+    ],
+    [
+      'a dashboard',
+      { alerts: { a: { ...errors, dashboard: { name: 'Chekout overview' } } } },
+      'alerts.a.dashboard: there is no dashboard called "Chekout overview", did you mean "Checkout overview"?',
+    ],
+    [
+      'a tile of a dashboard',
+      { alerts: { a: { ...onOverview, tile: 'Latenzy' } } },
+      'alerts.a.tile: the dashboard has no tile called "Latenzy", did you mean "Latency"?',
+    ],
+    [
+      'a saved search',
+      { alerts: { a: { name: 'A', savedSearch: { name: 'Errors' }, ...watching } } },
+      'alerts.a.savedSearch: there is no saved search called "Errors", did you mean "Errors in checkout"?',
+    ],
+    [
+      'a dashboard by id',
+      { alerts: { a: { ...errors, dashboard: { id: '000000000000000000000000' } } } },
+      'alerts.a.dashboard: there is no dashboard 000000000000000000000000',
+    ],
+    [
+      'a saved search by id',
+      { alerts: { a: { name: 'A', savedSearch: { id: '000000000000000000000000' }, ...watching } } },
+      'alerts.a.savedSearch: there is no saved search 000000000000000000000000',
+    ],
+    [
+      'a tile by id',
+      { alerts: { a: { ...onOverview, tile: { id: '000000000000000000000000' } } } },
+      'alerts.a.tile: the dashboard has no tile 000000000000000000000000',
+    ],
+    [
+      'a source in a list',
+      {
+        dashboards: {
+          shop: {
+            ...shop,
+            filters: [
+              { name: 'F', expression: 'e', sourceId: { source: 'Logs' }, appliesToSourceIds: [{ source: 'Logs' }, { source: 'X' }] },
+            ],
+          },
+        },
+      },
+      'dashboards.shop.filters.0.appliesToSourceIds.1: there is no source called "X"',
+    ],
+  ])('%s', async (_what, content, words) => {
+    expect(await refusal(content)).toEqual([expect.stringContaining(words)])
+  })
+
+  it('all of them are told at once, each with its line', () =>
+    site(async ({ plan }) => {
+      const text = JSON.stringify({ dashboards: withSource('X'), alerts: { a: { ...onOverview, tile: 'Y' } } }, null, 1)
+      const said = errorsIn(await plan({ 'a.json': text }))
+      expect(said.map(({ place }) => place.file)).toEqual(['a.json', 'a.json'])
+      const line = (part: string) => text.split('\n').findIndex((one) => one.includes(part)) + 1
+      expect(said.map(({ place }) => place.line)).toEqual([line('"sourceId"'), line('"tile": "Y"')])
+    }))
+})
+
+describe('a name that several bear is an error', () => {
+  it.each([
+    ['dashboards', 'Checkout overview', { alerts: { a: onOverview } }, 'several dashboards are called "Checkout overview"'],
+    ['sources', 'Logs', { dashboards: withSource('Logs') }, 'several sources are called "Logs"'],
+    ['webhooks', 'oncall', { alerts: { a: onOverview } }, 'several webhooks are called "oncall"'],
+    [
+      'savedSearches',
+      'Errors in checkout',
+      { alerts: { a: { name: 'A', savedSearch: { name: 'Errors in checkout' }, ...watching } } },
+      'several saved searches are called "Errors in checkout"',
+    ],
+  ] as const)('%s', async (section, name, content, words) => {
+    const id = duplicate(section, name)
+    const [said, more] = (await refusal(content)) ?? []
+    expect(said).toContain(`${words} (${id}, 65f5e4a35eedc0deffffffff): give the id`)
+    expect(more).toBeUndefined()
+  })
+
+  it('an id helps', async () => {
+    const id = duplicate('webhooks', 'oncall')
+    const content = { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhookId: id } } } }
+    expect(await site(({ apply }) => apply(file(content)).then(outcomes))).toEqual({ a: 'created' })
+  })
+
+  it('several tiles of one name on a dashboard of the service', async () => {
+    const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
+    for (const one of found?.tiles ?? []) one.name = 'Latency'
+    expect(await refusal({ alerts: { a: onOverview } })).toEqual([
+      expect.stringContaining('several tiles called "Latency": give { id: … }'),
+    ])
+    const [first] = found?.tiles.filter(({ config }) => config.displayType === 'line') ?? []
+    expect(await site(({ apply }) => apply(file({ alerts: { a: { ...onOverview, tile: { id: first?.id } } } })).then(outcomes))).toEqual({
+      a: 'created',
+    })
+  })
+})

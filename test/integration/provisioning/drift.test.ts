@@ -1,0 +1,128 @@
+// Drift: files and service differ, which side moved, and who must act.
+import { describe, expect, it } from 'vitest'
+import { renderTerminal } from '../../../src/report/terminal.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { storeOf } from '../../support/site.ts'
+import { errors, shop, tile } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const first = { dashboards: { shop }, alerts: { errors, slow: { ...errors, name: 'Slow', tile: 'B' } } }
+
+async function run(operation: string, content: object, inputs: Readonly<Record<string, string>> = {}) {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop/drift', files: 'a.json', ...inputs },
+    files: { 'a.json': JSON.stringify(content) },
+  })
+  return { ...ran, text: renderTerminal(ran.blocks, { color: false }).join('\n') }
+}
+
+const edit = (name: string, fields: object): void =>
+  void Object.assign(storeOf(emulator()).alerts.find((one) => one.name === name) ?? {}, fields)
+
+const drift = async (content: object, inputs = {}) => {
+  const { exitCode, outputs, reason, text } = await run('drift', content, inputs)
+  return { exitCode, status: outputs.status, reason, text }
+}
+
+describe('drift', () => {
+  it('is none right after apply', async () => {
+    await run('apply', first)
+    expect(await drift(first)).toMatchObject({ exitCode: 0, status: 'pass', reason: '', text: expect.stringContaining('No drift') })
+  })
+
+  it('in the service: the files have not moved since the last apply', async () => {
+    await run('apply', first)
+    edit('Errors', { threshold: 9 })
+    const found = await drift(first)
+    expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
+    expect(found.text).toMatch(/alert +errors +Changed in the service: apply undoes it, pull keeps it/)
+    expect(found.text).toContain('threshold: 9 → 1')
+  })
+
+  it('in the files: nobody has applied them yet', async () => {
+    await run('apply', first)
+    const found = await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })
+    expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update' })
+    expect(found.text).toMatch(/alert +errors +Changed in the files since the last apply/)
+  })
+
+  it('on both sides is a matter of the files: they are what is to be', async () => {
+    await run('apply', first)
+    edit('Errors', { interval: '1h' })
+    expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
+      /errors +Changed in the files/,
+    )
+  })
+
+  it('is what was deleted in the service, or never was there', async () => {
+    await run('apply', { ...first, alerts: { errors } })
+    const found = await drift(first)
+    expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to create' })
+    expect(found.text).toMatch(/alert +slow +Only in the files: apply them\. If it was deleted in the service, apply brings it back/)
+  })
+
+  it('is what bears our mark and is in no file, whether or not prune is given', async () => {
+    await run('apply', first)
+    const without = await drift({ ...first, alerts: { errors } })
+    expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 object in no file' })
+    expect(without.text).toMatch(/alert +slow +Only in the service: put it into the files with pull, or delete it with prune/)
+    const pruning = await drift({ ...first, alerts: { errors } }, { prune: 'true' })
+    expect(pruning).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to delete' })
+    expect(pruning.text).toMatch(/alert +slow +Only in the service: apply with prune deletes it/)
+  })
+
+  it('is what must be created anew', async () => {
+    await run('apply', first)
+    const content = { dashboards: { shop: { ...shop, tiles: [tile('A')] } }, alerts: { errors, slow: { ...errors, name: 'Slow' } } }
+    const found = await drift(content)
+    expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update, 1 to replace' })
+    expect(found.text).toMatch(/alert +slow +Changed in the files since the last apply/)
+  })
+
+  it('is not that an object is only to be marked, nor what is nobody’s', async () => {
+    const content = {
+      alerts: {
+        orders: {
+          ...errors,
+          name: 'No orders',
+          adopt: true,
+          dashboard: { name: 'Checkout overview' },
+          tile: 'Orders per minute',
+          note: null,
+          thresholdType: 'below',
+          interval: '15m',
+          channel: { type: 'webhook', webhook: 'incidents' },
+          message: 'Nobody has ordered for 15 minutes',
+        },
+      },
+    }
+    expect(await drift(content)).toMatchObject({ exitCode: 0, text: expect.stringContaining('No drift') })
+    edit('No orders', { threshold: 3 })
+    const found = await drift(content)
+    expect(found).toMatchObject({ exitCode: 10 })
+    expect(found.text).toMatch(/alert +orders +Never applied: apply the files/)
+  })
+
+  it('is nothing that anybody can tell while files or marks are wrong: exit 2', async () => {
+    await run('apply', first)
+    const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
+    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'Nobody can tell whether there is drift: 1 error' })
+    const store = storeOf(emulator())
+    const original = store.alerts.find(({ name }) => name === 'Errors')
+    if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
+    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'Nobody can tell whether there is drift: 1 error' })
+  })
+
+  it('can be a warning', async () => {
+    await run('apply', first)
+    edit('Errors', { threshold: 9 })
+    expect(await drift(first, { 'warn-only': 'true' })).toMatchObject({ exitCode: 0, status: 'warn' })
+  })
+
+  it('that the service cannot be asked about is an error, and no drift', async () => {
+    emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
+    expect(await drift(first)).toMatchObject({ exitCode: 3, status: 'error' })
+  })
+})

@@ -1,0 +1,158 @@
+// What is found by its name is what the files mean, today and tomorrow, and in every environment.
+import { describe, expect, it } from 'vitest'
+import type { Fault } from '../../../src/emulator/index.ts'
+import { written } from '../../support/declarations.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { errors, outcomes, shop, watching } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+const file = (content: object): SiteFiles => ({ 'a.json': content })
+
+const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
+
+describe('what is found by its name', () => {
+  it('keeps its meaning when the name moves to another thing: the next plan says so', () =>
+    site(async ({ apply, plan }) => {
+      const content = file({ alerts: { a: onOverview } })
+      await apply(content)
+      const { webhooks } = storeOf(emulator())
+      const [oncall, incidents] = webhooks
+      if (oncall === undefined || incidents === undefined) throw new Error('no webhooks')
+      ;[oncall.name, incidents.name] = [incidents.name, oncall.name]
+      const planned = await plan(content)
+      expect(planned.objects[0]?.fields).toEqual([{ path: 'channels[0].webhook', before: 'incidents', after: 'oncall' }])
+      await apply(content)
+      expect(await plan(content)).toMatchObject(emptyPlan)
+    }))
+
+  it('and what is declared in the same files, dashboard and saved search, with alerts on both', () =>
+    site(async ({ apply, plan }) => {
+      const content = file({
+        dashboards: { shop },
+        savedSearches: { search: { name: 'Search', tags: ['s'], sourceId: { source: 'Traces' }, where: 'a:b' } },
+        alerts: {
+          errors,
+          found: { name: 'Found', savedSearch: 'search', groupBy: 'ServiceName', ...watching },
+          also: { name: 'Also', savedSearch: { name: 'Errors in checkout' }, ...watching },
+        },
+      })
+      expect(outcomes(await apply(content))).toEqual({
+        shop: 'created',
+        search: 'created',
+        errors: 'created',
+        found: 'created',
+        also: 'created',
+      })
+      const { alerts, savedSearches } = storeOf(emulator())
+      expect(alerts.find(({ name }) => name === 'Found')).toMatchObject({
+        source: 'saved_search',
+        savedSearchId: savedSearches.find(({ name }) => name === 'Search')?.id,
+        dashboardId: null,
+        groupBy: 'ServiceName',
+      })
+      expect(await plan(content)).toMatchObject(emptyPlan)
+    }))
+
+  it('an alert moves from a tile to a saved search and back', () =>
+    site(async ({ apply, plan }) => {
+      const search = { name: 'Search', tags: ['s'], sourceId: { source: 'Logs' } }
+      const onTile = file({ dashboards: { shop }, savedSearches: { search }, alerts: { errors } })
+      const onSearch = file({
+        dashboards: { shop },
+        savedSearches: { search },
+        alerts: { errors: { name: 'Errors', savedSearch: 'search', groupBy: 'x', ...watching } },
+      })
+      await apply(onTile)
+      for (const content of [onSearch, onTile]) {
+        expect(outcomes(await apply(content))).toMatchObject({ errors: 'updated' })
+        expect(await plan(content)).toMatchObject(emptyPlan)
+      }
+      expect(storeOf(emulator()).alerts.find(({ name }) => name === 'Errors')).toMatchObject({
+        source: 'tile',
+        savedSearchId: null,
+        groupBy: null,
+      })
+    }))
+
+  it('an alert waits for its dashboard, whose create had no answer, and then for its own', () =>
+    site(async ({ apply, plan }) => {
+      const lose = (path: string, act: Fault['act']) =>
+        emulator().addFault({
+          match: { method: 'POST', path },
+          nth: path === '/dashboards' ? 2 : 1,
+          act: act ?? 'before',
+          effect: { kind: 'reset' },
+        })
+      lose('/dashboards', 'after')
+      lose('/alerts', 'before')
+      const content = file({ dashboards: { shop }, alerts: { errors } })
+      expect(outcomes(await apply(content))).toEqual({ shop: 'created', errors: 'created' })
+      expect(await plan(content)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('one set of files for several environments', () => {
+  const text = written(
+    JSON.stringify({
+      dashboards: { shop: { ...shop, name: 'Shop ‹env.STAGE›' } },
+      alerts: { errors: { ...errors, threshold: '‹env.LIMIT›', channel: { type: 'webhook', webhook: '‹env.HOOK›' } } },
+    }),
+  )
+
+  const run = (operation: string, env: Readonly<Record<string, string>>) =>
+    invokeText({
+      inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop/env', files: 'a.json' },
+      env,
+      files: { 'a.json': text },
+    })
+
+  it('names webhook, name and threshold by variables', async () => {
+    const env = { STAGE: 'staging', LIMIT: '7', HOOK: 'audit' }
+    expect((await run('apply', env)).outputs).toMatchObject({ status: 'pass', 'to-create': '2' })
+    const { alerts, webhooks, dashboards } = storeOf(emulator())
+    expect(alerts.find(({ name }) => name === 'Errors')).toMatchObject({
+      threshold: 7,
+      channels: [{ webhookId: webhooks.find(({ name }) => name === 'audit')?.id }],
+    })
+    expect(dashboards.map(({ name }) => name)).toContain('Shop staging')
+    expect((await run('plan', env)).outputs).toMatchObject({ changed: 'false' })
+    // Another value is a change of the files, and not of the service.
+    const other = await run('plan', { ...env, LIMIT: '8' })
+    expect(other.document.objects).toMatchObject([
+      { action: 'unchanged' },
+      { action: 'update', origin: 'files', fields: [{ path: 'threshold', before: 7, after: 8 }] },
+    ])
+  })
+
+  it('a variable that is missing is an error before the first request', async () => {
+    const ran = await run('apply', { STAGE: 'staging', HOOK: 'audit' })
+    expect(ran.exitCode).toBe(2)
+    expect(JSON.stringify(ran.document.findings)).toContain('env.LIMIT }} is not set')
+    expect(emulator().requests).toHaveLength(0)
+  })
+})
+
+it('urls of webhooks are nowhere in what is planned, applied or said', async () => {
+  const content = JSON.stringify({
+    dashboards: { shop },
+    alerts: { errors, missing: { ...errors, name: 'M', channel: { type: 'webhook', webhook: 'gone' } } },
+  })
+  const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), project: 'shop/env', files: 'a.json' }
+  const good = JSON.stringify({ dashboards: { shop }, alerts: { errors } })
+  for (const [operation, text] of [
+    ['plan', content],
+    ['plan', good],
+    ['apply', good],
+    ['drift', good],
+  ] as const) {
+    const { document, blocks, outputs } = await invokeText({ inputs: { ...inputs, operation }, files: { 'a.json': text } })
+    const all = JSON.stringify([document, blocks, outputs])
+    expect(all.includes('opens-nothing') || all.includes('hooks.slack')).toBe(false)
+    expect(all).toContain('Shop')
+  }
+})

@@ -1,0 +1,193 @@
+// The mark is all that tells whose an object is: what becomes of it at the service, and what is said then.
+import { describe, expect, it } from 'vitest'
+import { editDuring } from '../../support/edit-during.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { marksIn, stateOf } from '../../support/service-state.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const search = { name: 'Search', tags: [], sourceId: { source: 'Logs' } }
+const files: SiteFiles = { 'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors } } }
+
+const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
+  withSite(emulator(), 'clickhouse-cloud', async (site) => {
+    await site.apply(files)
+    await use(site)
+  })
+
+function ours() {
+  const { dashboards, alerts, savedSearches } = storeOf(emulator())
+  const dashboard = dashboards.find(({ name }) => name === 'Shop')
+  const alert = alerts.find(({ name }) => name === 'Errors')
+  const savedSearch = savedSearches.find(({ name }) => name === 'Search')
+  if (dashboard === undefined || alert === undefined || savedSearch === undefined) throw new Error('not applied')
+  return { dashboard, alert, savedSearch }
+}
+
+const copyId = '65f5e4a35eedc0deffffffff'
+
+describe('a copy that somebody makes at the service, mark and all', () => {
+  it.each(['dashboards', 'savedSearches', 'alerts'] as const)('of %s is an error that names both, and nothing is written', (section) =>
+    withShop(async ({ plan, apply, drift }) => {
+      const { dashboard, alert, savedSearch } = ours()
+      const store = storeOf(emulator())
+      const original = { dashboards: dashboard, savedSearches: savedSearch, alerts: alert }[section]
+      ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
+      const before = stateOf(emulator())
+      for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
+        expect(errorRules(result)).toContain('mark-twice')
+        const said = errorsIn(result).map(({ message }) => message)
+        expect(said.join()).toContain(original.id)
+        expect(said.join()).toContain(copyId)
+      }
+      expect(stateOf(emulator())).toEqual(before)
+    }),
+  )
+
+  it('of an object in no file stops prune: which one is the copy cannot be known', () =>
+    withShop(async ({ apply }) => {
+      const { savedSearch } = ours()
+      storeOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
+      const before = stateOf(emulator())
+      const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
+      expect(errorsIn(applied)).toMatchObject([{ rule: 'mark-twice', message: expect.stringContaining(`"Copy" (${copyId})`) }])
+      expect(stateOf(emulator())).toEqual(before)
+    }))
+
+  it('of another project is none of our business', () =>
+    withShop(async ({ plan }) => {
+      const { alert } = ours()
+      const note = alert.note?.replace('shop/observability', 'other/project') ?? null
+      storeOf(emulator()).alerts.push(
+        { ...structuredClone(alert), id: copyId, note },
+        { ...structuredClone(alert), id: copyId.replace('f', 'e'), note },
+      )
+      expect(await plan(files)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('a mark that somebody touches', () => {
+  it('by writing below it: the object stays ours, and what they wrote is a difference', () =>
+    withShop(async ({ plan, apply }) => {
+      const { alert } = ours()
+      alert.note = `${alert.note}\nAsk Kim first.`
+      const planned = await plan(files)
+      expect(planned.objects.at(-1)).toMatchObject({
+        action: 'update',
+        origin: 'service',
+        id: alert.id,
+        fields: [{ path: 'note', before: 'n\n\nAsk Kim first.', after: 'n' }],
+      })
+      expect(outcomes(await apply(files))).toMatchObject({ errors: 'updated' })
+      expect(await plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('by taking it away: the object is in nobody’s hands, and the plan says so before it creates another', () =>
+    withShop(async ({ plan }) => {
+      const { alert, dashboard } = ours()
+      alert.note = 'n'
+      dashboard.tags = ['shop']
+      const planned = await plan(files)
+      expect(actions(planned)).toEqual({ search: 'unchanged', shop: 'create', errors: 'create' })
+      const warnings = planned.findings.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
+      expect(warnings).toEqual([expect.stringContaining(dashboard.id), expect.stringContaining(alert.id)])
+    }))
+
+  it('by making it that of another key: the object is a leftover', () =>
+    withShop(async ({ plan }) => {
+      const { alert } = ours()
+      alert.note = alert.note?.replace(' errors ', ' other ') ?? null
+      expect((await plan(files)).leftovers).toEqual([{ section: 'alerts', key: 'other', id: alert.id, name: 'Errors' }])
+    }))
+})
+
+describe('a key that is longer than a tag has room for', () => {
+  const long = 'a-key-that-is-longer-than-a-tag-has-room-for'
+
+  it('is known again, and told from another that begins the same', () =>
+    withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
+      const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
+      await apply(both)
+      expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, leftovers: [] })
+      const one = await plan({ 'a.json': { dashboards: { [long]: shop } } }, { prune: true })
+      // Nobody can read the key from its hash: the name must do.
+      expect(one.objects.map(({ key, name, action }) => [key, name, action])).toEqual([
+        [long, 'Shop', 'unchanged'],
+        ['', 'Second', 'delete'],
+      ])
+    }))
+})
+
+describe('what the server makes of what was sent', () => {
+  const applyWhile = (edit: () => void, path: string) =>
+    withSite(emulator(), 'clickhouse-cloud', async ({ apply }) => {
+      // The second list is the one that is read after the writes.
+      editDuring(emulator(), { method: 'GET', path }, edit, 2)
+      return apply(files)
+    })
+
+  it('is shown where it is something else', async () => {
+    emulator().setUnknownDefaults(31)
+    const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
+    emulator().setUnknownDefaults(undefined)
+    expect(applied.objects.flatMap(({ serverChanged = [] }) => serverChanged)).not.toEqual([])
+    expect(errorRules(applied)).toEqual([])
+  })
+
+  it('is not what somebody else made of it since', async () => {
+    const applied = await applyWhile(() => {
+      ours().alert.threshold = 1000
+    }, '/alerts')
+    expect(applied.objects.at(-1)).not.toHaveProperty('serverChanged')
+    expect(errorRules(applied)).toEqual(['snapshot-failed'])
+    expect(ours().alert.threshold).toBe(1000)
+  })
+
+  it('is an error where the mark is gone: another run would create it again', async () => {
+    const applied = await applyWhile(() => {
+      ours().alert.note = null
+    }, '/alerts')
+    expect(errorsIn(applied).map(({ message }) => message)).toEqual([
+      expect.stringContaining('the service did not keep the mark of the alert'),
+    ])
+  })
+
+  it('is an error where the object is gone again', async () => {
+    const applied = await applyWhile(() => {
+      const store = storeOf(emulator())
+      store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
+    }, '/dashboards')
+    expect(errorsIn(applied).map(({ message }) => message)).toEqual([
+      expect.stringContaining('is gone again: somebody deletes what is written here'),
+    ])
+  })
+
+  it('is nothing where the server orders, repeats no tag and fills in what it assumes', () =>
+    withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
+      const filter = { name: 'Environment', expression: 'env', sourceId: { source: 'Logs' } }
+      const container = { id: 'c', title: 'C' }
+      const full = {
+        ...shop,
+        tags: ['b', 'a', 'b'],
+        filters: [filter],
+        containers: [container],
+        tiles: [tile('B', 4), tile('A')],
+        savedFilterValues: [{ condition: 'x = 1' }],
+      }
+      const content = { 'a.json': { dashboards: { full } } }
+      const applied = await apply(content)
+      expect(applied.objects.map(({ serverChanged }) => serverChanged)).toEqual([undefined])
+      expect(await plan(content)).toMatchObject(emptyPlan)
+    }))
+
+  it('cannot be read again: the run fails although all was written', () =>
+    withSite(emulator(), 'clickhouse-cloud', async ({ apply }) => {
+      emulator().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, times: 5, effect: { kind: 'status', status: 500 } })
+      const applied = await apply(files)
+      expect(outcomes(applied)).toEqual({ search: 'created', shop: 'created', errors: 'created' })
+      expect(errorRules(applied)).toEqual(['not-reviewed'])
+      expect(marksIn(emulator())).toHaveLength(3)
+    }))
+})

@@ -1,0 +1,240 @@
+// W8: apply with a plan file does what was reviewed, or nothing.
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { rememberState, stateOf } from '../../support/service-state.ts'
+import { emptyPlan, type Site, storeOf, withSite } from '../../support/site.ts'
+import { errors, outcomes, shop, tile, watching } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+const search = { name: 'Search', tags: ['s'], sourceId: { source: 'Logs' } }
+const before = {
+  dashboards: { shop },
+  savedSearches: { search },
+  alerts: { errors, onb: { ...errors, name: 'On B', tile: 'B' }, old: { ...errors, name: 'Old' } },
+}
+
+/** Creates, updates, replaces, adopts and deletes. */
+const after = {
+  dashboards: { shop: { ...shop, tiles: [tile('A', 9)] }, fresh: { ...shop, name: 'Fresh' } },
+  savedSearches: { search },
+  alerts: {
+    errors: { ...errors, threshold: 5 },
+    onb: { ...errors, name: 'On B' },
+    fresh: { ...errors, name: 'New', dashboard: 'fresh' },
+    orders: {
+      name: 'No orders',
+      adopt: true,
+      dashboard: { name: 'Checkout overview' },
+      tile: 'Orders per minute',
+      ...watching,
+      note: null,
+      thresholdType: 'below',
+      interval: '15m',
+      channel: { type: 'webhook', webhook: 'incidents' },
+      message: 'Nobody has ordered for 15 minutes',
+    },
+  },
+}
+
+const planFile = 'it.plan.json'
+
+interface Content {
+  changes: { key: string; action: string; digest: string }[]
+  [field: string]: unknown
+}
+
+/** The plan as it is in the file. */
+const planOf = async (content: object, prune = true): Promise<Content> => {
+  const { planContent, planFile: written } = await site(({ plan }) => plan({ 'a.json': content }, { prune, planFile }))
+  return written === planFile ? (JSON.parse(JSON.stringify(planContent)) as Content) : { changes: [] }
+}
+
+const applyPlan = (content: object, plan: unknown, prune = true) =>
+  site(({ apply }) => apply({ 'a.json': content, [planFile]: typeof plan === 'string' ? plan : JSON.stringify(plan) }, { prune, planFile }))
+
+const alertNamed = (wanted: string) => {
+  const found = storeOf(emulator()).alerts.find(({ name }) => name === wanted)
+  if (found === undefined) throw new Error(`no alert ${wanted}`)
+  return found
+}
+
+const change = (name: string, fields: object): void => void Object.assign(alertNamed(name), fields)
+
+function remove(wanted: string): void {
+  const store = storeOf(emulator())
+  store.alerts = store.alerts.filter(({ name }) => name !== wanted)
+}
+
+/** With the first files applied, and a plan of the second ones. */
+async function reviewed(): Promise<Content> {
+  await site(({ apply }) => apply({ 'a.json': before }))
+  return planOf(after)
+}
+
+/** What is said; undefined when anything was written. */
+async function refusal(plan: unknown, content: object = after, prune = true): Promise<string | undefined> {
+  const state = JSON.stringify(stateOf(emulator()))
+  const said = await applyPlan(content, plan, prune).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  )
+  return JSON.stringify(stateOf(emulator())) === state ? said : undefined
+}
+
+describe('a plan file', () => {
+  it('is applied as it stands while nothing moves', async () => {
+    const plan = await reviewed()
+    expect(plan.changes.map(({ key, action }) => `${action} ${key}`).toSorted()).toEqual([
+      'adopt orders',
+      'create fresh',
+      'create fresh',
+      'delete old',
+      'replace onb',
+      'update errors',
+      'update shop',
+    ])
+    expect(outcomes(await applyPlan(after, plan))).toEqual({
+      search: 'unchanged',
+      shop: 'updated',
+      errors: 'updated',
+      onb: 'replaced',
+      fresh: 'created',
+      orders: 'adopted',
+      old: 'deleted',
+    })
+    expect(await site(({ plan: again }) => again({ 'a.json': after }, { prune: true }))).toMatchObject(emptyPlan)
+  })
+
+  it('of nothing to do is applied as well', async () => {
+    await site(({ apply }) => apply({ 'a.json': before }))
+    const plan = await planOf(before)
+    expect(plan.changes).toEqual([])
+    expect((await applyPlan(before, plan)).changed).toBe(false)
+  })
+
+  it('does not mind what is none of its business', async () => {
+    const plan = await reviewed()
+    const store = storeOf(emulator())
+    alertNamed('Checkout errors').threshold = 99
+    alertNamed('Errors').state = 'ALERT'
+    store.alerts.push({ ...alertNamed('Checkout errors'), id: '65f5e4a35eedc0deffffffff', name: 'New one' })
+    expect((await applyPlan(after, plan)).changed).toBe(true)
+  })
+
+  it('holds no text of the objects, and nothing of their secrets', async () => {
+    const text = JSON.stringify(await reviewed())
+    for (const word of ['Errors', 'threshold', 'opens-nothing', 'oncall']) expect(text).not.toContain(word)
+  })
+
+  it('is not written where files or plan are wrong', async () => {
+    const content = { alerts: { errors: { ...errors, dashboard: { name: 'Nowhere' } } } }
+    expect(await site(({ plan }) => plan({ 'a.json': content }, { planFile }))).toMatchObject({ planFile: '' })
+  })
+})
+
+describe('nothing is written, and it is said what moved, when', () => {
+  const edits: Readonly<Record<string, readonly [edit: () => void, words: string]>> = {
+    'somebody changed what is to be updated': [
+      () => change('Errors', { threshold: 3 }),
+      'alerts.errors: the plan was to update it, and now its fields differ',
+    ],
+    'somebody did what was to be done': [
+      () => change('Errors', { threshold: 5 }),
+      'alerts.errors: the plan was to update it, and now nothing is to be done',
+    ],
+    'somebody changed what is to be deleted': [
+      () => change('Old', { threshold: 3 }),
+      'alerts.old: the plan was to delete it, and now its fields differ',
+    ],
+    'somebody deleted what is to be deleted': [() => remove('Old'), 'alerts.old: the plan was to delete it, and now nothing is to be done'],
+    'somebody deleted what is to be updated': [
+      () => remove('Errors'),
+      'alerts.errors: the plan was to update it, and now the files want to create it',
+    ],
+    'somebody changed what was unchanged': [
+      () => void Object.assign(storeOf(emulator()).savedSearches.find(({ name }) => name === 'Search') ?? {}, { where: 'x' }),
+      'savedSearches.search: the plan did not mention it, and now the files want to update it',
+    ],
+    'somebody took the mark away from what is to be updated': [
+      () => change('Errors', { note: 'n' }),
+      'alerts.errors: the plan was to update it, and now the files want to create it',
+    ],
+    'there is less than there was, of anything': [() => remove('Checkout errors'), 'there were 9 objects under alerts, and there are 8'],
+  }
+  it.each(Object.entries(edits))('%s', async (_what, [edit, words]) => {
+    const plan = await reviewed()
+    edit()
+    const said = await refusal(plan)
+    expect(said).toContain('Files or service have moved since the plan was made, so nothing was written:')
+    expect(said).toContain(`- ${words}`)
+    expect(said).toContain('Plan again, and have the new plan reviewed.')
+  })
+
+  it.each([
+    [
+      'the files say something else',
+      { ...after, alerts: { ...after.alerts, errors: { ...errors, threshold: 6 } } },
+      'alerts.errors: the plan was to update it, and now its fields differ',
+    ],
+    [
+      'the files say more',
+      { ...after, alerts: { ...after.alerts, more: errors } },
+      'alerts.more: the plan did not mention it, and now the files want to create it',
+    ],
+    ['the files say less', { ...after, alerts: {} }, 'alerts.errors: the plan was to update it, and now the files want to delete it'],
+  ])('%s', async (_what, content, words) => {
+    expect(await refusal(await reviewed(), content)).toContain(`- ${words}`)
+  })
+
+  it('prune is another', async () => {
+    expect(await refusal(await reviewed(), after, false)).toContain('- prune was true and is false')
+  })
+
+  it('very much has moved: not all of it is listed', async () => {
+    const many = { dashboards: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d${i}`, { ...shop, name: `D${i}` }])) }
+    const plan = await planOf(many)
+    const said = await refusal(plan, { dashboards: { shop } })
+    expect(said?.split('\n').length).toBeLessThan(13)
+    expect(said).toContain('… and 13 more')
+  })
+})
+
+describe('a plan file that somebody changed, or that is none, is refused', () => {
+  it.each([
+    ['another action', (plan: Content) => ({ ...plan, changes: plan.changes.map((one) => ({ ...one, action: 'create' })) })],
+    ['another digest', (plan: Content) => ({ ...plan, changes: plan.changes.map((one) => ({ ...one, digest: '0'.repeat(40) })) })],
+    ['a change taken out', (plan: Content) => ({ ...plan, changes: plan.changes.slice(1) })],
+    [
+      'a change more',
+      (plan: Content) => ({ ...plan, changes: [...plan.changes, { section: 'alerts', key: 'x', action: 'delete', digest: '' }] }),
+    ],
+    ['fewer objects seen', (plan: Content) => ({ ...plan, seen: {} })],
+    ['another service', (plan: Content) => ({ ...plan, serviceId: demo.services.catalog })],
+    ['another organization', (plan: Content) => ({ ...plan, organizationId: demo.services.catalog })],
+    ['another project', (plan: Content) => ({ ...plan, project: 'other/project' })],
+    ['another version', (plan: Content) => ({ ...plan, version: 2 })],
+    ['another kind', (plan: Content) => ({ ...plan, kind: 'x' })],
+    ['no JSON', () => '{'],
+    ['nothing', () => ''],
+    ['null', () => 'null'],
+    ['a list', () => '[]'],
+  ] as const)('%s', async (_what, spoil) => {
+    const plan = await reviewed()
+    const restore = rememberState(emulator())
+    expect(await refusal(spoil(plan))).toMatch(/^plan-file: "it\.plan\.json" .*: write it anew with plan$/)
+    restore()
+    expect((await applyPlan(after, plan)).changed).toBe(true)
+  })
+
+  it('of another project, unchanged as it is', async () => {
+    await site(({ apply }) => apply({ 'a.json': before }))
+    const { planContent } = await site(({ plan }) =>
+      plan({ 'a.json': after }, { prune: true, planFile, project: 'other/project', adoptFrom: 'none' }),
+    )
+    expect(await refusal(planContent)).toContain('- project was other/project and is shop/observability')
+  })
+})

@@ -1,0 +1,157 @@
+// W7: pruning deletes what bears this project's mark and is in no file, when it is asked to, and not too much of it.
+import { describe, expect, it } from 'vitest'
+import { useEmulator } from '../../support/emulator.ts'
+import { marksIn, stateOf, unownedIn } from '../../support/service-state.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const search = { name: 'Search', sourceId: { source: 'Logs' } }
+const found = { name: 'Found', savedSearch: 'search', ...watching }
+
+const all = { dashboards: { shop }, savedSearches: { search }, alerts: { errors, found } }
+const keep = { dashboards: { keep: { name: 'Keep', tiles: [] } } }
+
+const file = (content: object): SiteFiles => ({ 'a.json': content })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
+
+describe('objects of this project that no file declares', () => {
+  it('stay, and are named, unless prune is asked for', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file(all))
+      const planned = await plan(file(keep))
+      expect(planned.leftovers.map(({ key }) => key).toSorted()).toEqual(['errors', 'found', 'search', 'shop'])
+      expect(planned.toDelete).toBe(0)
+      await apply(file(keep))
+      expect(marksIn(emulator())).toHaveLength(5)
+    }))
+
+  it('go in an order in which nothing goes unasked: alerts, then what they hang on', () =>
+    site(async ({ apply, plan }) => {
+      const unowned = unownedIn(emulator())
+      await apply(file(all))
+      const before = emulator().requests.length
+      const applied = await apply(file(keep), { prune: true })
+      expect(outcomes(applied)).toEqual({ keep: 'created', errors: 'deleted', found: 'deleted', shop: 'deleted', search: 'deleted' })
+      const deletes = emulator()
+        .requests.slice(before)
+        .filter(({ method }) => method === 'DELETE')
+      expect(deletes.map(({ path }) => path.split('/').at(-2))).toEqual(['alerts', 'alerts', 'dashboards', 'saved-searches'])
+      expect(unownedIn(emulator())).toBe(unowned)
+      expect(await plan(file(keep), { prune: true })).toMatchObject({ ...emptyPlan, leftovers: [] })
+    }))
+
+  it('all stay when there are more than max-deletes', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      const before = stateOf(emulator())
+      const refused = await apply(file(keep), { prune: true, maxDeletes: 3 })
+      expect(errorsIn(refused)).toMatchObject([
+        { rule: 'too-many-deletes', message: '4 objects would be deleted, and max-deletes allows 3' },
+      ])
+      expect(stateOf(emulator())).toEqual(before)
+      expect((await apply(file(keep), { prune: true, maxDeletes: 4 })).toDelete).toBe(4)
+    }))
+
+  it('stay when no file declares anything: far more likely the glob is wrong', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      await expect(apply({ 'a.yml': 'alerts: {}' }, { prune: true })).rejects.toThrow('declare nothing, and with prune everything would go')
+    }))
+
+  it('stay when a write before them came to nothing good', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      emulator().addFault({
+        match: { method: 'POST', path: '/dashboards' },
+        nth: 2,
+        times: 2,
+        act: 'after',
+        effect: { kind: 'body', text: '{"result":{"id":"65f5e4a35eedc0deffffffff","name":"Keep","tiles":[]}}' },
+      })
+      emulator().addFault({ match: { method: 'GET', path: '/dashboards' }, nth: 2, effect: { kind: 'body', text: '{"result":[]}' } })
+      const applied = await apply(file(keep), { prune: true })
+      expect(errorRules(applied)).toEqual(['mark-lost'])
+      expect(outcomes(applied)).toMatchObject({ errors: 'skipped', shop: 'skipped' })
+    }))
+})
+
+describe('what another project owns, or nobody', () => {
+  it('is not seen by prune: two projects with the same keys in one service', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file(all), { project: 'shop/one' })
+      await apply(file(all), { project: 'shop/two', adoptFrom: 'none' })
+      expect(marksIn(emulator())).toHaveLength(8)
+      expect(new Set(marksIn(emulator())).size).toBe(8)
+      await apply(file(keep), { project: 'shop/two', prune: true })
+      expect(marksIn(emulator())).toHaveLength(5)
+      expect(await plan(file(all), { project: 'shop/one', prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('keeps the dashboard under it: an alert of nobody on a dashboard that is to go is an error of the plan', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file(all))
+      const store = storeOf(emulator())
+      const [copied] = store.alerts.filter(({ name }) => name === 'Errors')
+      if (copied === undefined) throw new Error('no alert')
+      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: 'mine' })
+      const before = stateOf(emulator())
+      const planned = await plan(file(keep), { prune: true })
+      expect(errorsIn(planned)).toMatchObject([
+        { rule: 'would-lose-alert', message: expect.stringContaining('"Guest" (65f5e4a35eedc0deffffffff)') },
+      ])
+      await apply(file(keep), { prune: true })
+      expect(stateOf(emulator())).toEqual(before)
+    }))
+
+  it('keeps the saved search under it', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file(all))
+      const store = storeOf(emulator())
+      const [copied] = store.alerts.filter(({ name }) => name === 'Found')
+      if (copied === undefined) throw new Error('no alert')
+      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: null })
+      expect(errorRules(await plan(file(keep), { prune: true }))).toEqual(['would-lose-alert'])
+    }))
+})
+
+describe('an alert that leaves what is pruned', () => {
+  it('moves, and is not created anew: a dashboard goes last', () =>
+    site(async ({ apply, plan }) => {
+      await apply(file(all))
+      const idOf = (name: string) => storeOf(emulator()).alerts.find((one) => one.name === name)?.id
+      const [errorsId, foundId] = [idOf('Errors'), idOf('Found')]
+      const moved = {
+        dashboards: { other: { ...shop, name: 'Other' } },
+        alerts: { errors: { ...errors, dashboard: 'other' }, found: { ...errors, name: 'Found', dashboard: 'other' } },
+      }
+      expect(outcomes(await apply(file(moved), { prune: true }))).toEqual({
+        other: 'created',
+        errors: 'updated',
+        found: 'updated',
+        shop: 'deleted',
+        search: 'deleted',
+      })
+      expect([idOf('Errors'), idOf('Found')]).toEqual([errorsId, foundId])
+      expect(await plan(file(moved), { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('keeps it when the move fails', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      emulator().addFault({ match: { method: 'PUT', path: '/alerts' }, effect: { kind: 'status', status: 400 } })
+      const moved = { dashboards: { other: { ...shop, name: 'Other' } }, alerts: { errors: { ...errors, dashboard: 'other' } } }
+      const applied = await apply(file(moved), { prune: true })
+      expect(outcomes(applied)).toMatchObject({ errors: 'failed', shop: 'skipped', found: 'deleted', search: 'deleted' })
+      expect(applied.objects.find(({ key }) => key === 'shop')?.message).toContain('"Errors"')
+    }))
+
+  it('must not stay on it: an alert that the files keep on a dashboard that they do not is an error', () =>
+    site(async ({ apply }) => {
+      await apply(file(all))
+      const content = { ...keep, alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } }
+      expect(errorRules(await apply(file(content), { prune: true }))).toEqual(['would-lose-alert'])
+    }))
+})

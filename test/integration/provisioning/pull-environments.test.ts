@@ -1,0 +1,68 @@
+// One set of files for two services: what comes from the environment stays what it is, as long as it says the same.
+import { expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { written } from '../../support/declarations.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
+
+const path = 'observability/service.yml'
+
+const text = written(`dashboards:
+  overview:
+    name: Overview (‹env.STAGE›)
+    tags: ['‹env.STAGE›']
+    tiles:
+      - { name: Errors, x: 0, y: 0, w: 12, h: 6, config: { displayType: number, sourceId: { source: Logs }, select: [{ aggFn: count }] } }
+alerts:
+  errors:
+    name: Errors (‹env.STAGE›)
+    dashboard: overview
+    tile: Errors
+    threshold: ‹env.LIMIT›    # differs
+    interval: 5m
+    channel: { type: webhook, webhook: oncall }
+    message: More than ‹env.LIMIT› errors
+    note: Look at the logs.
+`)
+
+const stages = { prod: demo.services.catalog, staging: demo.services.search }
+
+const run = (operation: string, stage: keyof typeof stages, file = text) =>
+  invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop', files: path, 'service-id': stages[stage] },
+    env: { STAGE: stage, LIMIT: stage === 'prod' ? '5' : '50' },
+    files: { [path]: file },
+  })
+
+/** The services have nothing but what the file declares. */
+async function applyBoth(): Promise<void> {
+  for (const service of emulator().store.organizations[0]?.services ?? [])
+    Object.assign(service, { dashboards: [], alerts: [], savedSearches: [] })
+  for (const stage of ['prod', 'staging'] as const)
+    if ((await run('apply', stage)).exitCode !== 0) throw new Error(`${stage} was not applied`)
+}
+
+it('writes nothing for either of two services that are as one file says', async () => {
+  await applyBoth()
+  for (const stage of ['prod', 'staging'] as const)
+    expect((await run('pull', stage)).document).toMatchObject({ status: 'pass', changed: false, unchanged: 2 })
+})
+
+it('says which expression gave way to a value, because the other service goes by it too', async () => {
+  await applyBoth()
+  const alert = emulator().store.organizations[0]?.services.find(({ id }) => id === stages.staging)?.alerts[0]
+  if (alert !== undefined) alert.threshold = 60
+  const { document, files } = await run('pull', 'staging')
+  expect(document).toMatchObject({
+    status: 'warn',
+    updated: 1,
+    findings: [
+      { rule: 'expression-replaced', message: expect.stringContaining(written('alerts.errors: ‹env.LIMIT› no longer stands for')) },
+    ],
+  })
+  expect(files[0]?.content).toBe(text.replace(written('threshold: ‹env.LIMIT›    #'), 'threshold: 60 #'))
+  expect((await run('plan', 'staging', files[0]?.content)).document).toMatchObject({ changed: false })
+  expect((await run('plan', 'prod', files[0]?.content)).document).toMatchObject({ toUpdate: 1 })
+})

@@ -1,0 +1,236 @@
+// Alerts hang on tiles: whatever happens to a dashboard, every alert that can live does, and each that cannot is said beforehand.
+import { describe, expect, it } from 'vitest'
+import { useEmulator } from '../../support/emulator.ts'
+import { stateOf } from '../../support/service-state.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { actions, errorRules, errors, errorsIn, line, outcomes, shop, tile } from '../../support/small-shop.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const files = (dashboards: object, alerts: object): SiteFiles => ({ 'a.json': { dashboards, alerts } })
+
+const onB = { ...errors, name: 'On B', tile: 'B' }
+
+const first = files({ shop }, { errors, onb: onB })
+
+const site = (use: (site: Site) => Promise<void>): Promise<void> =>
+  withSite(emulator(), 'clickhouse-cloud', async (one) => {
+    await one.apply(first)
+    await use(one)
+  })
+
+const idOf = (name: string): string | undefined => storeOf(emulator()).alerts.find((one) => one.name === name)?.id
+
+const tileOf = (name: string): string | undefined => {
+  const { alerts, dashboards } = storeOf(emulator())
+  const tileId = alerts.find((one) => one.name === name)?.tileId
+  return dashboards.flatMap(({ tiles }) => tiles).find(({ id }) => id === tileId)?.name
+}
+
+/** An alert of nobody's on the tile of one of ours. */
+function addGuest(beside: string): void {
+  const store = storeOf(emulator())
+  const like = store.alerts.find((one) => one.name === beside)
+  if (like !== undefined) store.alerts.push({ ...like, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: 'mine' })
+}
+
+const number = { ...line, displayType: 'number' }
+const markdown = { displayType: 'markdown', markdown: 'text' }
+
+describe('alerts live on, with their ids, when', () => {
+  const harmless: Readonly<Record<string, readonly [dashboard: object, tileOfErrors?: string]>> = {
+    'the dashboard gets another name': [{ ...shop, name: 'Renamed' }],
+    'tiles move': [{ ...shop, tiles: [tile('A', 20), tile('B', 9)] }],
+    'tiles stand in another order, one of them elsewhere': [{ ...shop, tiles: [tile('B', 9), tile('A')] }],
+    'a tile comes between': [{ ...shop, tiles: [tile('New', 20), ...shop.tiles] }],
+    'a tile shows something else': [
+      { ...shop, tiles: [tile('A', 0, { ...line, select: [{ aggFn: 'count', where: 'x' }] }), tile('B', 4)] },
+    ],
+    'a line becomes a number': [{ ...shop, tiles: [tile('A', 0, number), tile('B', 4)] }],
+    'a tile is renamed and shows the same': [{ ...shop, tiles: [tile('Renamed', 0, number), tile('B', 4)] }, 'Renamed'],
+    'a tile is renamed and moves': [{ ...shop, tiles: [tile('Renamed', 12, number), tile('B', 4)] }, 'Renamed'],
+  }
+  it.each(Object.entries(harmless))('%s', (_what, [dashboard, tileOfErrors = 'A']) =>
+    site(async ({ apply, plan }) => {
+      // Tiles that can be told apart by what they show.
+      await apply(
+        files(
+          { shop: { ...shop, tiles: [tile('A', 0, _what.includes('is renamed') ? number : line), tile('B', 4)] } },
+          { errors, onb: onB },
+        ),
+      )
+      addGuest('Errors')
+      const ids = [idOf('Errors'), idOf('On B'), idOf('Guest')]
+      const changed = files({ shop: dashboard }, { errors: { ...errors, tile: tileOfErrors }, onb: onB })
+      const applied = await apply(changed)
+      expect(outcomes(applied)).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'unchanged' })
+      expect([idOf('Errors'), idOf('On B'), idOf('Guest')]).toEqual(ids)
+      expect([tileOf('Errors'), tileOf('On B'), tileOf('Guest')]).toEqual([tileOfErrors, 'B', tileOfErrors])
+      expect(await plan(changed)).toMatchObject(emptyPlan)
+    }),
+  )
+})
+
+it('a tile that is renamed is the same one also where the server filled in what it assumes', () =>
+  site(async ({ plan }) => {
+    const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+    const [a, b] = found?.tiles ?? []
+    if (a === undefined || b === undefined) throw new Error('no tiles')
+    a.config = { ...a.config, fitYAxisToData: false, numberFormat: {}, future: { x: 1 }, select: [{ aggFn: 'count', where: '' }] }
+    b.config = { ...b.config, displayType: 'number' }
+    const changed = files(
+      { shop: { ...shop, tiles: [tile('Renamed'), tile('B', 4, number)] } },
+      { errors: { ...errors, tile: 'Renamed' }, onb: onB },
+    )
+    const planned = await plan(changed)
+    expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'unchanged' })
+    expect(planned.objects[0]?.fields).toEqual([{ path: 'tiles["A"].name', before: 'A', after: 'Renamed' }])
+  }))
+
+describe('a tile that goes', () => {
+  const withoutB = { ...shop, tiles: [tile('A')] }
+
+  it('with a declared alert that moves to another tile: the alert is created anew, once, and that is announced', () =>
+    site(async ({ apply, plan }) => {
+      const changed = files({ shop: withoutB }, { errors, onb: { ...onB, tile: 'A' } })
+      const planned = await plan(changed)
+      expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'replace' })
+      expect(planned.objects[2]?.notes).toEqual([
+        'tile "B" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
+      ])
+      const before = emulator().requests.length
+      expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
+      const sent = emulator()
+        .requests.slice(before)
+        .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/validate'))
+      expect(sent.map(({ method }) => method)).toEqual(['PUT', 'POST'])
+      expect(storeOf(emulator()).alerts.filter(({ name }) => name === 'On B')).toHaveLength(1)
+      expect(await plan(changed)).toMatchObject(emptyPlan)
+    }))
+
+  it('with a declared alert that moves to a tile that is new as well', () =>
+    site(async ({ apply, plan }) => {
+      const changed = files({ shop: { ...shop, tiles: [tile('A'), tile('New', 4, number)] } }, { errors, onb: { ...onB, tile: 'New' } })
+      expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
+      expect(tileOf('On B')).toBe('New')
+      expect(await plan(changed)).toMatchObject(emptyPlan)
+    }))
+
+  it('with a declared alert that moves to another dashboard', () =>
+    site(async ({ apply, plan }) => {
+      const changed = files({ shop: withoutB, other: { ...shop, name: 'Other' } }, { errors, onb: { ...onB, dashboard: 'other' } })
+      expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', other: 'created', errors: 'unchanged', onb: 'replaced' })
+      expect(await plan(changed)).toMatchObject(emptyPlan)
+    }))
+
+  it('with a declared alert that stays on it: the files contradict themselves', () =>
+    site(async ({ plan }) => {
+      const planned = await plan(files({ shop: withoutB }, { errors, onb: onB }))
+      expect(errorsIn(planned).map(({ message }) => message)).toEqual([
+        expect.stringContaining('alerts.onb.tile: dashboard shop has no tile "B"'),
+      ])
+    }))
+
+  it('with an alert of ours that goes as well', () =>
+    site(async ({ apply, plan }) => {
+      const changed = files({ shop: withoutB }, { errors })
+      expect(errorRules(await plan(changed))).toEqual(['would-lose-alert'])
+      expect(outcomes(await apply(changed, { prune: true }))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'deleted' })
+      expect(await plan(changed, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it.each([
+    ['goes', withoutB],
+    ['is of the type markdown, which carries no alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }],
+    ['goes', { ...shop, tiles: [tile('A'), tile('C', 4, number)] }],
+  ])('with an unmanaged alert: a tile that %s is an error of the plan, and nothing is written', (reason, dashboard) =>
+    site(async ({ apply }) => {
+      addGuest('On B')
+      await apply(first)
+      const before = stateOf(emulator())
+      const refused = await apply(files({ shop: dashboard }, { errors, ...(dashboard.tiles.length > 2 && { onb: onB }) }), { prune: true })
+      expect(errorsIn(refused)).toMatchObject([
+        {
+          rule: 'would-lose-alert',
+          message: `tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff): declare it, or move or delete it first`,
+        },
+      ])
+      expect(stateOf(emulator())).toEqual(before)
+    }),
+  )
+
+  it('and comes back, with its dashboard: alerts are created again', () =>
+    site(async ({ apply, plan }) => {
+      const nothing = files({ keep: { name: 'Keep', tags: ['k'], tiles: [] } }, {})
+      expect(outcomes(await apply(nothing, { prune: true }))).toEqual({
+        keep: 'created',
+        errors: 'deleted',
+        onb: 'deleted',
+        shop: 'deleted',
+      })
+      expect(outcomes(await apply(first))).toEqual({ shop: 'created', errors: 'created', onb: 'created' })
+      expect(await plan(first)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('a tile that stays, and can carry no alert any more', () => {
+  it('is refused by the files where a declared alert is on it', () =>
+    site(async ({ plan }) => {
+      const planned = await plan(files({ shop: { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] } }, { errors, onb: onB }))
+      expect(errorsIn(planned).map(({ message }) => message)).toEqual([
+        'alerts.onb.tile: a tile of type markdown carries no alerts; those that do: line, stacked_bar, number',
+      ])
+    }))
+
+  it('lets an alert of ours move away', () =>
+    site(async ({ apply, plan }) => {
+      const changed = files({ shop: { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] } }, { errors, onb: { ...onB, tile: 'A' } })
+      expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
+      expect(await plan(changed)).toMatchObject(emptyPlan)
+    }))
+})
+
+describe('somebody at the service', () => {
+  it('deletes a tile: it comes back, and its alert with it', () =>
+    site(async ({ apply, plan }) => {
+      const store = storeOf(emulator())
+      const found = store.dashboards.find(({ name }) => name === 'Shop')
+      if (found === undefined) throw new Error('no dashboard')
+      found.tiles = found.tiles.filter(({ name }) => name !== 'B')
+      store.alerts = store.alerts.filter(({ name }) => name !== 'On B')
+      expect(outcomes(await apply(first))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'created' })
+      expect(await plan(first)).toMatchObject(emptyPlan)
+    }))
+
+  it('deletes the dashboard: all of it comes back', () =>
+    site(async ({ apply, plan }) => {
+      const store = storeOf(emulator())
+      store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
+      store.alerts = store.alerts.filter(({ name }) => name !== 'Errors' && name !== 'On B')
+      expect(outcomes(await apply(first))).toEqual({ shop: 'created', errors: 'created', onb: 'created' })
+      expect(await plan(first)).toMatchObject(emptyPlan)
+    }))
+
+  it('adds a tile with an alert to our dashboard: the files cannot take the tile away without a word', () =>
+    site(async ({ plan }) => {
+      const store = storeOf(emulator())
+      const found = store.dashboards.find(({ name }) => name === 'Shop')
+      const [a] = found?.tiles ?? []
+      if (found === undefined || a === undefined) throw new Error('no dashboard')
+      found.tiles.push({ ...a, id: '65f5e4a35eedc0deeeeeeeee', name: 'Theirs' })
+      addGuest('Errors')
+      for (const one of store.alerts) if (one.name === 'Guest') one.tileId = '65f5e4a35eedc0deeeeeeeee'
+      expect(errorsIn(await plan(first)).map(({ message }) => message)).toEqual([
+        expect.stringContaining('tile "Theirs" of dashboard "Shop" goes'),
+      ])
+    }))
+
+  it('gives two tiles one name: the alert keeps the tile that it is on, by the first of them', () =>
+    site(async ({ plan }) => {
+      const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      for (const one of found?.tiles ?? []) one.name = 'A'
+      const planned = await plan(first)
+      expect(errorRules(planned)).toEqual([])
+      expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'unchanged' })
+    }))
+})

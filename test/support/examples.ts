@@ -1,0 +1,25 @@
+// Every operation with its example, and a directory in which the examples can be run.
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { operationNames, operations } from '../../src/operations/index.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+
+export const allOperations = await Promise.all(
+  operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })),
+)
+
+/** Some operations write files: they find the examples in a directory of their own. */
+export function useExampleDirectory(): () => string {
+  let root: string
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'watchkeeper-examples-'))
+    await cp(new URL('../../examples', import.meta.url), join(root, 'examples'), { recursive: true })
+  })
+  afterAll(() => rm(root, { recursive: true }))
+  return () => root
+}
+
+/** What needs no service is about the files of this repository, which are written for a product. */
+export const placeFor = ({ scope }: Operation): Record<string, string> => (scope === 'none' ? { profile: 'clickhouse-cloud' } : {})

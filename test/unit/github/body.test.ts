@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { mostCharacters, readBody, writeBody, writeWord } from '../../../src/github/body.ts'
+import { digestOfReason, markerOf, readMemory } from '../../../src/github/marker.ts'
+import { createRedact } from '../../../src/kernel/secrets.ts'
+import type { Block } from '../../../src/report/blocks.ts'
+import { data, say } from '../../../src/report/line.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { newsOf, startMs } from '../../support/tell.ts'
+
+const marker = markerOf('comment', 'cost')
+const keep = (text: string): string => text
+
+const write = (blocks: readonly Block[], old?: string, redact = keep): string =>
+  writeBody({ marker, news: newsOf('fail', { blocks }), old, source: 'From here.', redact })
+
+const saying = (text: string): readonly Block[] => [{ kind: 'verdict', status: 'fail', line: say`It is ${text}` }]
+
+const table = (rows: number, cell: string): Block => ({
+  kind: 'table',
+  columns: [{ title: 'A' }, { title: 'B' }],
+  rows: Array.from({ length: rows }, (_, i) => [[data(`${i}`)], [data(cell)]]),
+})
+
+const foldsIn = (body: string): readonly string[] =>
+  [...body.matchAll(/<details><summary>Before<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
+
+describe('what was said before', () => {
+  it('is folded under what is new', () => {
+    const second = write(saying('new'), write(saying('old')))
+    expect(second).toMatch(/^<!-- .*-->\n<!-- .*-->\n\n### ❌ It is `new`/)
+    expect(foldsIn(second)).toEqual([expect.stringContaining('### ❌ It is `old`')])
+  })
+
+  it('stays where it is as long as the same is said again', () => {
+    const second = write(saying('new'), write(saying('old')))
+    expect(write(saying('new'), second)).toBe(second)
+  })
+
+  it('does not pile up', () => {
+    const third = write(saying('three'), write(saying('two'), write(saying('one'))))
+    expect(foldsIn(third)).toEqual([expect.stringContaining('`two`')])
+    expect(third).not.toContain('`one`')
+  })
+
+  it('is known again after a page turned its line ends', () => {
+    const old = write(saying('old')).replaceAll('\n', '\r\n')
+    expect(foldsIn(write(saying('new'), old))).toEqual([expect.stringContaining('`old`')])
+  })
+
+  it('is not taken up again once somebody edited it', () => {
+    const edited = write(saying('old')).replace('It is', '@octocat it is')
+    expect(foldsIn(write(saying('new'), edited))).toEqual([])
+    expect(write(saying('new'), edited)).not.toContain('@octocat')
+  })
+
+  it('is nothing where the mark stands in a comment that remembers nothing', () => {
+    expect(foldsIn(write(saying('new'), `${marker}\nhello`))).toEqual([])
+    expect(readBody(`${marker}\n<!-- watchkeeper memory: nonsense -->`, marker).memory).toBeUndefined()
+  })
+})
+
+describe('the length', () => {
+  it.each([
+    ['letters', 'x'.repeat(100)],
+    ['emoji, which have more bytes than characters', '😀'.repeat(50)],
+  ])('stays below what GitHub takes, cut between two rows, with %s', (_, cell) => {
+    const body = write([...saying('long'), table(5000, cell)])
+    expect(body.length).toBeLessThanOrEqual(mostCharacters)
+    expect(body.length).toBeGreaterThan(25_000)
+    const rows = body.split('\n').filter((line) => line.startsWith('| `'))
+    for (const [i, row] of rows.entries()) expect(row).toBe(`| \`${i}\` | \`${cell}\` |`)
+    expect(body).toContain(`*${5000 - rows.length} more rows did not fit here: see the result file.*`)
+    expect(body).toMatch(/From here\.\n$/)
+  })
+
+  it.each([1, 100, 300, 600, 1000, 3000])('stays below it with what was said before, for %i rows', (rows) => {
+    const old = write([...saying('old'), table(rows, 'y'.repeat(80))])
+    const body = write([...saying('new'), table(rows, 'x'.repeat(80))], old)
+    expect(body.length).toBeLessThanOrEqual(mostCharacters)
+    expect(foldsIn(body)).toHaveLength(1)
+    expect(body.includes('`old`') || body.includes('*What stood here before is too long to be kept.*')).toBe(true)
+    expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(mostCharacters)
+  })
+
+  it('of a word under an issue is short', () => {
+    const word = writeWord('It has recovered.', [...saying('done'), table(5000, 'x')], 'From here.', keep)
+    expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom here.\n')
+  })
+})
+
+describe('hostile text', () => {
+  const allowed = [
+    'root',
+    'html',
+    'heading',
+    'paragraph',
+    'text',
+    'inlineCode',
+    'code',
+    'table',
+    'tableRow',
+    'tableCell',
+    'list',
+    'listItem',
+  ]
+  const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
+
+  it('is shown as text and does nothing else', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size')),
+      ({ value }) => {
+        const blocks: readonly Block[] = [
+          ...saying(value),
+          { kind: 'list', items: [say`${value}`] },
+          table(1, value),
+          { kind: 'preformatted', text: value },
+          { kind: 'details', title: 'More', blocks: saying(value) },
+        ]
+        const body = write(saying('new'), write(blocks))
+        const again = write(blocks, body)
+        for (const text of [body, again, writeWord('Now.', blocks, 'From here.', keep)]) {
+          expect([...kindsIn(text)].filter((kind) => !allowed.includes(kind) && kind !== 'emphasis')).toEqual([])
+          expect(foreignHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
+        }
+        expect(readBody(again, marker).report).toContain('❌ It is')
+        expect(foldsIn(again)).toEqual([expect.stringContaining('`new`')])
+      },
+    ))
+
+  it('stays inside the marker as a label', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size')),
+      ({ value }) => {
+        const mark = markerOf('issue', value)
+        expect(mark).toMatch(/^<!-- watchkeeper issue: [\w.~%]* -->$/)
+        expect(mark.slice(4, -3)).not.toContain('--')
+      },
+    ))
+})
+
+it('labels that differ have marks that differ', () => {
+  const labels = ['a', 'A', 'a b', 'a%20b', 'a-b', 'a--b', 'a/b', 'ä', 'a\u0308', '']
+  expect(new Set(labels.map((label) => markerOf('comment', label))).size).toBe(labels.length)
+})
+
+it('a secret is taken out of what is written, and out of what is remembered', () => {
+  const secret = 'p%a"s\\s<&>é-canary-0123456789'
+  const body = write(saying(`a ${secret} b`), write(saying(secret), undefined, createRedact([secret])), createRedact([secret]))
+  expect(body).not.toContain('canary')
+  expect(readBody(body, marker).report).toContain('`a *** b`')
+})
+
+it('the memory holds the moment, and the reason without its figures', () => {
+  const [, line = ''] = write(saying('x')).split('\n')
+  expect(readMemory(line)).toMatchObject({ atMs: startMs, reason: digestOfReason('The cost') })
+  expect(digestOfReason('above 100 by 3.5')).toBe(digestOfReason('above 250 by 12.75'))
+  expect(digestOfReason('above 100')).not.toBe(digestOfReason('below 100'))
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { lines, readText } from '../../support/declarations.ts'
+
+/** What is wrong with the file, without the place of the rule that all of it is of. */
+const complaints = (text: string): readonly string[] => lines(readText(text).findings).map((line) => line.replace(/^f\.yml:|schema: /g, ''))
+
+const alert = (line: string): string => `alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    ${line}\n`
+
+const tile = (config: string): string =>
+  `dashboards:\n  d:\n    name: D\n    tiles:\n      - name: T\n        x: 0\n        y: 0\n        w: 1\n        h: 1\n        config: ${config}\n`
+
+const config = 'dashboards.d.tiles[0].config'
+
+describe('a complaint about a field', () => {
+  it.each([
+    ['intervall: 5m', '6:5 alerts.a: "intervall" is not known, did you mean "interval"?'],
+    ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is not known, did you mean "thresholdType"?'],
+    ['colour: red', '6:5 alerts.a: "colour" is not known'],
+    [
+      'thresholdType: abov',
+      '6:20 alerts.a.thresholdType: "abov" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between, did you mean "above"?',
+    ],
+    ['dashboard: 3', '6:16 alerts.a.dashboard: 3 is not accepted; accepted: a key, { id: … } or { name: … }'],
+    ['dashboard: { nam: x }', '6:16 alerts.a.dashboard: {"nam":"x"} is not accepted; accepted: a key, { id: … } or { name: … }'],
+    ['thresholdMax: "5"', '6:19 alerts.a.thresholdMax: "5" is not accepted; accepted: a number'],
+    ['scheduleOffsetMinutes: 1.5', '6:28 alerts.a.scheduleOffsetMinutes: 1.5 is not accepted; accepted: a whole number'],
+    ['scheduleOffsetMinutes: 1440', '6:28 alerts.a.scheduleOffsetMinutes: 1440 is not accepted; accepted: at most 1439'],
+    [
+      'scheduleStartAt: tomorrow',
+      '6:22 alerts.a.scheduleStartAt: "tomorrow" is not accepted; accepted: a time such as 2026-01-31T08:00:00Z',
+    ],
+    ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true or false'],
+    ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
+    ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
+  ])('has the place of the field, and what is accepted: %s', (line, complaint) => {
+    expect(complaints(alert(line))).toEqual([complaint])
+  })
+
+  it('that is missing has the place of the object that lacks it', () => {
+    expect(complaints('alerts:\n  a: { name: A }\n')).toEqual([
+      '2:3 alerts.a.threshold: is missing; accepted: a number',
+      '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+    ])
+  })
+
+  it('shows no more of a long value than tells it apart', () => {
+    const [complaint = ''] = complaints(alert(`thresholdType: ${'x'.repeat(100_000)}`))
+    expect(complaint.length).toBeLessThan(300)
+    expect(complaint).toContain('more characters)')
+  })
+
+  it('shows what would move a cursor as what it is', () => {
+    expect(complaints(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is not known')
+  })
+})
+
+describe('of several forms, the one that was meant is spoken of', () => {
+  it.each([
+    ['channel: {}', '6:5 alerts.a.channel.type: is missing; accepted: webhook, email'],
+    ['channel: { type: emal }', '6:22 alerts.a.channel.type: "emal" is not accepted; accepted: webhook, email, did you mean "email"?'],
+    ['channel: { type: webhook }', '6:14 alerts.a.channel: {"type":"webhook"} must name one of webhook and webhookId'],
+    [
+      'channel: { type: email, emailRecipients: [x] }',
+      '6:47 alerts.a.channel.emailRecipients[0]: "x" is not accepted; accepted: at least 3 characters',
+    ],
+    ['channel: x', '6:14 alerts.a.channel: "x" is not accepted; accepted: a map'],
+  ])('of a channel: %s', (line, complaint) => {
+    expect(complaints(alert(line))).toEqual([complaint])
+  })
+
+  const shown = 'line, stacked_bar, table, number, pie, bar, heatmap, search, event_patterns, markdown'
+
+  it.each([
+    ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}, did you mean "line"?`]],
+    ['{ sourceId: x }', [`10:9 ${config}.displayType: is missing; accepted: ${shown}`]],
+    ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is not known`]],
+    [
+      '{ displayType: number, sourceId: x, select: [{ aggFn: count }], groupBy: y }',
+      [`10:81 ${config}: "groupBy" does not go with what stands beside it`],
+    ],
+    ['{ displayType: pie, sourceId: x, select: [] }', [`10:58 ${config}.select: [] is not accepted; accepted: exactly 1 item`]],
+    ['{ displayType: line, configType: sql, sqlTemplate: x }', [`10:9 ${config}.connectionId: is missing; accepted: a text`]],
+    ['{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }', [`10:90 ${config}: "selct" is not known`]],
+    [
+      '{ displayType: line, sourceId: x, select: [{ aggFn: cuont }] }',
+      [expect.stringMatching(/^10:69 .*\.select\[0\]\.aggFn: "cuont" is not accepted; .*, did you mean "count"\?$/)],
+    ],
+    [
+      '{ displayType: line, sourceId: { sorce: x }, select: [{ aggFn: count, wher: y }] }',
+      [
+        `10:48 ${config}.sourceId: {"sorce":"x"} is not accepted; accepted: an id, or { source: its name }`,
+        `10:87 ${config}.select[0]: "wher" is not known, did you mean "where"?`,
+      ],
+    ],
+    ['3', [`10:17 ${config}: 3 is not accepted; accepted: a map`]],
+  ])('of a chart: %s', (text, expected) => {
+    expect(complaints(tile(text))).toEqual(expected)
+  })
+})

@@ -1,0 +1,150 @@
+// The server deletes an alert with the tile or saved search that it watches: none may go that is not ours to delete.
+import { describe, expect, it } from 'vitest'
+import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
+import { errors, many, shop, slow, tile } from '../../support/small-shop.ts'
+
+const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
+
+const applied = afterApply(planOf(declared))
+
+/** Something that neither is called as a tile was nor shows what it showed. */
+const other = tile('C', 8, { displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where: 'other' }] })
+
+const withoutA = { ...shop, tiles: [tile('B', 4, { displayType: 'line', sourceId: 'logs', select: [{ aggFn: 'count', where: 'b' }] })] }
+
+const foreign = (fields: object) => ({ id: 'x', name: 'Foreign', threshold: 1, ...fields }) as unknown as (typeof applied.alerts)[number]
+
+const withForeign = (fields: object) => ({ ...applied, alerts: [...applied.alerts, foreign(fields)] })
+
+describe('a tile that goes', () => {
+  const moved = { ...errors, tile: 'B' }
+
+  it('takes the alert on it along, which is created anew where it is to be', () => {
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, applied)
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow unchanged',
+      'dashboards.shop update (files)',
+      'alerts.errors replace (files)',
+      'alerts.many unchanged',
+    ])
+    expect(plan.changes[2]?.notes).toEqual([
+      'tile "A" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
+    ])
+    expect(plan.changes[1]?.takes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
+    expect(plan.findings).toEqual([])
+  })
+
+  it('is refused while an alert that no file holds is on it', () => {
+    const world = withForeign({ tileId: 'dashboards-shop-A' })
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, world)
+    expect(plan.findings).toEqual([
+      {
+        rule: 'would-lose-alert',
+        severity: 'error',
+        place: plan.changes[1]?.place,
+        message: 'tile "A" of dashboard "Shop" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+      },
+    ])
+    expect(plan.changes[1]?.takes?.alerts).toEqual(['alerts-errors', 'x'])
+  })
+
+  it('is none that was renamed and shows the same', () => {
+    const renamed = { ...shop, tiles: [{ ...tile('A2') }, other] }
+    const plan = planOf(
+      { ...declared, dashboards: { shop: renamed }, alerts: { errors: { ...errors, tile: 'A2' }, many } },
+      {
+        ...applied,
+        dashboards: applied.dashboards.map((one) => ({ ...one, tiles: one.tiles.slice(0, 1) })),
+      },
+    )
+    expect(steps(plan)).toContain('alerts.errors unchanged')
+    expect(plan.changes[1]).not.toHaveProperty('takes')
+  })
+
+  it('is one that is to show what no alert can watch', () => {
+    const text = { ...shop, tiles: [tile('A', 0, { displayType: 'markdown', markdown: '# Hi' }), tile('B', 4)] }
+    const plan = planOf({ ...declared, dashboards: { shop: text }, alerts: { errors: moved, many } }, applied)
+    expect(steps(plan)).toContain('alerts.errors replace (files)')
+  })
+
+  it('is none that is to show what these files do not know', () => {
+    const raw = { ...shop, tiles: [{ ...tile('A'), config: undefined, raw: { config: { newKind: true } } }, tile('B', 4)] }
+    const plan = planOf({ ...declared, dashboards: { shop: raw } }, applied)
+    expect(steps(plan)).toContain('alerts.errors unchanged')
+    expect(plan.findings).toEqual([])
+  })
+
+  it('may not be where its alert stays', () => {
+    const world = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
+    const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, world)
+    expect(saidOf(plan)).toEqual([
+      'would-lose-alert: tile "A" of dashboard "Shop" goes, and with it the alert "Errors" (alerts-errors): put it on another tile',
+    ])
+    expect(plan.findings[0]?.place).toEqual(plan.changes.find(({ key }) => key === 'errors')?.place)
+  })
+
+  it('says nothing of an alert that goes by itself', () => {
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { many } }, applied, { prune: true })
+    expect(plan.findings).toEqual([])
+    expect(steps(plan)).toContain('alerts.errors delete')
+  })
+})
+
+describe('a dashboard or saved search that is pruned', () => {
+  it('takes alerts along that no file holds', () => {
+    const world = withForeign({ savedSearchId: 'savedSearches-slow' })
+    const plan = planOf({ dashboards: { shop }, alerts: { errors } }, world, { prune: true })
+    expect(plan.findings).toEqual([
+      {
+        rule: 'would-lose-alert',
+        severity: 'error',
+        place: { file: 'prune' },
+        message: 'saved search "Slow" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+      },
+    ])
+  })
+
+  it('takes alerts along on any of its tiles', () => {
+    const world = withForeign({ tileId: 'dashboards-shop-B', name: null })
+    const plan = planOf({ savedSearches: { slow }, alerts: { many } }, world, { prune: true })
+    expect(saidOf(plan)).toEqual([
+      'would-lose-alert: tile "B" of dashboard "Shop" goes, and with it the alert "" (x): declare it, or move or delete it first',
+    ])
+    expect(plan.changes.find(({ section }) => section === 'dashboards')).not.toHaveProperty('takes')
+  })
+
+  it('leaves an alert that moves away before to its update', () => {
+    const elsewhere = { ...shop, name: 'Elsewhere' }
+    const world = afterApply(planOf({ ...declared, dashboards: { shop, elsewhere } }))
+    const plan = planOf(
+      { dashboards: { elsewhere }, savedSearches: { slow }, alerts: { errors: { ...errors, dashboard: 'elsewhere' }, many } },
+      world,
+      { prune: true },
+    )
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow unchanged',
+      'dashboards.elsewhere unchanged',
+      'alerts.errors update (files)',
+      'alerts.many unchanged',
+      'dashboards.shop delete',
+    ])
+    expect(plan.findings).toEqual([])
+  })
+})
+
+describe('nothing goes', () => {
+  it('with a dashboard that stays as it is, or is only taken over', () => {
+    expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).findings).toEqual([])
+    const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
+    const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
+    expect(steps(plan)).toContain('dashboards.shop adopt')
+    expect(plan.changes.filter(({ takes }) => takes !== undefined)).toEqual([])
+  })
+
+  it('with a dashboard that merely changes', () => {
+    const plan = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, withForeign({ tileId: 'dashboards-shop-A' }))
+    expect(steps(plan)).toContain('dashboards.shop update (files)')
+    expect(plan.findings).toEqual([])
+  })
+})

@@ -1,0 +1,205 @@
+// What a plan says is to be done, from what is declared and what the service has.
+import { describe, expect, it } from 'vitest'
+import { afterApply, fieldsOf, planOf, saidOf, steps, worldWith } from '../../support/planning.ts'
+import { errors, many, shop, slow } from '../../support/small-shop.ts'
+
+const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
+
+const applied = afterApply(planOf(declared))
+
+describe('a plan', () => {
+  it('creates what is not there, and first what others need', () => {
+    const plan = planOf(declared)
+    expect(steps(plan)).toEqual(['savedSearches.slow create', 'dashboards.shop create', 'alerts.errors create', 'alerts.many create'])
+    expect(plan).toMatchObject({ project: 'shop/main', leftovers: [], findings: [], seen: { dashboards: 0, savedSearches: 0, alerts: 0 } })
+  })
+
+  it('has nothing to do after that', () => {
+    const plan = planOf(declared, applied)
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow unchanged',
+      'dashboards.shop unchanged',
+      'alerts.errors unchanged',
+      'alerts.many unchanged',
+    ])
+    expect(plan.seen).toEqual({ dashboards: 1, savedSearches: 1, alerts: 2 })
+  })
+
+  it('shows everything of what it creates, ids by the names that they stand for', () => {
+    const plan = planOf(declared)
+    expect(fieldsOf(plan, 'alerts.errors')).toEqual([
+      'name: – → "Errors"',
+      'threshold: – → 1',
+      'thresholdType: – → "above"',
+      'interval: – → "5m"',
+      'note: – → "n"',
+      'source: – → "tile"',
+      'dashboard: – → "shop"',
+      'tile: – → "A"',
+      'channels[0].type: – → "webhook"',
+      'channels[0].webhook: – → "oncall"',
+    ])
+    expect(fieldsOf(plan, 'alerts.many')).toContain('savedSearch: – → "slow"')
+    expect(fieldsOf(plan, 'savedSearches.slow')).toEqual(['name: – → "Slow"', 'source: – → "Logs"', 'where: – → "duration:>1"'])
+  })
+
+  it('shows an id that stands for nothing as it is', () => {
+    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
+    expect(fieldsOf(planOf(declared, world), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
+  })
+
+  it('shows what a filter applies to by the names of the sources', () => {
+    const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: 'logs', appliesToSourceIds: ['logs'] }
+    const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
+    const after = { dashboards: { shop: { ...shop, filters: [{ ...filter, appliesToSourceIds: ['logs', 'traces'] }] } } }
+    const world = worldWith({
+      sources: [
+        { id: 'logs', name: 'Logs' },
+        { id: 'traces', name: 'Traces' },
+      ],
+    })
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, world), world)), 'dashboards.shop')).toEqual([
+      'filters["Service"].appliesToSource: ["Logs"] → ["Logs","Traces"]',
+    ])
+  })
+
+  it('tells which side moved', () => {
+    const inFiles = planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 }, many } }, applied)
+    expect(steps(inFiles)).toContain('alerts.errors update (files)')
+    const inService = planOf(declared, { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) })
+    expect(steps(inService).slice(2)).toEqual(['alerts.errors update (service)', 'alerts.many update (service)'])
+    expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
+  })
+
+  it('takes a change of adopt or id for none of the declaration', () => {
+    const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
+    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
+    expect(steps(planOf(again, world))).toContain('alerts.errors update (service)')
+  })
+
+  it('is wrong where no update can clear a field, and deletes nothing for it', () => {
+    const withoutChannel = { ...errors, channel: undefined, channels: undefined }
+    const plan = planOf({ ...declared, alerts: { errors: withoutChannel, many } }, applied)
+    expect(plan.changes.find(({ key }) => key === 'errors')).toMatchObject({ action: 'update', id: 'alerts-errors' })
+    expect(plan.findings).toMatchObject([{ rule: 'cannot-clear', severity: 'error', message: expect.stringContaining('channel') }])
+  })
+
+  it('updates a dashboard whose tiles all go', () => {
+    const plan = planOf({ ...declared, alerts: { many }, dashboards: { shop: { ...shop, tiles: [] } } }, applied, { prune: true })
+    expect(steps(plan)).toContain('dashboards.shop update (files)')
+    expect(plan.findings).toEqual([])
+  })
+
+  it('changes the order of filters', () => {
+    const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
+    const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
+    const world = worldWith({ sources: [{ id: 'logs', name: 'Logs' }] })
+    const [before, after] = [withFilters(filter('A'), filter('B')), withFilters(filter('B'), filter('A'))]
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, world), world)), 'dashboards.shop')).toEqual([
+      'filters (order): ["A","B"] → ["B","A"]',
+    ])
+  })
+
+  it('takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
+    const text = { displayType: 'markdown', markdown: 'x' }
+    const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
+    const world = worldWith({ dashboards } as never)
+    for (const tile of ['Text', { id: 't1' }]) {
+      const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, world)
+      expect(plan.findings.map(({ message }) => message)).toContainEqual(
+        expect.stringContaining('a tile of type markdown carries no alerts'),
+      )
+    }
+  })
+})
+
+describe('what bears the mark and is in no file', () => {
+  const less = { dashboards: { shop }, alerts: { errors } }
+
+  it('stays, and is told of', () => {
+    const plan = planOf(less, applied)
+    expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
+    expect(plan.leftovers).toEqual([
+      { section: 'savedSearches', id: 'savedSearches-slow', name: 'Slow', key: 'slow' },
+      { section: 'alerts', id: 'alerts-many', name: 'Many', key: 'many' },
+    ])
+  })
+
+  it('is not deleted where a copy has the same marker', () => {
+    const copy = { ...applied.savedSearches.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
+    const plan = planOf(less, { ...applied, savedSearches: [...applied.savedSearches, copy] }, { prune: true })
+    expect(plan.findings).toMatchObject([{ rule: 'mark-twice', severity: 'error', message: expect.stringContaining('"My own" (copy)') }])
+  })
+
+  it('is deleted with prune, after everything else and in the opposite order', () => {
+    const plan = planOf(less, applied, { prune: true })
+    expect(steps(plan).slice(2)).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
+    expect(plan.leftovers).toEqual([])
+    expect(plan.changes.at(-1)).toMatchObject({ id: 'savedSearches-slow', name: 'Slow', isAdopted: false, notes: [], fields: [] })
+    expect(plan.changes.at(-1)).not.toHaveProperty('desired')
+  })
+
+  it('is nobody else’s', () => {
+    const foreign = [
+      { id: 'x', name: 'X', note: 'watchkeeper: other/project x 0a1b2c' },
+      { id: 'y', name: 'Y' },
+    ]
+    const plan = planOf(
+      less,
+      { ...applied, alerts: [...applied.alerts, ...(foreign as unknown as typeof applied.alerts)] },
+      { prune: true },
+    )
+    expect(steps(plan).filter((step) => step.endsWith('delete'))).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
+  })
+
+  it('may have a key that its mark does not tell, and no name', () => {
+    const key = 'a-key-that-is-too-long-for-a-tag'
+    const world = afterApply(planOf({ savedSearches: { [key]: slow } }))
+    const nameless = { ...world, savedSearches: world.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof world
+    expect(planOf({ dashboards: { shop } }, nameless).leftovers).toEqual([
+      { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
+    ])
+    const plan = planOf({ dashboards: { shop } }, nameless, { prune: true })
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'delete', key: '', name: '' })
+  })
+})
+
+describe('taking over', () => {
+  const there = { id: 'x', name: 'Errors', source: 'tile', dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A', threshold: 1 }
+  const world = { ...applied, alerts: [there] as unknown as typeof applied.alerts }
+  const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
+
+  it('needs a word in the file', () => {
+    const plan = planOf(only(errors), world)
+    expect(steps(plan)).toContain('alerts.errors create')
+    expect(saidOf(plan)).toEqual([
+      'same-name: alerts.errors: another alert called "Errors" exists (x) and bears no mark; write adopt: true to take it over',
+    ])
+  })
+
+  it.each([
+    ['by name', { adopt: true }],
+    ['by id', { id: 'x', name: 'Renamed' }],
+  ])('updates what differs, %s', (_, words) => {
+    const plan = planOf(only({ ...errors, ...words }), world)
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', isAdopted: true, origin: undefined })
+    expect(plan.findings).toEqual([])
+  })
+
+  it('alone is no difference', () => {
+    const { note: _, ...same } = { ...applied.alerts.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
+    const unmarked = { ...applied, alerts: [{ ...same, note: 'n' }] as unknown as typeof applied.alerts }
+    const plan = planOf(only({ ...errors, adopt: true }), unmarked)
+    expect(steps(plan)).toContain('alerts.errors adopt')
+    expect(plan.changes.at(-1)?.fields).toEqual([])
+  })
+
+  it.each([
+    ['an id that nobody has', { id: 'nobody' }, 'missing-object: alerts.errors: there is no alert nobody; without id a new one is created'],
+    ['an id of what is marked otherwise', { id: 'm' }, 'not-ours: alerts.errors: alert m bears the mark of another key or project'],
+  ])('is refused for %s', (_, words, expected) => {
+    const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
+    const plan = planOf(only({ ...errors, ...words }), { ...world, alerts: [marked] as unknown as typeof applied.alerts })
+    expect(saidOf(plan)).toEqual([expected])
+  })
+})

@@ -1,0 +1,66 @@
+// Whatever a service has, and however somebody spelt the files: what a pull writes leaves plan nothing to do.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { neutral } from '../../../../src/api/profiles.ts'
+import type { Service } from '../../../../src/emulator/index.ts'
+import { blend } from '../../../support/blended-service.ts'
+import { cloud, errors, pull } from '../../../support/drafts.ts'
+import type { Lists } from '../../../support/planning.ts'
+import { type RandomService, randomService } from '../../../support/random-service.ts'
+import { commentsIn, respell, type Spelling, spelling } from '../../../support/spellings.ts'
+
+const connections = [{ id: 'c0' }]
+const sources = ['log', 'trace'].map((kind, i) => ({ id: `s${i}`, name: kind, kind, connection: 'c0' }))
+const webhooks = ['oncall', 'audit'].map((name, i) => ({ id: `w${i}`, name }))
+
+const worldOf = (service: RandomService): Lists => ({ ...service, sources, webhooks }) as unknown as Lists
+
+const service = { sources, connections, webhooks, alerts: [errors] } as unknown as Service
+
+type Files = Readonly<Record<string, string>>
+
+describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
+  const profile = dialect === 'neutral' ? neutral : cloud
+
+  /** What a first pull writes, as somebody else would have written it. */
+  function firstFiles(random: RandomService, how: Spelling): Files {
+    const { objects, after } = pull(worldOf(random), {}, { profile })
+    const ids = new Map(objects.map(({ section, key, id = '' }) => [`${section}.${key}`, id]))
+    return Object.fromEntries(
+      Object.entries(after).map(([path, text]) => [how.json ? path.replace('.yml', '.json') : path, respell(text, ids, how)]),
+    )
+  }
+
+  it('writes every object of any service so that it is found again', () => {
+    const arbitrary = randomService(service, { dialect, isNewer: true, hasForeign: true })
+    fc.assert(
+      fc.property(arbitrary, (random) => {
+        const { objects, inexact, after } = pull(worldOf(random), {}, { profile })
+        expect(inexact).toEqual({})
+        expect(objects.filter(({ what }) => what !== 'added' && what !== 'foreign')).toEqual([])
+        expect(pull(worldOf(random), after, { profile }).files).toEqual([])
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it('changes what changed in files that somebody spelt, and keeps their comments', () => {
+    const arbitrary = randomService(service, { dialect, isNewer: true })
+    const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
+    fc.assert(
+      fc.property(arbitrary, arbitrary, choices, spelling, (first, second, choice, how) => {
+        const files = firstFiles(first, how)
+        const globs = [how.json ? 'o/*.json' : 'o/*.yml']
+        expect(pull(worldOf(first), files, { profile, globs }).files).toEqual([])
+        const world = worldOf(blend(first, second, choice))
+        const again = pull(world, files, { profile, globs })
+        expect(again.inexact).toEqual({})
+        expect(again.objects.filter(({ what }) => what === 'left-out')).toEqual([])
+        expect(pull(world, again.after, { profile, globs }).files).toEqual([])
+        const lost = again.files.flatMap(({ before = '', after }) => commentsIn(before).filter((one) => !after.includes(one)))
+        expect(how.json ? [] : lost).toEqual([])
+      }),
+      { numRuns: 6 },
+    )
+  })
+})

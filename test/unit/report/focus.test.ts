@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Day } from '../../../src/kernel/days.ts'
+import { fromText, sum } from '../../../src/kernel/decimal.ts'
+import { type Charge, type Provider, renderFocus } from '../../../src/report/focus.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { brokenRules, columns, facts, faultsOf, headOf, numberIn, type Row, rowsOf, rules } from '../../support/focus-oracle.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const provider: Provider = {
+  name: 'ClickHouse',
+  serviceName: 'ClickHouse Cloud',
+  serviceCategory: 'Databases',
+  billingAccountId: 'organization',
+  unit: 'CHC',
+  listPrice: { currency: 'USD', amount: '1' },
+}
+
+const charge = (more: Partial<Charge> = {}): Charge => ({
+  date: '2026-01-31' as Day,
+  billed: { from: '2026-01-01' as Day, end: '2026-01-31' as Day },
+  metric: 'compute',
+  amount: fromText('1.25'),
+  entityType: 'service',
+  entityId: 'a',
+  entityName: 'checkout',
+  warehouse: { id: 'w', name: 'main' },
+  locked: true,
+  ...more,
+})
+
+const rowOf = (more: Partial<Charge> = {}, by: Partial<Provider> = {}): Row =>
+  rowsOf(renderFocus([charge(more)], { ...provider, ...by }))[0] ?? {}
+
+describe('the columns', () => {
+  const head = headOf(renderFocus([], provider))
+  const own = head.filter((name) => name.startsWith('x_'))
+  const theirs = head.filter((name) => !name.startsWith('x_'))
+
+  it('are all that FOCUS demands, and none that it does not know', () => {
+    const mandatory = facts.columns.filter(({ featureLevel }) => featureLevel === 'Mandatory').map(({ name }) => name)
+    expect(mandatory.filter((name) => !head.includes(name))).toEqual([])
+    expect(theirs.filter((name) => !columns.has(name))).toEqual([])
+  })
+
+  it('are there once, in the order of their names, ours last', () => {
+    expect(new Set(head).size).toBe(head.length)
+    expect(head).toEqual([...theirs.toSorted(), ...own.toSorted()])
+  })
+
+  it('name no SKU, region or tag: the API knows none of a charge', () => {
+    expect(theirs.filter((name) => /^(?:Sku|Region|Tags)/.test(name))).toEqual([])
+  })
+})
+
+describe('a row', () => {
+  it.each<[string, Partial<Charge>, Row]>([
+    [
+      'of a day',
+      {},
+      { ChargePeriodStart: '2026-01-31T00:00:00Z', ChargePeriodEnd: '2026-02-01T00:00:00Z', BillingPeriodEnd: '2026-02-01T00:00:00Z' },
+    ],
+    [
+      'without a resource',
+      { entityId: '', entityName: 'x', entityType: 'service' },
+      { ResourceId: '', ResourceName: '', ResourceType: '' },
+    ],
+    ['without a name', { entityName: '' }, { ResourceName: '', ChargeDescription: 'compute of a' }],
+    ['without a name of its own', { entityName: 'a' }, { ResourceId: 'a', ResourceName: '' }],
+    ['without a type', { entityType: '' }, { ResourceType: 'unknown' }],
+    ['without anybody', { entityId: '', entityName: '' }, { ChargeDescription: 'compute of the organization' }],
+    ['without a warehouse', { warehouse: undefined }, { SubAccountId: '', SubAccountName: '' }],
+    ['that gives back', { amount: fromText('-0.000000001') }, { EffectiveCost: '-0.000000001', ConsumedQuantity: '-0.000000001' }],
+    ['that can still change', { locked: false }, { x_IsFinal: 'false', x_Metric: 'compute' }],
+  ])('%s is valid', (_, more, expected) => {
+    const row = rowOf(more)
+    expect(row).toMatchObject(expected)
+    expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
+  })
+
+  it('stays valid and one row with untrusted text', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size-')),
+      ({ value: text }) => {
+        const rows = rowsOf(
+          renderFocus([charge({ entityName: text, entityType: text, entityId: `id ${text}`, metric: text || 'x' })], provider),
+        )
+        expect(rows).toHaveLength(1)
+        expect(faultsOf(rows).filter((fault) => !/^(?:ResourceName|ResourceType) is no String/.test(fault))).toEqual([])
+      },
+    ))
+
+  it('costs what its unit costs', () => {
+    expect(rowOf({ amount: fromText('0.1') }, { listPrice: { currency: 'EUR', amount: '0.3' } })).toMatchObject({
+      BilledCost: '0.03',
+      ListUnitPrice: '0.3',
+      BillingCurrency: 'EUR',
+      PricingCurrency: 'CHC',
+      PricingCurrencyEffectiveCost: '0.1',
+    })
+  })
+})
+
+describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s', (dialect) => {
+  const emulator = useEmulator({ dialect })
+  const run = async (more: Readonly<Record<string, string>> = {}) => {
+    const period = { period: 'last-30-days', budget: '1000', 'focus-file': 'focus.csv', ...more }
+    const { files, document } = await invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'usage-cost', ...period } })
+    return { rows: rowsOf(files[0]?.content ?? ''), document }
+  }
+  let month: Awaited<ReturnType<typeof run>>
+  beforeAll(async () => {
+    month = await run()
+  })
+
+  it('breaks nothing that FOCUS demands of a value', () => {
+    expect(month.rows.length).toBeGreaterThan(100)
+    expect(faultsOf(month.rows)).toEqual([])
+  })
+
+  it.each(Object.entries(rules))('has rows of which each %s', (_, holds) => {
+    expect(month.rows.filter((row) => !holds(row))).toEqual([])
+  })
+
+  it('adds up to the total, to the last digit', () => {
+    expect(sum(month.rows.map((row) => numberIn(row, 'EffectiveCost'))).toFixed()).toBe(month.document.grandTotalCredits)
+  })
+
+  it('is in the currency of the price list, or in none', () => {
+    const [currency, unit] = dialect === 'neutral' ? ['XXX', 'Credits'] : ['USD', 'CHC']
+    expect(new Set(month.rows.map((row) => `${row.BillingCurrency} ${row.PricingCurrency} ${row.PricingUnit}`))).toEqual(
+      new Set([`${currency} ${unit} ${unit}`]),
+    )
+  })
+
+  it('calls a sub account what its warehouse is called', () => {
+    expect(new Set(month.rows.map((row) => row.SubAccountName))).toEqual(new Set(['demo-warehouse']))
+  })
+
+  it('follows the billing cycle that was given', async () => {
+    const { rows } = await run({ period: 'previous-billing-cycle', 'billing-cycle-day': '15' })
+    expect(brokenRules(rows)).toEqual([])
+    expect(rows.map((row) => row.BillingPeriodStart).every((start) => start?.endsWith('-15T00:00:00Z'))).toBe(true)
+  })
+})
+
+describe('the oracle', () => {
+  const good = rowOf()
+
+  it.each<[string, Row]>([
+    ['BilledCost is null', { BilledCost: '' }],
+    ['BilledCost is no Decimal: 1e5', { BilledCost: '1e5' }],
+    ['BilledCost is no Decimal: 1,000', { BilledCost: '1,000' }],
+    ['ChargeCategory is not allowed: usage', { ChargeCategory: 'usage' }],
+    ['ChargePeriodStart is no DateTime: 2026-01-31', { ChargePeriodStart: '2026-01-31' }],
+    ['ServiceCategory is not allowed: Observability', { ServiceCategory: 'Observability' }],
+  ])('sees that %s', (fault, broken) => {
+    expect(faultsOf([{ ...good, ...broken }])).toEqual([fault])
+  })
+
+  it.each<[string, Row]>([
+    ['has a price, a quantity and a unit', { PricingUnit: '' }],
+    ['costs its list price times its quantity', { ListCost: '1.2500001' }],
+    ['has a resource with a type, or none at all', { ResourceType: '' }],
+    ['has a resource name only with a resource, and no copy of its id', { ResourceName: 'a' }],
+    ['has a sub account with a name, or none at all', { SubAccountName: '' }],
+    ['is charged inside its billing period', { ChargePeriodEnd: '2026-02-02T00:00:00Z' }],
+  ])('sees when no row %s', (rule, broken) => {
+    expect(brokenRules([good])).toEqual([])
+    expect(brokenRules([{ ...good, ...broken }])).toEqual([rule])
+  })
+})

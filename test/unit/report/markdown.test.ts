@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import type { Block } from '../../../src/report/blocks.ts'
+import { data, ours, say, strong } from '../../../src/report/line.ts'
+import { renderMarkdown } from '../../../src/report/markdown.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+
+const table = (rows: number): Block => ({
+  kind: 'table',
+  title: 'By entity',
+  columns: [{ title: 'Entity' }, { title: 'Amount', align: 'right' }],
+  rows: Array.from({ length: rows }, (_, i) => [[data(`entity ${i}`)], say`${i}`]),
+})
+
+describe('renderMarkdown', () => {
+  it('starts with the verdict', () => {
+    const text = renderMarkdown([{ kind: 'verdict', status: 'fail', line: say`Spend of ${'checkout'} is ${strong('too high')}` }])
+    expect(text).toBe('### ❌ Spend of `checkout` is **too high**\n\n')
+  })
+
+  it('writes numbers on the right', () => {
+    expect(renderMarkdown([table(1)])).toBe('**By entity**\n\n| Entity | Amount |\n| --- | ---: |\n| `entity 0` | 0 |\n\n')
+  })
+
+  it('folds details, with Markdown inside', () => {
+    const text = renderMarkdown([{ kind: 'details', title: '2 records <x>', blocks: [table(2)] }])
+    expect(text).toContain('<details><summary>2 records &#60;x&#62;</summary>\n\n**By entity**')
+    expect(kindsIn(text)).toContain('table')
+  })
+
+  it('draws bars from zero and a sparkline beside them', () => {
+    const points = [1, 2, 0.5].map((value, i) => ({ label: `0${i + 1}`, value }))
+    const text = renderMarkdown([{ kind: 'chart', title: 'Credits per day', unit: 'Credits', points }])
+    expect(text).toContain('Credits per day ▅█▃')
+    expect(text).toContain('y-axis "Credits" 0 --> 2.1')
+    expect(text).toContain('bar [1, 2, 0.5]')
+  })
+
+  it('gives every bar a label of its own, most of them invisible: equal ones would fall together', () => {
+    const points = Array.from({ length: 365 }, (_, i) => ({ label: `${i}`, value: i }))
+    const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
+    const labels = axis.split(', ')
+    expect(new Set(labels).size).toBe(365)
+    expect(labels.filter((label) => /\d/.test(label)).length).toBeLessThanOrEqual(12)
+    expect(new Set(labels.map((label) => label.trim())).size).toBe(365)
+  })
+
+  it('puts facts upright that would be too wide side by side', () => {
+    const fact = (value: string) => ({ label: 'Id', value: [ours(value)] })
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')
+    expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(
+      /^\| Field \| Value \|\n.*\n\| Id \| x+ \|\n\| Id \| y+ \|\n/,
+    )
+  })
+
+  it('shows no table without rows', () => {
+    expect(renderMarkdown([table(0), { kind: 'details', title: '0 records', blocks: [table(0)] }])).toBe('')
+  })
+
+  it('writes no exponent into a chart', () => {
+    const text = renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points: [{ label: 'a', value: 1e-9 }] }])
+    expect(text).not.toMatch(/\de-/)
+  })
+
+  it('shows untrusted text only as text', () =>
+    forEachEntry(hostile, ({ value }) => {
+      const blocks: Block[] = [
+        { kind: 'verdict', status: 'pass', line: say`Alert ${value}` },
+        { kind: 'paragraph', line: say`${value}` },
+        { kind: 'list', items: [say`${value}`, say`x ${value} y`] },
+        { kind: 'facts', facts: [{ label: 'Name', value: [data(value)] }] },
+        { kind: 'table', columns: [{ title: 'Name' }], rows: [[[data(value)]]] },
+        { kind: 'details', title: value, blocks: [{ kind: 'paragraph', line: say`${value}` }] },
+        { kind: 'preformatted', text: value.slice(0, 2000) },
+      ]
+      const text = renderMarkdown(blocks)
+      const kinds = [
+        'root',
+        'heading',
+        'paragraph',
+        'text',
+        'inlineCode',
+        'list',
+        'listItem',
+        'table',
+        'tableRow',
+        'tableCell',
+        'html',
+        'code',
+        'emphasis',
+      ]
+      expect([...kindsIn(text)].filter((kind) => !kinds.includes(kind))).toEqual([])
+      expect(foreignHtml(text)).toEqual([])
+    }))
+})
+
+describe('the size limit', () => {
+  const limit = 1024 * 1024
+
+  it('cuts a table between two rows and says how many are missing', () => {
+    const text = renderMarkdown([{ kind: 'verdict', status: 'pass', line: [ours('ok')] }, table(100_000)], limit)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(limit * 0.95)
+    const written = text.match(/^\| `entity/gm)?.length ?? 0
+    expect(text).toContain(`*${100_000 - written} more rows did not fit here: see the result file.*`)
+  })
+
+  it('counts bytes, not characters', () => {
+    const rows = Array.from({ length: 3000 }, () => [[data('😀'.repeat(99))]])
+    expect(Buffer.byteLength(renderMarkdown([{ kind: 'table', columns: [{ title: 'x' }], rows }], limit))).toBeLessThanOrEqual(limit)
+  })
+
+  it('closes details that it had to cut', () => {
+    const text = renderMarkdown([{ kind: 'details', title: 'records', blocks: [table(100_000)] }], 10_000)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(10_000)
+    expect(text.trimEnd().endsWith('</details>')).toBe(true)
+    expect(text).toContain('more rows did not fit here')
+  })
+
+  it('leaves out whole blocks that do not fit and says so', () => {
+    const text = renderMarkdown(
+      [
+        { kind: 'preformatted', text: 'x'.repeat(5000) },
+        { kind: 'paragraph', line: [ours('short')] },
+      ],
+      1000,
+    )
+    expect(text).toBe('short\n\n*1 more sections did not fit here: see the result file.*\n')
+  })
+})

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { type Element, Window } from 'happy-dom'
+import { afterAll, describe, expect, it } from 'vitest'
+import { clip, printable } from '../../../src/kernel/text.ts'
+import type { Block } from '../../../src/report/blocks.ts'
+import { data, type Line, ours, say } from '../../../src/report/line.ts'
+import { renderPage } from '../../../src/report/page.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const window = new Window({ settings: { disableJavaScriptEvaluation: true, disableCSSFileLoading: true } as object })
+afterAll(() => window.happyDOM.close())
+
+const parseAnew = (html: string) => new window.DOMParser().parseFromString(html, 'text/html')
+
+let last: { readonly html: string; readonly page: ReturnType<typeof parseAnew> } | undefined
+
+/** One page is asked about many times in a row, and parsing it takes the longest. */
+function parse(html: string) {
+  if (last?.html !== html) last = { html, page: parseAnew(html) }
+  return last.page
+}
+
+const all = (html: string): readonly Element[] => [...parse(html).querySelectorAll('*')]
+
+const textsOf = (html: string, selector: string): readonly string[] =>
+  [...parse(html).querySelectorAll(selector)].map(({ textContent }) => textContent)
+
+const ourTags = 'html head meta title style body main footer script h1 h2 span p ul li dl div dt dd table thead tbody tr th td'.split(' ')
+const knownTags = new Set([...ourTags, 'details', 'summary', 'pre', 'code', 'em', 'strong'])
+
+/** What could load, send or run something, or is no element of ours. */
+const dangers = (html: string): readonly string[] =>
+  all(html).flatMap((element) => {
+    const names = element.getAttributeNames()
+    const bad = names.filter((name) => /^on|^(?:src|srcset|href|action|formaction|data|poster|ping|background|style)$/.test(name))
+    const tag = element.tagName.toLowerCase()
+    return [...(knownTags.has(tag) ? [] : [tag]), ...bad.map((name) => `${tag} ${name}`)]
+  })
+
+const everywhere = (text: string): readonly Block[] => [
+  { kind: 'verdict', status: 'fail', line: say`Alert ${text}` },
+  { kind: 'paragraph', line: [data(text)] },
+  { kind: 'list', items: [[data(text)]] },
+  { kind: 'facts', facts: [{ label: text, value: [data(text)] }] },
+  { kind: 'table', title: text, columns: [{ title: text }], rows: [[[data(text)]]] },
+  {
+    kind: 'chart',
+    title: text,
+    unit: text,
+    points: [
+      { label: text, value: 1 },
+      { label: 'b', value: 2 },
+    ],
+  },
+  { kind: 'details', title: text, blocks: [{ kind: 'preformatted', text }] },
+]
+
+describe('foreign text', () => {
+  it('shows untrusted text only as text, wherever it is', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size-')),
+      ({ value }) => {
+        const html = renderPage(value, everywhere(value))
+        const text = printable(value)
+        expect(dangers(html)).toEqual([])
+        for (const selector of ['h1 :last-child', 'main p:not(.hint)', 'li', 'dd', 'td']) {
+          expect(textsOf(html, selector)).toEqual([text === '' ? 'empty' : printable(clip(value, 200))])
+        }
+        for (const selector of ['dt', 'th', 'summary']) expect(textsOf(html, selector)).toEqual([text])
+        expect(textsOf(html, 'h2')).toEqual([text, text])
+        expect(textsOf(html, 'title')).toEqual([`${text} · Watchkeeper`])
+        expect(parse(html).querySelector('.chart')?.getAttribute('aria-label')).toBe(text)
+        expect(textsOf(html, 'pre')).toEqual([value.split('\n').map(printable).join('\n')])
+        const [chart] = JSON.parse(parse(html).querySelector('#charts')?.textContent ?? '')
+        expect(chart).toMatchObject({ labels: [text, 'b'], unit: text, totals: [1, 2] })
+      },
+    ))
+
+  it('stays short with long text', () =>
+    forEachEntry(
+      hostile.filter(({ value }) => value.length > 200),
+      ({ value }) => {
+        const html = renderPage('x', [{ kind: 'table', columns: [{ title: 'a' }], rows: [[[data(value)]]] }])
+        expect(textsOf(html, 'td')).toEqual([printable(clip(value, 200))])
+      },
+    ))
+
+  it('cannot end the data of the charts', () => {
+    const unit = '</script><script>alert(1)</script><!--<script>\u2028'
+    const html = renderPage('x', [{ kind: 'chart', title: 't', unit, points: [{ label: ']]>', value: 1 }] }])
+    expect(parse(html).querySelectorAll('script')).toHaveLength(2)
+    expect(JSON.parse(textsOf(html, '#charts')[0] ?? '')[0].unit).toBe(printable(unit))
+    expect(html).not.toContain('alert(1)<')
+  })
+})
+
+describe('a table', () => {
+  const keyOf = (text: string, line: Line = [ours(text)]) =>
+    parse(renderPage('x', [{ kind: 'table', columns: [{ title: 'a' }], rows: [[line]] }]))
+      .querySelector('td')
+      ?.getAttribute('data-sort')
+
+  it.each<[string, string | null]>([
+    ['1,234.5', '1234.5'],
+    ['-0.25', '-0.25'],
+    ['+12.00', '+12.00'],
+    ['12.3 %', '12.3'],
+    ['1,012.3 %', '1012.3'],
+    ['██████░░░░\u00a061.2\u00a0%', '61.2'],
+    ['21\u00a0Nov\u00a02026', String(Date.parse('2026-11-21T00:00:00Z'))],
+    ['23\u00a0Oct\u00a0–\u00a021\u00a0Nov\u00a02026', String(Date.parse('2026-11-21T00:00:00Z'))],
+    ['2026-11-21', null],
+    ['–', null],
+    ['not yet', null],
+    ['12 of 13', null],
+  ])('sorts %s by %s', (text, key) => {
+    expect(keyOf(text)).toBe(key)
+  })
+
+  it('sorts foreign text as text, even when it looks like a number', () => {
+    expect(keyOf('', [data('1,2')])).toBeNull()
+  })
+})
+
+describe('the page of a month', () => {
+  const emulator = useEmulator()
+  const run = async () => {
+    const inputs = {
+      ...inputsFor(emulator()),
+      operation: 'usage-cost',
+      period: 'last-30-days',
+      compare: 'previous-period',
+      'html-file': 'x.html',
+    }
+    return (await invokeText({ inputs })).files[0]?.content ?? ''
+  }
+
+  it('loads nothing, and allows nothing but its own script', async () => {
+    const html = await run()
+    expect(dangers(html)).toEqual([])
+    const page = parse(html)
+    const scripts = [...page.querySelectorAll('script')]
+    expect(scripts.map((script) => script.getAttributeNames())).toEqual([['type', 'id'], []])
+    const hash = createHash('sha256')
+      .update(scripts[1]?.textContent ?? '')
+      .digest('base64')
+    const policy = page.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute('content')
+    expect(policy).toBe(`default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'`)
+    expect(page.querySelector('style')?.textContent).not.toMatch(/url\(|@import|expression/i)
+  })
+
+  it('is smaller than 120 kB', async () => {
+    expect(Buffer.byteLength(await run())).toBeLessThan(120_000)
+  })
+
+  it('says what it is before anything else', async () => {
+    const page = parse(await run())
+    expect(page.documentElement.getAttribute('lang')).toBe('en')
+    expect(page.querySelector('head')?.firstElementChild?.getAttribute('charset')).toBe('utf-8')
+    expect(page.querySelectorAll('h1')).toHaveLength(1)
+    expect(page.querySelector('main')?.firstElementChild?.tagName).toBe('H1')
+    expect(page.querySelectorAll('tbody tr').length).toBeGreaterThan(30)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { renderSarif, type SarifFinding } from '../../../src/report/sarif.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+
+const rules = [
+  { id: 'one', description: 'The first.', severity: 'error' as const },
+  { id: 'two', description: 'The second.', severity: 'note' as const },
+]
+
+interface Log {
+  readonly version: string
+  readonly runs: readonly [
+    {
+      readonly tool: { readonly driver: { readonly name: string; readonly rules: readonly { readonly id: string }[] } }
+      readonly results: readonly {
+        readonly ruleId: string
+        readonly ruleIndex: number
+        readonly level: string
+        readonly message: { readonly text: string }
+        readonly locations: readonly [
+          {
+            readonly physicalLocation: {
+              readonly artifactLocation: { readonly uri: string }
+              readonly region: { readonly startLine: number; readonly startColumn?: number }
+            }
+          },
+        ]
+      }[]
+    },
+  ]
+}
+
+const render = (findings: readonly SarifFinding[]): Log => JSON.parse(renderSarif(rules, findings)) as Log
+
+const finding = (changes: Partial<SarifFinding> = {}): SarifFinding => ({
+  rule: 'one',
+  severity: 'error',
+  message: 'is wrong',
+  place: { file: 'a/b.yml', line: 3, column: 5 },
+  ...changes,
+})
+
+describe('findings as SARIF', () => {
+  it('have all that code scanning asks for', () => {
+    const { version, runs } = render([finding(), finding({ rule: 'two', severity: 'warning' })])
+    expect(version).toBe('2.1.0')
+    expect(runs[0].tool.driver).toMatchObject({
+      name: 'watchkeeper',
+      rules: [
+        {
+          id: 'one',
+          shortDescription: { text: 'The first.' },
+          fullDescription: { text: 'The first.' },
+          help: { text: expect.stringContaining('The first.') },
+          defaultConfiguration: { level: 'error' },
+        },
+        { id: 'two', defaultConfiguration: { level: 'note' } },
+      ],
+    })
+    expect(runs[0].results).toMatchObject([
+      {
+        ruleId: 'one',
+        ruleIndex: 0,
+        level: 'error',
+        message: { text: 'is wrong' },
+        locations: [{ physicalLocation: { artifactLocation: { uri: 'a/b.yml' }, region: { startLine: 3, startColumn: 5 } } }],
+      },
+      // What the repository made of the rule, not what it usually is.
+      { ruleId: 'two', ruleIndex: 1, level: 'warning' },
+    ])
+  })
+
+  it('that are about a whole file stand at its first line', () => {
+    const [result] = render([finding({ place: { file: 'a.yml' } })]).runs[0].results
+    expect(result?.locations[0].physicalLocation.region).toEqual({ startLine: 1 })
+  })
+
+  it.each(['a b.yml', 'ä.yml', '#1?.yml', '%41.yml', 'a\nb.yml', '::error::.yml', '\ud800.yml', '[x].yml'])(
+    'name the file by a relative uri that leads back to it: %j',
+    (file) => {
+      const [result] = render([finding({ place: { file: `d/${file}`, line: 1 } })]).runs[0].results
+      const { uri } = result?.locations[0].physicalLocation.artifactLocation ?? { uri: '' }
+      expect(uri).toMatch(/^d\/[\w.~!*'()%-]+$/)
+      expect(decodeURIComponent(uri)).toBe(`d/${file.toWellFormed()}`)
+    },
+  )
+
+  it('keep a message as it is', () =>
+    forEachEntry(
+      hostile.filter(({ value }) => value.length < 1024),
+      ({ value }) => {
+        expect(render([finding({ message: value })]).runs[0].results[0]?.message.text).toBe(value)
+      },
+    ))
+
+  it('are the worst of them where there are more than code scanning takes', () => {
+    const notes = Array.from({ length: 25_000 }, () => finding({ rule: 'two', severity: 'note' }))
+    const { results } = render([...notes, finding()]).runs[0]
+    expect(results).toHaveLength(25_000)
+    expect(results.at(-1)?.level).toBe('error')
+  })
+
+  it('may be none, which closes what was open before', () => {
+    expect(render([]).runs[0].results).toEqual([])
+  })
+})

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { chunkImports } from '../../../scripts/chunks.ts'
+import { plan } from '../../../src/operations/provisioning/plan.ts'
+import { usageCost } from '../../../src/operations/usage/usage-cost.ts'
+
+const root = new URL('../../..', import.meta.url).pathname
+
+describe('the files that the bundle is cut into', () => {
+  it.each([
+    ["const { plan } = await import('./provisioning/plan.js')", 'webpackChunkName: "on-demand"'],
+    ["(await import('../../github/tell.js')).tellGitHub", 'webpackChunkName: "on-demand"'],
+    ["const { diffLines } = await import('diff')", 'webpackChunkName: "on-demand"'],
+    ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
+  ])('%s', (text, comment) => {
+    expect(chunkImports(text)).toBe(text.replace(/import\((.*?)\)/, `import(/* ${comment} */ $1)`))
+  })
+
+  it.each(["await import('undici')", "await import('node:zlib')", "import { a } from './a.js'", 'import(path)'])(
+    'leaves %s alone',
+    (text) => {
+      expect(chunkImports(text)).toBe(text)
+    },
+  )
+
+  const textOf = (name: string): string => readFileSync(join(root, 'dist', name), 'utf8')
+  const chunks = readdirSync(join(root, 'dist')).filter((name) => /^\d+\.index\.js$/.test(name))
+  const holding = (words: string): readonly string[] => ['index.js', ...chunks].filter((name) => textOf(name).includes(words))
+
+  it.each([
+    ['the cost gate', usageCost.summary],
+    ['a plan', plan.summary],
+    ['YAML', 'resolveBlockMap'],
+    ['undici', 'HTTPParserError'],
+    ['Octokit', 'octokit-core.js'],
+  ])('%s stands in one of them, and only the cost gate in the one that every step reads', (what, words) => {
+    const files = holding(words)
+    expect(files).toHaveLength(1)
+    expect(files.includes('index.js')).toBe(what === 'the cost gate')
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator()
+
+const run = (inputs: Readonly<Record<string, string>>, more: Omit<InvokeOptions, 'inputs'> = {}) =>
+  invokeText({ inputs: { ...inputsFor(emulator()), ...inputs }, ...more })
+
+describe('wrong input', () => {
+  it('gets the nearest known name for a misspelt operation', async () => {
+    const ran = await run({ operation: 'usage-costs' })
+    expect(ran.reason).toBe('operation: "usage-costs" is not known, did you mean "usage-cost"?')
+  })
+
+  it('names the operations when none was given', async () => {
+    expect((await run({})).reason).toMatch(/^operation: is missing; accepted: create-alert, .*doctor$/)
+  })
+
+  it.each([
+    ['bugdet', 'budget'],
+    ['Budgett', 'budget'],
+    ['api_key_id', 'api-key-id'],
+    ['on_missing', 'on-missing'],
+  ])('is an undeclared input such as %s: it must never mean that nothing was set', async (misspelt, meant) => {
+    const ran = await run({ operation: 'usage-cost', period: 'today', [misspelt]: '100' })
+    expect(ran.document.status).toBe('error')
+    expect(ran.reason).toBe(`${misspelt.toLowerCase()}: is no input of usage-cost, did you mean "${meant}"?`)
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it.each(['constructor', '__proto__', 'to-string', 'has-own-property', 'length', '0'])('is an input called %s', async (name) => {
+    const ran = await run({ operation: 'list-sources', [name]: 'x' })
+    expect(ran.document.status).toBe('error')
+    expect(ran.reason).toMatch(/is no input of list-sources/)
+  })
+
+  it('is an input of another operation', async () => {
+    const ran = await run({ operation: 'list-sources', budget: '100' })
+    expect(ran.reason).toBe('budget: is no input of list-sources')
+  })
+
+  it('is a variable that looks like an input and is never read', async () => {
+    const ran = await run({ operation: 'usage-cost', period: 'today' }, { env: { WATCHKEEPER_BUDGET: '100' } })
+    expect(ran.reason).toBe('WATCHKEEPER_BUDGET: is never read: only common inputs have a variable; give the input budget')
+  })
+
+  it('is nothing that is empty: that means not given', async () => {
+    const ran = await run({ operation: 'list-sources', kind: '', 'name-contains': '   ', budget: '' })
+    expect(ran.document.status).toBe('pass')
+    expect(ran.outputs.count).toBe('4')
+  })
+
+  it.each([
+    [{ period: 'today', 'from-date': '2026-01-01' }, 'from-date: cannot be given together with period'],
+    [{ 'from-date': '2026-01-01' }, 'to-date: is missing: a period has two ends'],
+    [{}, 'period: is missing: give period, or from-date and to-date'],
+    [
+      { 'from-date': '2026-02-30', 'to-date': '2026-03-01' },
+      'from-date: "2026-02-30" is not accepted; accepted: a UTC day of the calendar as YYYY-MM-DD',
+    ],
+    [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, 'to-date: is 2026-03-01, before from-date 2026-03-02'],
+    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /^from-date: is 2099-01-01, which is still to come/],
+    [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: means nothing without/],
+    [{ period: 'billing-cycle', 'billing-cycle-day': '32' }, /^billing-cycle-day: "32" is not accepted/],
+    [{ period: 'today', filter: 'team=x' }, /^filter: .* is not accepted; accepted: tag:Key=Value/],
+  ])('of a period: %j', async (inputs, reason) => {
+    const ran = await run({ operation: 'usage-cost', ...inputs })
+    expect(ran.reason).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason))
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it.each(['http://api.example.com', 'https://user:hunter2hunter2@h', 'ftp://x', 'https://h?x', 'https://h\\@evil'])(
+    'of an address: %s',
+    async (url) => {
+      const ran = await run({ operation: 'list-sources', 'api-url': url })
+      expect(ran.reason).toMatch(/^api-url: /)
+      expect(ran.reason).not.toContain('hunter2')
+    },
+  )
+
+  it.each([
+    [{ 'api-key-secret': 'short' }, /^api-key-secret: is not accepted; accepted: at least 8 characters/],
+    [{ 'api-key-secret': 'with\nnewline-inside' }, /^api-key-secret: is not accepted/],
+    [{ 'api-key-id': 'a:b' }, /^api-key-id: "a:b" is not accepted/],
+    [{ 'api-key-secret': '' }, /^api-key-secret: is missing: give the input, or set WATCHKEEPER_API_KEY_SECRET$/],
+  ])('of credentials: %j', async (inputs, reason) => {
+    const ran = await run({ operation: 'list-sources', ...inputs })
+    expect(ran.reason).toMatch(reason)
+  })
+
+  it('is certificate checking that was turned off', async () => {
+    const ran = await run({ operation: 'list-sources' }, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+    expect(ran.reason).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED: is 0/)
+  })
+
+  it('is a proxy that is no url, by the name of its variable', async () => {
+    const ran = await run({ operation: 'list-sources' }, { env: { HTTPS_PROXY: 'proxy-secret-password' } })
+    expect(ran.reason).toMatch(/^HTTPS_PROXY: is no proxy url; accepted: http:\/\/\[user:password@\]host:port/)
+  })
+})
