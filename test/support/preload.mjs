@@ -47,10 +47,12 @@ if (breaks !== undefined) {
 }
 
 if (reportTo !== undefined) {
+  // Not resourceUsage().maxRSS: it counts the memory of the process that started this one, up to the exec.
+  const peakMegabytes = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024
   const report = (code) => ({
     code,
     activeMs: performance.now() - (firstWordAt ?? 0),
-    peakMegabytes: process.resourceUsage().maxRSS / 1024,
+    peakMegabytes: peakMegabytes(),
     resources: process.getActiveResourcesInfo(),
     arguments: readFileSync('/proc/self/cmdline', 'utf8'),
   })
