@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import type { Clock } from '../src/core/clock.ts'
 import { demo } from '../src/emulator/index.ts'
-import type { Clock } from '../src/kernel/clock.ts'
-import { cancelOnAbort } from '../src/surfaces/cancellation.ts'
-import { type Invoked, invoke } from '../src/surfaces/invoke.ts'
-import { workspaceFiles } from '../src/surfaces/workspace.ts'
+import { cancelOnAbort } from '../src/runtime/cancellation.ts'
+import { type Invoked, invoke } from '../src/runtime/run.ts'
+import { workspaceFiles } from '../src/runtime/workspace.ts'
 import { declareObjects } from './declared-objects.ts'
 
 export interface Place {

@@ -1,5 +1,5 @@
 // `npm run generate` and its `--check`.
-import { generate } from '../src/reference/generate.ts'
+import { generate } from './reference/generate.ts'
 
 const check = process.argv.includes('--check')
 const stale = await generate(new URL('..', import.meta.url).pathname, check)

@@ -1,5 +1,5 @@
 // The action's entry: hands environment and signals over. Nothing else reads them.
-import { reportCrash, runAction } from './surfaces/action/run-action.ts'
+import { reportCrash, runAction } from './runtime/action/run-action.ts'
 
 // A reader that went away ends the log, not the verdict.
 process.stdout.on('error', () => undefined)

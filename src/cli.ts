@@ -11,8 +11,8 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 }
 
 // Only now: an older Node could not even load them.
-const { toWatchkeeperError } = await import('./kernel/errors.ts')
-const { runCli } = await import('./surfaces/cli/run-cli.ts')
+const { toWatchkeeperError } = await import('./core/errors.ts')
+const { runCli } = await import('./runtime/cli/run-cli.ts')
 
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)

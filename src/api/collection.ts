@@ -1,13 +1,12 @@
 // The requests that every observability resource has in common.
 import type * as z from 'zod'
-import { WatchkeeperError } from '../kernel/errors.ts'
-import { holds, isSame } from '../kernel/same.ts'
-import { quote } from '../kernel/text.ts'
+import { holds, isSame } from '../core/equality.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
-import { type ApiPath, isResourceId, path, under } from './path.ts'
+import { type ApiPath, isResourceId, path, type Service, servicePath, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Found, Requester } from './requester.ts'
-import { type Service, servicePath } from './service.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the product answers. */

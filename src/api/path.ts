@@ -29,3 +29,13 @@ export function under(base: ApiPath, name: string, rest: ApiPath = '' as ApiPath
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
   return `${base}/${name}${rest}` as ApiPath
 }
+
+// Owns where things stand: the organization and service that a request is about.
+
+export interface Service {
+  readonly organizationId: string
+  readonly serviceId: string
+}
+
+export const servicePath = ({ organizationId, serviceId }: Service): ApiPath =>
+  path`/v1/organizations/${organizationId}/services/${serviceId}`

@@ -1,16 +1,154 @@
-// Owns a request from first try to last: paced, tried again as the policy says, within the operation's deadline.
-import type { Clock } from '../kernel/clock.ts'
-import { WatchkeeperError } from '../kernel/errors.ts'
-import type { Redact } from '../kernel/secrets.ts'
+import type { Clock } from '../core/clock.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
+import type { Redact } from '../core/secrets.ts'
+import { quote } from '../core/text.ts'
+import { createDeadline, inSeconds } from '../http/deadline.ts'
+import { ExchangeFailure } from '../http/exchange-failure.ts'
+import { type Headers, type Pacer, readWindow, toldWaitMs, type WindowNews } from '../http/rate-limit.ts'
+import {
+  certaintyOf,
+  createTries,
+  decideRetry,
+  type Failure,
+  type FailureCause,
+  isTlsCode,
+  type Method,
+  patienceFor,
+  type RetryAnswer,
+  type Tries,
+} from '../http/retry.ts'
+import { type Answer, connectTimeoutMs, type Exchange, type Transport } from '../http/transport.ts'
 import { ApiError, type RequestFacts } from './api-error.ts'
-import { attempt, type Hit, type Miss, type Reader } from './attempt.ts'
-import { createDeadline, inSeconds } from './deadline.ts'
-import type { Pacer } from './pacer.ts'
 import type { ApiPath } from './path.ts'
-import { readWindow, toldWaitMs, type WindowNews } from './rate-limit.ts'
-import { decideRetry, type Method, patienceFor, type RetryAnswer } from './retry.ts'
-import type { Exchange, Transport } from './transport.ts'
-import { createTries, type Tries } from './tries.ts'
+import { errorMessageOf, requestIdOf } from './wire.ts'
+
+// Owns one attempt at a request: an exchange, judged. The outcome is a value; whether to try again is decided elsewhere.
+
+/** Reads the parsed answer; returns what does not fit, and where, instead of throwing. */
+export type Reader<T> = (json: unknown, headers: Headers) => { readonly value: T } | { readonly misfit: string }
+
+export interface Hit<T> {
+  readonly value: T
+  readonly status: number
+  readonly headers: Headers
+  readonly requestId: string | undefined
+}
+
+export interface Miss extends Failure {
+  readonly headers: Headers
+  readonly requestId?: string
+  /** Code of a failed exchange. */
+  readonly code?: string
+  /** What happened, in words that hold no secret and no control character. */
+  readonly detail: string
+  /** Whether an error answer was the API's own: JSON, or the plain text that the product sends for some. A page of HTML is not. */
+  readonly isFromApi?: boolean
+}
+
+export type Outcome<T> = { readonly hit: Hit<T> } | { readonly miss: Miss }
+
+export interface AttemptOptions<T> {
+  readonly transport: Transport
+  readonly exchange: Exchange
+  readonly read: Reader<T>
+  /** Takes secrets out of foreign words before they are cut to size: half a secret would not be recognized any more. */
+  readonly redact: Redact
+}
+
+export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>> {
+  try {
+    return judge(await options.transport.exchange(options.exchange), options)
+  } catch (thrown) {
+    if (thrown instanceof ExchangeFailure) return { miss: missOfFailure(thrown, options.exchange.timeoutMs) }
+    throw thrown
+  }
+}
+
+function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): Outcome<T> {
+  const { status, headers } = answer
+  if (status >= 300 && status < 400) return { miss: missOfRedirect(answer, exchange.url) }
+  const parsed = parse(answer.text, redact)
+  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
+  const known = { status, headers, ...(requestId !== undefined && { requestId }) }
+  if (status >= 400) {
+    const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
+    const certainty = certaintyOf({ status, readable: true })
+    const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
+    return { miss: { ...known, cause: 'status', certainty, isFromApi, detail: quote(said.trim()) } }
+  }
+  const unsure = { ...known, certainty: certaintyOf({ status, readable: false }) }
+  if ('problem' in parsed) return { miss: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
+  const result = read(parsed.json, headers)
+  if ('misfit' in result && answer.text === '') return { miss: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
+  if ('misfit' in result)
+    return { miss: { ...unsure, cause: 'unfit', detail: withWords(result.misfit, redact(errorMessageOf(parsed.json) ?? '')) } }
+  return { hit: { value: result.value, status, headers, requestId } }
+}
+
+// It goes into outputs and messages as it is, so that one that holds a secret is none.
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+  const requestId = requestIdOf(json, headers['x-request-id'])
+  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
+}
+
+const withWords = (misfit: string, words: string): string => (words === '' ? misfit : `${misfit}; the API said: ${quote(words)}`)
+
+function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
+  if (text === '') return { json: undefined }
+  try {
+    return { json: parseJson(text) }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(redact(text)))}` }
+  }
+}
+
+/** Where the words of an error page are, if it has any. */
+const longestPage = 20_000
+
+// What a person would read on a page of HTML. It is quoted like any foreign text, so nothing depends on finding every tag.
+function bareText(whole: string): string {
+  const text = whole.slice(0, longestPage)
+  return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
+}
+
+function missOfRedirect({ status, headers }: Answer, from: URL): Miss {
+  const location = headers.location
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined
+  const detail = target === undefined ? 'a redirect without a usable target' : `a redirect to ${target}`
+  return { cause: 'redirect', status, headers, certainty: certaintyOf({ status, readable: false }), detail }
+}
+
+function missOfFailure(failure: ExchangeFailure, timeoutMs: number): Miss {
+  const { code, proxyStatus } = failure
+  const base = { headers: {}, code, certainty: certaintyOf({ code }), ...(proxyStatus !== undefined && { status: proxyStatus }) }
+  return { ...base, cause: causeOf(code), detail: detailOf(failure, timeoutMs) }
+}
+
+function causeOf(code: string): FailureCause {
+  if (code === 'PROXY_REFUSED') return 'proxy'
+  if (code === 'ENOTFOUND') return 'lookup'
+  if (code === 'TOO_LARGE') return 'too-large'
+  if (code.startsWith('BAD_')) return 'unreadable'
+  if (isTlsCode(code)) return 'tls'
+  return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
+}
+
+function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
+  if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return bytes === 0 ? `connection closed before an answer (${code})` : `connection closed after ${bytes} bytes of the answer (${code})`
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1000} s (${code})`
+  if (causeOf(code) === 'timeout') {
+    const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
+    return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
+  }
+  return `${quote(message)} (${code})`
+}
+
+// Owns a request from first try to last: paced, tried again as the policy says, within the operation's deadline.
 
 /** Longest that one request may take, from connecting to the last byte. */
 export const requestTimeoutMs = 30_000

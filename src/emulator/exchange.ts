@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { systemClock } from '../kernel/clock.ts'
+import { systemClock } from '../core/clock.ts'
 import type { Answer, Headers } from './answer.ts'
 
 export interface Exchange {

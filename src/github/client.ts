@@ -1,9 +1,146 @@
-// Owns what this project asks of GitHub, one method for each request, with answers checked before anybody relies on them.
 import * as z from 'zod'
-import { ExchangeFailure } from '../api/exchange-failure.ts'
-import type { Conversation, Octokit } from './octokit.ts'
-import type { Run } from './run.ts'
-import type { PullRequest } from './subject.ts'
+import type { Cancellation } from '../api/requester.ts'
+import type { Clock } from '../core/clock.ts'
+import { version } from '../core/version.ts'
+import { inSeconds } from '../http/deadline.ts'
+import { ExchangeFailure } from '../http/exchange-failure.ts'
+import { decideRetry } from '../http/retry.ts'
+import { createTransport, type Exchange, type Transport } from '../http/transport.ts'
+import { describeAnswer, GitHubFailure, toGitHubFailure } from './failure.ts'
+import type { PullRequest, Run } from './run.ts'
+
+// Owns handing octokit's requests to this project's own transport, with its limits: no redirect, no endless answer, a fresh
+// connection for what creates, the proxies and authorities of everything else, and an end to every wait.
+
+export interface FetchOptions {
+  readonly transport: Transport
+  readonly cancellation: Cancellation
+  readonly userAgent: string
+  /** For one request. */
+  readonly timeoutMs: number
+  /** Until nothing more may be sent. */
+  readonly remainingMs: () => number
+}
+
+interface Init {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** All that octokit or this project looks at. Others would only make octokit print what a server wrote. */
+const wantedHeaders = ['content-type', 'link', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+
+export function createFetch({ transport, cancellation, userAgent, timeoutMs, remainingMs }: FetchOptions) {
+  return async (address: string, { method, headers, body }: Init): Promise<Response> => {
+    if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'cancelled before it was sent')
+    const left = Math.floor(remainingMs())
+    if (left <= 0) throw new ExchangeFailure('DEADLINE', 'the time for comments and issues is used up')
+    const url = new URL(address)
+    const answer = await transport.exchange({
+      method: method as Exchange['method'],
+      url,
+      body,
+      authorization: headers.authorization ?? '',
+      userAgent,
+      timeoutMs: Math.min(timeoutMs, left),
+      // What only asks is worth no wait once nobody wants to know any more.
+      signal: method === 'GET' ? cancellation.stop : cancellation.abort,
+    })
+    if (answer.status >= 300 && answer.status < 400) throw new ExchangeFailure('REDIRECT', redirectOf(answer.headers.location, url))
+    const kept = wantedHeaders.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, answer.headers[name]] as const]))
+    return new Response(answer.status === 204 ? null : answer.text, { status: answer.status, headers: Object.fromEntries(kept) })
+  }
+}
+
+function redirectOf(location: string | undefined, from: URL): string {
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : 'nowhere'
+  return `${from.origin} answered with a redirect to ${target}, which is not followed`
+}
+
+// Owns the conversation with GitHub's API: octokit, loaded only here and only when there is something to say, with a deadline for
+// everything, and a second try for reads alone. What writes is sent once: the next run finds what this one may have written.
+
+export interface Ports {
+  readonly clock: Clock
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number
+  readonly note: (line: string) => void
+  readonly cancellation: Cancellation
+}
+
+export interface Limits {
+  /** For one request, GitHub's own is 10 s. */
+  readonly requestMs: number
+  /** For everything that is told in one run. */
+  readonly totalMs: number
+}
+
+export const usualLimits: Limits = { requestMs: 15_000, totalMs: 60_000 }
+
+const mostAttempts = 3
+
+export type Octokit = ReturnType<typeof import('@actions/github').getOctokit>
+
+export interface Conversation {
+  /** For what changes nothing: tried again when that may help. Throws a GitHubFailure. */
+  read<T>(ask: (octokit: Octokit) => Promise<T>): Promise<T>
+  /** Sent once. Throws a GitHubFailure. */
+  write<T>(ask: (octokit: Octokit) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export async function openConversation({ apiUrl, proxy }: Run, token: string, ports: Ports, limits: Limits): Promise<Conversation> {
+  const { clock, cancellation } = ports
+  const { getOctokit } = await import('@actions/github')
+  const transport = createTransport(apiUrl, proxy, clock)
+  const endsAtMs = clock.monotonicMs() + limits.totalMs
+  const remainingMs = (): number => endsAtMs - clock.monotonicMs()
+  const fetch = createFetch({ transport, cancellation, userAgent: `watchkeeper/${version}`, timeoutMs: limits.requestMs, remainingMs })
+  const octokit = getOctokit(token, { baseUrl: apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silence }, log: silence })
+
+  const write = async <T>(ask: (octokit: Octokit) => Promise<T>): Promise<T> => {
+    try {
+      return await ask(octokit)
+    } catch (thrown) {
+      throw toGitHubFailure(thrown, clock.now())
+    }
+  }
+  const read = async <T>(ask: (octokit: Octokit) => Promise<T>): Promise<T> => {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await write(ask)
+      } catch (thrown) {
+        const failure = ofReading(thrown)
+        const waitMs = waitAfter(failure, attempts, remainingMs(), ports)
+        ports.note(`Trying again in ${inSeconds(waitMs)} (attempt ${attempts} of ${mostAttempts}): ${describeAnswer(failure.facts)}`)
+        await clock.sleep(waitMs, cancellation.stop)
+      }
+    }
+  }
+  return { read, write, close: () => transport.close() }
+}
+
+/** What was only looked at is not changed by it, whatever became of the answer. */
+function ofReading(thrown: unknown): GitHubFailure {
+  if (thrown instanceof GitHubFailure) return new GitHubFailure({ ...thrown.facts, isUnknown: false }, { cause: thrown })
+  throw thrown
+}
+
+/** Throws the failure when there is no point in trying again. */
+function waitAfter(failure: GitHubFailure, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
+  if (cancellation.stop.aborted) throw failure
+  const { patience, toldMs } = failure.facts
+  const decision = decideRetry({ patience, attempts, alike: attempts, maxAttempts: mostAttempts, toldMs, remainingMs, random: random() })
+  if (!decision.retry) throw failure
+  return decision.waitMs
+}
+
+// Octokit would print what a server wrote, on a stream that the runner obeys.
+const nothing = (): undefined => undefined
+const silence = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+// Owns what this project asks of GitHub, one method for each request, with answers checked before anybody relies on them.
 
 /** Whom the token belongs to. */
 export interface Author {

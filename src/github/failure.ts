@@ -1,9 +1,9 @@
 // Owns what can go wrong with GitHub, and the words for it: what happened, and which permission would have helped.
-import { certaintyOf, isTlsCode } from '../api/ambiguity.ts'
-import { ExchangeFailure } from '../api/exchange-failure.ts'
-import { toldWaitMs } from '../api/rate-limit.ts'
-import type { Patience } from '../api/retry.ts'
-import { quote } from '../kernel/text.ts'
+
+import { quote } from '../core/text.ts'
+import { ExchangeFailure } from '../http/exchange-failure.ts'
+import { toldWaitMs } from '../http/rate-limit.ts'
+import { certaintyOf, isTlsCode, type Patience } from '../http/retry.ts'
 
 export interface FailureFacts {
   /** Undefined when there was no whole answer. */

@@ -1,6 +1,37 @@
+import { readFile, stat } from 'node:fs/promises'
+import * as z from 'zod'
+import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
+
+// Owns reading the event that started the run, as far as it says which pull request this is about.
+
+const pullRequest = z.looseObject({
+  number: z.int().positive(),
+  head: z.looseObject({ sha: z.string().optional(), repo: z.looseObject({ full_name: z.string().optional() }).nullish() }).optional(),
+})
+
+const eventSchema = z.looseObject({
+  pull_request: pullRequest.optional().catch(undefined),
+  issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
+})
+
+export type RunEvent = z.output<typeof eventSchema>
+
+/** Larger than any that GitHub sends. */
+const largestBytes = 32 * 1024 * 1024
+
+/** Empty when there is none that can be read: then the commit has to tell. */
+export async function readEvent(file: string | undefined): Promise<RunEvent> {
+  if (file === undefined) return {}
+  try {
+    const { size } = await stat(file)
+    if (size > largestBytes) return {}
+    return eventSchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data ?? {}
+  } catch {
+    return {}
+  }
+}
+
 // Owns what the runner says of the run in its variables. A fault in them is a problem to tell, not one to fail with.
-import { parseApiUrl } from '../api/address.ts'
-import { type ProxySettings, readProxySettings } from '../api/proxy.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -58,3 +89,54 @@ function pageOf({
   const again = /^[1-9]\d{0,5}$/.test(attempt) ? `/attempts/${attempt}` : ''
   return `${server.replace(/\/$/, '')}/${GITHUB_REPOSITORY}/actions/runs/${id}${again}`
 }
+
+// Owns what keeps the comment and the issue of one job apart from those of others, when nobody gave it a name. Pure.
+
+/** The jobs of a matrix differ in nothing but what they look at, and steps of one job in nothing but their place. */
+export const defaultLabel = ({ workflow, job, step }: Run, operation: string, target: string | undefined): string =>
+  [workflow, job, stepWord(step), operation, target].filter((part) => part !== undefined && part !== '').join(' / ')
+
+// The runner names a step after its id; one without an id after the action, with a number from the second one on.
+function stepWord(step: string): string | undefined {
+  if (!step.startsWith('__')) return step
+  const [, number] = /_(\d+)$/.exec(step) ?? []
+  return number === undefined ? undefined : `step ${number}`
+}
+
+// Owns which pull request a run is about. Pure; where only a commit is known, GitHub has to be asked.
+
+export type Subject =
+  | { readonly kind: 'pull-request'; readonly number: number }
+  /** Any open pull request whose head is this commit. */
+  | { readonly kind: 'commit'; readonly commit: string }
+  | { readonly kind: 'none' }
+
+export function subjectOf({ commit }: Run, event: RunEvent, wanted: number | undefined): Subject {
+  const inEvent = event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined)
+  const number = wanted ?? inEvent
+  if (number !== undefined) return { kind: 'pull-request', number }
+  return commit === '' ? { kind: 'none' } : { kind: 'commit', commit }
+}
+
+/** GitHub gives such a run a token that can only read. */
+export function isFromFork({ owner, repository }: Run, { pull_request: pullRequest }: RunEvent): boolean {
+  const head = pullRequest?.head
+  if (head === undefined) return false
+  return head.repo?.full_name?.toLowerCase() !== `${owner}/${repository}`.toLowerCase()
+}
+
+/** The commit that people know: for a pull request the runner's own is a merge that is in no branch. */
+export const commitOf = ({ commit }: Run, { pull_request: pullRequest }: RunEvent): string => pullRequest?.head?.sha ?? commit
+
+export interface PullRequest {
+  readonly number: number
+  readonly state: string
+  readonly headCommit: string
+}
+
+/** A pull request that merely contains the commit has moved on: its newest commit has a run of its own. */
+export const pullRequestAt = (all: readonly PullRequest[], commit: string): number | undefined =>
+  all
+    .filter(({ state, headCommit }) => state === 'open' && headCommit === commit)
+    .map(({ number }) => number)
+    .sort((a, b) => a - b)[0]

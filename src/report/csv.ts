@@ -1,5 +1,5 @@
 // Owns CSV as RFC 4180 has it, in which no cell of foreign text is a formula for a spreadsheet.
-import { printable } from '../kernel/text.ts'
+import { printable } from '../core/text.ts'
 
 /** A number as it is written in plain decimals; or text, foreign by default. */
 export type Cell = { readonly number: string } | string | undefined

@@ -1,5 +1,5 @@
 // Owns how a difference is written: old and new, side by side where they are short, line by line where they are long.
-import { clip, printable } from '../kernel/text.ts'
+import { clip, printable } from '../core/text.ts'
 import type { DiffLine } from './blocks.ts'
 
 /** One field of an object, before and after; undefined for a side that is not there. */

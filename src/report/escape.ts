@@ -1,5 +1,5 @@
 // Owns escaping, all of it: one function for each place that gives some characters a meaning.
-import { clip, printable } from '../kernel/text.ts'
+import { clip, printable } from '../core/text.ts'
 
 /** Longest piece of foreign text that a report shows; the result file has the rest. */
 const longestData = 200

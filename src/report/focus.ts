@@ -7,8 +7,8 @@
 // - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are on the invoice alone.
 // - ConsumedQuantity counts units of account, as that is what is metered; BillingAccountName is empty.
 // - Texts are as csv.ts writes them: a formula gets an apostrophe, a control character is spelled out.
-import { addDays, type Day } from '../kernel/days.ts'
-import { type Decimal, fromText } from '../kernel/decimal.ts'
+import { addDays, type Day } from '../core/dates.ts'
+import { type Decimal, fromText } from '../core/decimal.ts'
 import { type Cell, renderCsv } from './csv.ts'
 
 export interface Charge {

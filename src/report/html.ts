@@ -1,9 +1,7 @@
 // Owns blocks as HTML for a page of our own. Every mark of foreign text is an entity; see escape.ts.
-import { printable } from '../kernel/text.ts'
-import { type Block, isEmpty, type Status } from './blocks.ts'
+import { printable } from '../core/text.ts'
+import { type Block, isEmpty, type Line, type Status, toPlainText, toTable } from './blocks.ts'
 import { htmlData, htmlText } from './escape.ts'
-import { toTable } from './findings.ts'
-import { type Line, toPlainText } from './line.ts'
 
 export interface PageChart {
   readonly labels: readonly string[]

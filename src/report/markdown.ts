@@ -1,10 +1,8 @@
 // Owns the Markdown of a report, within a size in bytes: GitHub drops a summary that is too long as a whole.
 
-import { type Block, isEmpty, type Status } from './blocks.ts'
+import { type Block, type Inline, isEmpty, type Line, type Status, toPlainText, toTable } from './blocks.ts'
 import { barChart, sparkline } from './chart.ts'
 import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownDiff, markdownWords } from './escape.ts'
-import { toTable } from './findings.ts'
-import { type Inline, type Line, toPlainText } from './line.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 

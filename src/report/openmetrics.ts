@@ -1,5 +1,5 @@
 // Owns the OpenMetrics text format, for a push gateway or a collector that reads files.
-import { printable } from '../kernel/text.ts'
+import { printable } from '../core/text.ts'
 
 export interface MetricFamily {
   /** `usage_credits`; gets this project's prefix. */

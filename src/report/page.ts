@@ -1,5 +1,5 @@
 // Owns a report as one self-contained page: it loads nothing, and runs no script but its own.
-import { version } from '../kernel/version.ts'
+import { version } from '../core/version.ts'
 import type { Block } from './blocks.ts'
 import { htmlText } from './escape.ts'
 import { renderHtml } from './html.ts'

@@ -1,6 +1,6 @@
 // Owns findings as SARIF 2.1.0, which code scanning and editors read.
-import { version } from '../kernel/version.ts'
-import { worstOf } from './findings.ts'
+import { version } from '../core/version.ts'
+import { worstOf } from './blocks.ts'
 
 export interface SarifRule {
   readonly id: string

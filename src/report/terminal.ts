@@ -1,11 +1,9 @@
 // Owns a report as lines of text, for terminals and logs. Colour is the caller's choice and never the only sign.
 import { styleText } from 'node:util'
-import { printable } from '../kernel/text.ts'
-import { type Block, isEmpty, type Status } from './blocks.ts'
+import { printable } from '../core/text.ts'
+import { type Block, isEmpty, type Line, longestSentence, type Status, worstOf } from './blocks.ts'
 import { sparkline } from './chart.ts'
 import { terminalData } from './escape.ts'
-import { worstOf } from './findings.ts'
-import { type Line, longestSentence } from './line.ts'
 
 export interface TerminalStyle {
   readonly color: boolean

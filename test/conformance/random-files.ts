@@ -1,8 +1,8 @@
 // Applies random files to an emulator or to a server, one after the other: `npm run conformance:files -- --help`.
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
-import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import { convergenceProblems } from '../support/converges.ts'
 import { type RandomFile, randomFile } from '../support/random-files.ts'
 import { service as demoService } from '../support/session.ts'

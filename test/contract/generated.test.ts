@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { operationNames, operations } from '../../src/operations/index.ts'
-import type { Operation } from '../../src/operations/operation.ts'
-import { fillMarkers, generate } from '../../src/reference/generate.ts'
+import { fillMarkers, generate } from '../../scripts/reference/generate.ts'
+import type { Operation } from '../../src/operation/operation.ts'
+import { operationNames, operations } from '../../src/operations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')

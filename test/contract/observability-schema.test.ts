@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { renderSchemas } from '../../src/reference/json-schema.ts'
+import { renderSchemas } from '../../scripts/reference/json-schema.ts'
 import { fileWith, readValue, written } from '../support/declarations.ts'
 
 const root = new URL('../..', import.meta.url).pathname

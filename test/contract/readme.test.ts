@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { kits } from '../../src/surfaces/cli/init-kits.ts'
+import { kits } from '../../src/runtime/cli/init.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 

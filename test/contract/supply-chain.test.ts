@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { isOperationName, operations } from '../../src/operations/index.ts'
+import { isOperationName, operations } from '../../src/operations.ts'
 import { allWorkflows, copiedWorkflows, ownWorkflows, reusableWorkflows, type WorkflowDocument } from '../support/workflow-documents.ts'
 import { parseWorkflow, rightsToWrite, rules, stepsOf } from '../support/workflow-rules.ts'
 

@@ -1,6 +1,6 @@
 // The example of every operation, run by the built action and by the command line.
 import { describe, expect, it } from 'vitest'
-import { toKebab } from '../../src/kernel/names.ts'
+import { toKebab } from '../../src/core/names.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run.ts'

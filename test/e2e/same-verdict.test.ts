@@ -1,7 +1,7 @@
 // One gate, run by the built action, the command line and the library.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../src/emulator/index.ts'
-import { createClient } from '../../src/surfaces/library/create-client.ts'
+import { createClient } from '../../src/runtime/library/create-client.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runAction, runCli } from '../support/run.ts'
 import { fillUsage } from '../support/usage-days.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import type { ErrorKind } from '../../src/core/errors.ts'
 import type { Effect } from '../../src/emulator/index.ts'
-import type { ErrorKind } from '../../src/kernel/errors.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
 

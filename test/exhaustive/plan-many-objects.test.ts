@@ -1,14 +1,13 @@
 // What takes no time for ten objects takes little for ten thousand: the work grows with their number, and not with its square.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
-import { byMark, findDoubles, reviewOutcome } from '../../src/provision/after-list.ts'
-import type { Change } from '../../src/provision/change.ts'
-import { type Declarations, readDeclarations } from '../../src/provision/declarations.ts'
-import type { Actual, Body } from '../../src/provision/kinds/kind.ts'
-import { createKinds } from '../../src/provision/kinds/kinds.ts'
-import { planChanges } from '../../src/provision/plan.ts'
-import { toPlanFile } from '../../src/provision/plan-file.ts'
-import type { World } from '../../src/provision/world.ts'
+import { type Actual, type Body, createKinds } from '../../src/resources/resource-type.ts'
+import type { Change } from '../../src/sync/change.ts'
+import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
+import { planChanges } from '../../src/sync/plan-changes.ts'
+import { toPlanFile } from '../../src/sync/plan-file.ts'
+import type { World } from '../../src/sync/remote-state.ts'
+import { byMark, findDoubles, reviewOutcome } from '../../src/sync/write-change.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 
 const profile = profileNamed('clickhouse-cloud')

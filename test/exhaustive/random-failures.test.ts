@@ -1,7 +1,7 @@
 // Every fifth request fails, in some way or other: apply, run again until it has nothing to do, always gets there.
 import { describe, expect, it } from 'vitest'
+import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
-import { WatchkeeperError } from '../../src/kernel/errors.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { doublesIn, rememberState, stateOf, unownedIn } from '../support/service-state.ts'
 import { type SiteFiles, storeOf, withSite } from '../support/site.ts'

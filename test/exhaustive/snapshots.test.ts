@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import type { Fault } from '../../src/emulator/index.ts'
-import { drift } from '../../src/operations/provisioning/drift.ts'
+import { drift } from '../../src/sync/drift.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { doublesIn, rememberState, stateOf } from '../support/service-state.ts'
 import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../support/site.ts'
@@ -199,8 +199,8 @@ type Version = typeof withSite
 async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThisServer: boolean }): Promise<Version> {
   vi.resetModules()
   const [{ builtConfig }, { alertBodySchema }, site] = await Promise.all([
-    import('../../src/provision/kinds/tile-config.ts'),
-    import('../../src/api/alert-body.ts'),
+    import('../../src/resources/dashboards/dashboard-declaration.ts'),
+    import('../../src/resources/alerts/alert-wire.ts'),
     import('../support/site.ts'),
   ])
   const [line] = builtConfig.options

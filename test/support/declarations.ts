@@ -1,9 +1,9 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
-import { alertBodySchema } from '../../src/api/alert-body.ts'
-import { type Declarations, readDeclarations } from '../../src/provision/declarations.ts'
-import type { Finding } from '../../src/provision/finding.ts'
-import { formatPlace } from '../../src/provision/place.ts'
-import type { Abilities } from '../../src/provision/references.ts'
+
+import { type Finding, formatPlace } from '../../src/core/diagnostics.ts'
+import { alertBodySchema } from '../../src/resources/alerts/alert-wire.ts'
+import type { Abilities } from '../../src/resources/references.ts'
+import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
 
 type Variables = Readonly<Record<string, string>>
 

@@ -1,10 +1,10 @@
 // What a pull makes of a service and of files, without a server: read, plan, draft, and proof of what was drafted.
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
-import { readDeclarations } from '../../src/provision/declarations.ts'
-import { planChanges } from '../../src/provision/plan.ts'
-import { type Draft, draftPull, type PulledObject } from '../../src/provision/pull/draft.ts'
-import { findInexact } from '../../src/provision/pull/proof.ts'
-import type { World } from '../../src/provision/world.ts'
+import { readDeclarations } from '../../src/sync/declarations.ts'
+import { planChanges } from '../../src/sync/plan-changes.ts'
+import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
+import { findInexact } from '../../src/sync/pull/proof.ts'
+import type { World } from '../../src/sync/remote-state.ts'
 import { type Lists, worldWith } from './planning.ts'
 
 export const cloud = profileNamed('clickhouse-cloud')

@@ -1,8 +1,8 @@
 // A file, and what a pull makes of it when fields of its objects are something else in the service. No service is needed for that.
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import type { Section } from '../../src/provision/declarations-schema.ts'
-import { type Addition, type Edited, editFile } from '../../src/provision/pull/edit-file.ts'
+import type { Section } from '../../src/sync/declarations.ts'
+import { type Addition, type Edited, editFile } from '../../src/sync/pull/edit-file.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

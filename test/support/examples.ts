@@ -3,8 +3,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { operationNames, operations } from '../../src/operations/index.ts'
-import type { Operation } from '../../src/operations/operation.ts'
+import type { Operation } from '../../src/operation/operation.ts'
+import { operationNames, operations } from '../../src/operations.ts'
 
 export const allOperations = await Promise.all(
   operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })),

@@ -2,11 +2,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Clock } from '../../src/kernel/clock.ts'
-import { toCamel } from '../../src/kernel/names.ts'
-import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/surfaces/invoke.ts'
-import type { Environment } from '../../src/surfaces/setting-sources.ts'
-import { readOptionalFile, workspaceFiles } from '../../src/surfaces/workspace.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { toCamel } from '../../src/core/names.ts'
+import type { Environment } from '../../src/runtime/decode.ts'
+import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/runtime/run.ts'
+import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export interface InvokeOptions {

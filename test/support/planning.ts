@@ -1,14 +1,13 @@
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 import { profileNamed } from '../../src/api/profiles.ts'
-import type { Change, FieldChange, Plan } from '../../src/provision/change.ts'
-import { composeUpdate } from '../../src/provision/compose.ts'
-import type { Section } from '../../src/provision/declarations-schema.ts'
-import { listOf } from '../../src/provision/kinds/dashboard-kind.ts'
-import type { Actual, Body } from '../../src/provision/kinds/kind.ts'
-import { createKinds } from '../../src/provision/kinds/kinds.ts'
-import { createKnownIds } from '../../src/provision/pending-ids.ts'
-import { type PlanOptions, planChanges } from '../../src/provision/plan.ts'
-import type { World } from '../../src/provision/world.ts'
+import { composeUpdate } from '../../src/resources/compare.ts'
+import { listOf } from '../../src/resources/dashboards/dashboard-type.ts'
+import { type Actual, type Body, createKinds } from '../../src/resources/resource-type.ts'
+import { createKnownIds } from '../../src/sync/apply-state.ts'
+import type { Change, FieldChange, Plan } from '../../src/sync/change.ts'
+import type { Section } from '../../src/sync/declarations.ts'
+import { type PlanOptions, planChanges } from '../../src/sync/plan-changes.ts'
+import type { World } from '../../src/sync/remote-state.ts'
 import { messages, readValue } from './declarations.ts'
 
 export const profile = profileNamed('clickhouse-cloud')

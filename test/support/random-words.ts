@@ -1,6 +1,6 @@
 // Words and fields made at random: what people call things, and what wants care of whoever writes it down.
 import fc from 'fast-check'
-import { isWritable } from '../../src/provision/pull/writable.ts'
+import { isWritable } from '../../src/sync/pull/select.ts'
 
 /** Names that want something of whoever writes them down. */
 export const awkwardNames = [

@@ -1,5 +1,5 @@
 // A clock that runs faster than the wall's, for what must really happen at the same time.
-import { type Clock, systemClock } from '../../src/kernel/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 
 /** A second takes 1000 / `speed` milliseconds. */
 export const createScaledClock = (speed: number): Clock => ({

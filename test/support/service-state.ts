@@ -1,6 +1,6 @@
 // What a service holds, in a form in which two runs can be compared: names for ids, no times, no order.
 import type { Emulator } from '../../src/emulator/index.ts'
-import { canonicalText } from '../../src/provision/marker.ts'
+import { canonicalText } from '../../src/resources/marker.ts'
 import { storeOf } from './site.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -2,8 +2,8 @@
 import { ApiError } from '../../src/api/api-error.ts'
 import { type ApiSession, type Connection, openApi } from '../../src/api/client.ts'
 import { neutral } from '../../src/api/profiles.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export interface TestSession extends ApiSession {

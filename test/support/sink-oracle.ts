@@ -1,9 +1,10 @@
 // Judges everything that one finished run would print and write, on all surfaces at once and without a process: for corpora that are
 // too large for one process each. What processes add is judged by outcome-oracle.ts.
+
+import type { Finished } from '../../src/operation/result-document.ts'
 import { jsonLine, logLine } from '../../src/report/escape.ts'
 import { renderMarkdown } from '../../src/report/markdown.ts'
 import { renderTerminal } from '../../src/report/terminal.ts'
-import type { Finished } from '../../src/surfaces/finished.ts'
 import { foreignHtml, kindsIn } from './markdown-oracle.ts'
 import { commandsIn } from './runner-oracle.ts'
 

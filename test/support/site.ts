@@ -1,13 +1,13 @@
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
 import { type Connection, readOnly } from '../../src/api/client.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
-import type { Context } from '../../src/operations/operation.ts'
-import { apply } from '../../src/operations/provisioning/apply.ts'
-import { drift } from '../../src/operations/provisioning/drift.ts'
-import { plan } from '../../src/operations/provisioning/plan.ts'
-import { pull } from '../../src/operations/provisioning/pull.ts'
+import type { Context } from '../../src/operation/operation.ts'
+import { apply } from '../../src/sync/apply.ts'
+import { drift } from '../../src/sync/drift.ts'
+import { plan } from '../../src/sync/plan.ts'
+import { pull } from '../../src/sync/pull/pull.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
 type Dialect = Exclude<NonNullable<EmulatorOptions['dialect']>, 'hyperdx'>

@@ -1,6 +1,7 @@
 // Owns filling an emulator with usage of known amounts.
+
+import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { addDays, type Day, dayOf } from '../../src/kernel/days.ts'
 
 export interface EntityUsage {
   readonly name: string

@@ -1,8 +1,8 @@
 // Owns made-up usage records and series, for tests of rules.
 
-import { addDays, type Day } from '../../src/kernel/days.ts'
-import type { Decimal } from '../../src/kernel/decimal.ts'
-import type { SpendRecord } from '../../src/rules/usage-record.ts'
+import { addDays, type Day } from '../../src/core/dates.ts'
+import type { Decimal } from '../../src/core/decimal.ts'
+import type { SpendRecord } from '../../src/usage/records.ts'
 import { decimal } from './decimal.ts'
 
 export const usageRecord = (date: string, total: string | number, more: Partial<SpendRecord> = {}): SpendRecord => ({

@@ -1,5 +1,5 @@
 // A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
-import type { Clock } from '../../src/kernel/clock.ts'
+import type { Clock } from '../../src/core/clock.ts'
 
 interface Sleeper {
   readonly at: number

@@ -1,4 +1,4 @@
-import type { ExactNumber } from '../../kernel/json.ts'
+import type { ExactNumber } from '../../core/json.ts'
 
 /** Amounts are whole millionths in the store, and exact decimal literals in answers, without a float in between. */
 export const sumMicro = (amounts: Iterable<number>): bigint => [...amounts].reduce((total, amount) => total + BigInt(amount), 0n)

@@ -1,4 +1,4 @@
-import { countDays, type Day, isDay } from '../../kernel/days.ts'
+import { countDays, type Day, isDay } from '../../core/dates.ts'
 import { badRequest } from '../refusal.ts'
 import type { Tag } from '../store.ts'
 

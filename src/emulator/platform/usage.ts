@@ -1,4 +1,4 @@
-import { addDays, dayOf } from '../../kernel/days.ts'
+import { addDays, dayOf } from '../../core/dates.ts'
 import type { JsonObject, Organization, Tag, UsageRecord } from '../store.ts'
 import { sumMicro, toCredits } from './credits.ts'
 import type { PlatformCall } from './platform-call.ts'

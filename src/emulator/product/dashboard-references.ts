@@ -1,4 +1,4 @@
-import { isSame } from '../../kernel/same.ts'
+import { isSame } from '../../core/equality.ts'
 import { isJsonObject } from '../json.ts'
 import type { Dashboard, JsonObject, Service, Source, Tile } from '../store.ts'
 import type { DashboardBody, TileBody } from './dashboard-schema.ts'

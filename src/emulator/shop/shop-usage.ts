@@ -1,5 +1,5 @@
 // Amounts are a pure function of entity and date, but for the spike and the part of today that has passed.
-import { addDays, type Day, dayOf, eachDay } from '../../kernel/days.ts'
+import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
 import { demo, type ServiceName } from '../demo.ts'
 import type { UsageRecord } from '../store.ts'
 

@@ -1,11 +1,11 @@
 // S6: no text of the API, a file or the user is ever more than text. The whole corpus goes through every input and every string of
 // every answer; processes of their own show that the surfaces add nothing to it.
 import { describe, expect, it } from 'vitest'
+import { toCamel, toKebab } from '../../../src/core/names.ts'
 import { demo, startEmulator } from '../../../src/emulator/index.ts'
-import { toCamel, toKebab } from '../../../src/kernel/names.ts'
-import { operationNames, operations } from '../../../src/operations/index.ts'
-import type { Operation } from '../../../src/operations/operation.ts'
-import { createClient } from '../../../src/surfaces/library/create-client.ts'
+import type { Operation } from '../../../src/operation/operation.ts'
+import { operationNames, operations } from '../../../src/operations.ts'
+import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { hostile } from '../../support/corpus.ts'
 import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

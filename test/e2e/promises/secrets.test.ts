@@ -1,9 +1,8 @@
 // S1 and S2: no sink ever holds a secret, in whatever form and from whatever side it came. Every run of every test is searched for
 // what it was given (support/run.ts); here the API, a proxy, files and the user themselves try to have it printed.
 import { describe, expect, it } from 'vitest'
-import type { Emulator } from '../../../src/emulator/index.ts'
-import { demo } from '../../../src/emulator/index.ts'
-import { createClient } from '../../../src/surfaces/library/create-client.ts'
+import { demo, type Emulator } from '../../../src/emulator/index.ts'
+import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { type MeetOptions, meet, serviceOf } from '../../support/meet.ts'
 import { runCli } from '../../support/run.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'

@@ -1,10 +1,10 @@
 // S3 to S5, S7 and W4: where requests go, what follows them, and which of them are sent at all.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { toKebab } from '../../../src/core/names.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
-import { toKebab } from '../../../src/kernel/names.ts'
-import { operationNames, operations } from '../../../src/operations/index.ts'
-import type { Operation } from '../../../src/operations/operation.ts'
+import type { Operation } from '../../../src/operation/operation.ts'
+import { operationNames, operations } from '../../../src/operations.ts'
 import { hostile } from '../../support/corpus.ts'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'

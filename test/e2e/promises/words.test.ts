@@ -1,8 +1,8 @@
 // R7 and R8: what people write is read within bounds, and whatever fails says what happened, where, and what to do.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { readDocument } from '../../../src/documents/document.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
-import { readDocument } from '../../../src/provision/document.ts'
 import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { type Doing, meet } from '../../support/meet.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorMessageOf, requestIdOf, unwrap, unwrapList } from '../../../src/api/envelope.ts'
+import { errorMessageOf, requestIdOf, unwrap, unwrapList } from '../../../src/api/wire.ts'
 
 describe('unwrap', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toAlertBody } from '../../../src/api/alerts.ts'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
+import { toAlertBody } from '../../../src/resources/alerts/alert-wire.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 import { storeOf } from '../../support/site.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRedact } from '../../../src/kernel/secrets.ts'
+import { createRedact } from '../../../src/core/secrets.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
 import { newsOf, tell } from '../../support/tell.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markerOf } from '../../../src/github/marker.ts'
+import { markerOf } from '../../../src/github/body.ts'
 import { useGitHub } from '../../support/github-server.ts'
 import { bot, chatter, type StoredIssue, stranger } from '../../support/github-store.ts'
 import { newsOf, startMs, type TellOptions, tell } from '../../support/tell.ts'

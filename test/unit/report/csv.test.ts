@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { printable } from '../../../src/kernel/text.ts'
+import { printable } from '../../../src/core/text.ts'
 import { type Cell, renderCsv } from '../../../src/report/csv.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, printable } from '../../../src/kernel/text.ts'
+import { clip, printable } from '../../../src/core/text.ts'
 import {
   htmlData,
   jsonLine,

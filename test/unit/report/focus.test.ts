@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Day } from '../../../src/kernel/days.ts'
-import { fromText, sum } from '../../../src/kernel/decimal.ts'
+import type { Day } from '../../../src/core/dates.ts'
+import { fromText, sum } from '../../../src/core/decimal.ts'
 import { type Charge, type Provider, renderFocus } from '../../../src/report/focus.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Block } from '../../../src/report/blocks.ts'
-import { data, ours, say, strong } from '../../../src/report/line.ts'
+import { type Block, data, ours, say, strong } from '../../../src/report/blocks.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'

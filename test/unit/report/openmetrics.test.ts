@@ -1,6 +1,6 @@
 import parsePrometheus from 'parse-prometheus-text-format'
 import { describe, expect, it } from 'vitest'
-import { printable } from '../../../src/kernel/text.ts'
+import { printable } from '../../../src/core/text.ts'
 import { type MetricFamily, renderOpenMetrics } from '../../../src/report/openmetrics.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Block } from '../../../src/report/blocks.ts'
-import { data, ours, say } from '../../../src/report/line.ts'
+import { type Block, data, ours, say } from '../../../src/report/blocks.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 
 const blocks: readonly Block[] = [

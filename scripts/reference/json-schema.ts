@@ -1,0 +1,89 @@
+// Owns the JSON Schemas for editors and other tools, made from the same definitions that check the real input.
+import * as z from 'zod'
+import { toKebab } from '../../src/core/names.ts'
+import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
+import type { Operation } from '../../src/operation/operation.ts'
+import { fileSettings, settingsSchema } from '../../src/operation/settings.ts'
+import { operationNames, operations } from '../../src/operations.ts'
+import { alertBodySchema } from '../../src/resources/alerts/alert-wire.ts'
+import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard-wire.ts'
+import { declarationsSchema } from '../../src/sync/declarations.ts'
+import { planInput } from '../../src/sync/input.ts'
+import { lintSettingsSchema } from '../../src/sync/lint.ts'
+import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
+
+/** Schemas by file name. */
+export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
+    'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
+    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
+    'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
+    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toSchema(fleetFileSchema)),
+    'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
+    'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
+  }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
+
+// `accepts`, `secret` and `commas` are words of ours; a validator does not know them.
+function withoutOwnWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOwnWords)
+  if (typeof value !== 'object' || value === null) return value
+  const isOurs = (key: string, item: unknown): boolean =>
+    (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
+  const entries = Object.entries(value).filter(([key, item]) => !isOurs(key, item))
+  // What the server takes for granted is a default for whoever edits the file.
+  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnWords(item)]))
+}
+
+const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
+  withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
+
+const variable = '\\$\\{\\{\\s*env\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
+
+/** What an expression becomes is checked when it is filled in; an editor sees the text that stands there. */
+function observabilitySchema(): Schema {
+  const { $schema, $defs, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
+  const expression = { type: 'string', pattern: `^${variable}$` }
+  const textWithExpression = { type: 'string', pattern: variable }
+  return { $schema, ...schema, $defs: { ...($defs as Schema), expression, textWithExpression } }
+}
+
+function withExpressions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withExpressions)
+  if (typeof value !== 'object' || value === null) return value
+  const expression = expressionFor(value as Schema)
+  if (expression === undefined)
+    // A key is no place for an expression.
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
+  const { description, default: standard, ...rest } = value as Schema
+  const anyOf = [rest, { $ref: `#/$defs/${expression}` }]
+  return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
+}
+
+/** Which expression may stand in the place of such a value; undefined where the schema accepts any text, or only looks inside. */
+function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema): 'expression' | 'textWithExpression' | undefined {
+  if (Array.isArray(words) || [type].flat().some((one) => ['integer', 'number', 'boolean'].includes(String(one)))) return 'expression'
+  const isNarrow = pattern !== undefined || format !== undefined || maxLength !== undefined
+  return type === 'string' && isNarrow ? 'textWithExpression' : undefined
+}
+
+function configSchema(): Schema {
+  const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
+  const { project } = planInput.shape
+  return toSchema(z.strictObject({ ...shape, project, rules: lintSettingsSchema.optional() }))
+}
+
+async function operationSchemas(): Promise<Schema> {
+  const entries = operationNames.map(async (name) => {
+    const { summary, input, output, details }: Operation = await operations[name]()
+    const { $schema: _, ...inputSchema } = toSchema(input)
+    const { $schema: __, ...resultSchema } = toSchema(z.looseObject({ ...output.shape, ...details.shape }), 'output')
+    return [name, { description: summary, type: 'object', properties: { input: inputSchema, result: resultSchema } }] as const
+  })
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: Object.fromEntries(await Promise.all(entries)) }
+}

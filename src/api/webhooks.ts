@@ -1,7 +1,0 @@
-// Owns the wire shape of webhooks: what is needed to find one by its name. Their urls are secrets, and are dropped here.
-import * as z from 'zod'
-import { nameOrEmpty, wireId } from './wire.ts'
-
-export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
-
-export type Webhook = z.output<typeof webhookSchema>

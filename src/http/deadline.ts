@@ -1,0 +1,55 @@
+// Owns the time that all requests of a session share: who may still be sent, and what is said when nothing may.
+
+import type { RequestFacts } from '../api/api-error.ts'
+import type { Clock } from '../core/clock.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import type { Pacer } from './rate-limit.ts'
+
+export interface Deadline {
+  remainingMs(): number
+  /** Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late. */
+  admit(facts: Pick<RequestFacts, 'method' | 'path'>): Promise<void>
+}
+
+export interface DeadlineOptions {
+  readonly clock: Clock
+  readonly deadlineMs: number
+  readonly pacer: Pacer
+  readonly stop: AbortSignal
+  readonly note: (line: string) => void
+}
+
+/** Starts counting now. */
+export function createDeadline({ clock, deadlineMs, pacer, stop, note }: DeadlineOptions): Deadline {
+  const endsAt = clock.monotonicMs() + deadlineMs
+  const expired = clock.timeout(deadlineMs)
+  const remainingMs = (): number => endsAt - clock.monotonicMs()
+  return {
+    remainingMs,
+    async admit(facts) {
+      const onWait = (waitMs: number): void => {
+        if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
+        if (waitMs >= 1000) note(`Waiting ${inSeconds(waitMs)} for the rate limit`)
+      }
+      try {
+        await pacer.admit({ signal: AbortSignal.any([stop, expired]), onWait })
+      } catch (thrown) {
+        throw expired.aborted && !stop.aborted ? tooLate(facts, 0, clock.now()) : thrown
+      }
+      if (remainingMs() > 0) return
+      pacer.settle()
+      throw tooLate(facts, 0, clock.now())
+    },
+  }
+}
+
+export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+function tooLate({ method, path }: Pick<RequestFacts, 'method' | 'path'>, waitMs: number, nowMs: number): WatchkeeperError {
+  const when =
+    waitMs === 0 ? '' : `: the rate limit asks to wait ${inSeconds(waitMs)}, come back after ${new Date(nowMs + waitMs).toISOString()}`
+  return new WatchkeeperError(
+    'deadline',
+    `${method} ${path} was not sent, the time for the whole operation (timeout-seconds) is used up${when}.`,
+  )
+}

@@ -1,0 +1,115 @@
+// Owns which base urls are trusted with the key: https, or plain http to this very machine.
+
+// Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
+const grammar = /^https?:\/\/[^\s\\?#@]+$/i
+
+/** The base url without a trailing slash, or what is wrong with it. */
+export function parseApiUrl(text: string): { readonly url: URL } | { readonly problem: string } {
+  if (!grammar.test(text) || !URL.canParse(text)) {
+    return { problem: 'is no base url; accepted: https://host[:port][/path], without user, query or fragment' }
+  }
+  const url = new URL(text)
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return { problem: 'would send the key unencrypted; use https (plain http is accepted for loopback addresses alone)' }
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  return { url }
+}
+
+// The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+
+// Owns which proxy the environment asks for. The values may hold a password: messages name the variable, never its value.
+
+export interface ProxySettings {
+  readonly httpProxy?: string
+  readonly httpsProxy?: string
+  readonly noProxy?: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
+export function readProxySettings(env: Environment): {
+  readonly settings: ProxySettings
+  readonly problems: readonly { name: string; message: string }[]
+} {
+  const chosen = {
+    httpProxy: choose(env, 'http_proxy'),
+    httpsProxy: choose(env, 'https_proxy'),
+    noProxy: choose(env, 'no_proxy'),
+  }
+  const problems = [chosen.httpProxy, chosen.httpsProxy]
+    .filter((variable) => variable !== undefined && !isProxyUrl(variable.value))
+    .map((variable) => ({
+      name: variable?.name ?? '',
+      message:
+        'is no proxy url; accepted: http://[user:password@]host:port, with special characters of the password encoded, as in %25 for %',
+    }))
+  const settings: ProxySettings = {
+    ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
+    ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
+    ...(chosen.noProxy && { noProxy: chosen.noProxy.value }),
+  }
+  return { settings, problems }
+}
+
+function choose(env: Environment, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
+  for (const name of [lowerCase, lowerCase.toUpperCase()]) {
+    const value = env[name]?.trim()
+    if (value) return { name, value }
+  }
+  return undefined
+}
+
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && isEncoded(username) && isEncoded(password)
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The proxy's password, where its url holds one, as written and decoded. */
+export function proxySecrets({ httpProxy, httpsProxy }: ProxySettings): readonly string[] {
+  return [httpProxy, httpsProxy]
+    .filter((url) => url !== undefined && URL.canParse(url))
+    .map((url) => new URL(url ?? '').password)
+    .filter((password) => password !== '')
+    .flatMap((password) => [password, decode(password)])
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** `host:port` of the proxy that requests to this origin go through, without credentials; for messages. */
+export function proxyHost(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): string | undefined {
+  const url = origin.protocol === 'https:' ? httpsProxy : httpProxy
+  return url === undefined || isExempt(origin, noProxy) ? undefined : new URL(url).host
+}
+
+/** As undici's EnvHttpProxyAgent judges it: hosts, their subdomains, an optional port, and `*` for all. */
+function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const ownPort = port || (protocol === 'https:' ? '443' : '80')
+  return noProxy
+    .split(/[,\s]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, name = '', onPort] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
+      const bare = name.replace(/^\*?\./, '')
+      return entry === '*' || ((onPort ?? ownPort) === ownPort && (hostname === bare || hostname.endsWith(`.${bare}`)))
+    })
+}

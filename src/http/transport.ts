@@ -1,0 +1,237 @@
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../core/clock.ts'
+import { quote } from '../core/text.ts'
+import { ExchangeFailure, toExchangeFailure } from './exchange-failure.ts'
+import type { ProxySettings } from './proxy.ts'
+import type { Headers } from './rate-limit.ts'
+import type { Method } from './retry.ts'
+
+// Owns turning the bytes of an answer into text: capped, inflated under the same cap, and valid UTF-8 or nothing.
+
+/** Longest answer that is read, raw and inflated. The largest documented one is far below. */
+export const largestAnswerBytes = 64 * 1024 * 1024
+
+/** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a bomb, broken gzip or bytes that are no UTF-8. */
+export async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
+  const bytes = await inflated(raw, contentEncoding?.trim().toLowerCase())
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new ExchangeFailure('BAD_UTF8', `the answer is not UTF-8 at byte ${firstBadByte(bytes)}`, { bytes: bytes.length, cause })
+  }
+}
+
+async function inflated(raw: Buffer, encoding: string | undefined): Promise<Buffer> {
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return raw
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding, 40)}", which was not asked for`, {
+      bytes: raw.length,
+    })
+  }
+  try {
+    return await inflate(raw)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(raw.length, cause)
+    throw new ExchangeFailure('BAD_GZIP', `the answer's gzip is broken after ${raw.length} bytes`, { bytes: raw.length, cause })
+  }
+}
+
+async function inflate(raw: Buffer): Promise<Buffer> {
+  // Loaded here: short answers come as they are.
+  const { gunzip } = await import('node:zlib')
+  return new Promise((resolve, reject) => {
+    gunzip(raw, { maxOutputLength: largestAnswerBytes }, (error, inflated) => (error ? reject(error) : resolve(inflated)))
+  })
+}
+
+export const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>
+  new ExchangeFailure('TOO_LARGE', `the answer is larger than the cap of ${largestAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
+
+// Decoding leniently and encoding again keeps every byte up to the first bad one.
+function firstBadByte(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'))
+  const shorter = Math.min(bytes.length, again.length)
+  for (let i = 0; i < shorter; i++) if (bytes[i] !== again[i]) return i
+  return shorter
+}
+
+// Owns the connections: undici's agents, with our limits, through the proxy that the environment names.
+
+export const connectTimeoutMs = 10_000
+
+export interface Connections {
+  readonly dispatcher: Dispatcher
+  /** Ends every connection at once, also one that is only being made. */
+  end(): Promise<void>
+}
+
+export interface Dispatchers {
+  /** Kept open between requests. */
+  readonly shared: Connections
+  /** For a single request, whose caller ends them. */
+  fresh(): Connections
+}
+
+export async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dispatchers> {
+  // Loaded here: importing undici takes longer than everything else that a run without requests does.
+  const { Agent, EnvHttpProxyAgent } = await import('undici')
+  const forHttps = origin.protocol === 'https:'
+  const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
+  const create = (): Connections => {
+    const life = new AbortController()
+    // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
+    const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
+    const limits = {
+      maxResponseSize: largestAnswerBytes,
+      // Certainty about what the server did is reasoned for HTTP/1.1: one request, one connection, one answer.
+      allowH2: false,
+      connect,
+    }
+    // undici would send https through HTTP_PROXY when that alone is set; curl, Go and Git do not.
+    const dispatcher =
+      proxyUrl === undefined
+        ? new Agent(limits)
+        : // `noProxy` is always given: left out, undici would read the environment by itself.
+          new EnvHttpProxyAgent({
+            ...limits,
+            proxyTls: connect,
+            requestTls: connect,
+            httpProxy: proxyUrl,
+            httpsProxy: proxyUrl,
+            noProxy: proxy.noProxy ?? '',
+          })
+    return {
+      dispatcher,
+      async end() {
+        await dispatcher.destroy()
+        life.abort()
+      },
+    }
+  }
+  return { shared: create(), fresh: create }
+}
+
+// Owns one HTTP exchange: bytes out, status, headers and text in. It judges no status, follows no redirect and repeats nothing.
+
+export interface Exchange {
+  readonly method: Method | 'PATCH'
+  readonly url: URL
+  readonly body: string | undefined
+  readonly authorization: string
+  readonly userAgent: string
+  /** For connecting, sending and reading together. */
+  readonly timeoutMs: number
+  /** Ends the exchange at once. */
+  readonly signal: AbortSignal
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The decoded body; empty when the body of an error answer could not be read. */
+  readonly text: string
+}
+
+export interface Transport {
+  /** Loads what sending takes. */
+  ready(): Promise<void>
+  /** Throws an ExchangeFailure when no whole answer came. */
+  exchange(exchange: Exchange): Promise<Answer>
+  /** Closes what is still open; the process can end. */
+  close(): Promise<void>
+}
+
+export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock): Transport {
+  let dispatchers: Promise<Dispatchers> | undefined
+  const open = (): Promise<Dispatchers> => {
+    dispatchers ??= createDispatchers(origin, proxy)
+    return dispatchers
+  }
+
+  return {
+    async ready() {
+      await open()
+    },
+    async exchange(exchange) {
+      const { shared, fresh } = await open()
+      // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
+      const connections = exchange.method === 'POST' ? fresh() : shared
+      try {
+        return await send(exchange, connections.dispatcher, clock)
+      } finally {
+        if (connections !== shared) await connections.end()
+      }
+    },
+    async close() {
+      // What could not be opened has been told by whoever tried.
+      const opened = await dispatchers?.catch(() => undefined)
+      await opened?.shared.end()
+    },
+  }
+}
+
+async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher, clock: Clock): Promise<Answer> {
+  const timeout = clock.timeout(exchange.timeoutMs)
+  const signal = AbortSignal.any([timeout, exchange.signal])
+  let bytes = 0
+  try {
+    signal.throwIfAborted()
+    const answering = dispatcher.request({
+      origin: exchange.url.origin,
+      path: `${exchange.url.pathname}${exchange.url.search}`,
+      method: exchange.method,
+      headers: headersOf(exchange),
+      body: exchange.body ?? null,
+      signal,
+      headersTimeout: exchange.timeoutMs,
+      bodyTimeout: exchange.timeoutMs,
+    })
+    const response = await unlessAborted(signal, answering)
+    const headers = flatten(response.headers)
+    const chunks: Buffer[] = []
+    const read = async (): Promise<string> => {
+      for await (const chunk of response.body) {
+        chunks.push(chunk)
+        bytes += chunk.length
+      }
+      return decodeBody(Buffer.concat(chunks), headers['content-encoding'])
+    }
+    return { status: response.statusCode, headers, text: await readable(response.statusCode, read) }
+  } catch (thrown) {
+    if (exchange.signal.aborted)
+      throw new ExchangeFailure('CANCELLED', 'cancelled while the request was under way', { bytes, cause: thrown })
+    const failure = toExchangeFailure(thrown, bytes, timeout.aborted ? 'REQUEST_TIMEOUT' : undefined)
+    throw failure.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? tooLarge(bytes, thrown) : failure
+  }
+}
+
+// undici heeds its signal only once there is a connection: not during a handshake, nor while a proxy is asked for a tunnel.
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+// An error status says enough by itself: its body is a courtesy, and one that is cut or huge must not hide it.
+async function readable(status: number, read: () => Promise<string>): Promise<string> {
+  if (status < 300) return read()
+  try {
+    return await read()
+  } catch {
+    return ''
+  }
+}
+
+const headersOf = ({ authorization, userAgent, body }: Exchange): Record<string, string> => ({
+  authorization,
+  accept: 'application/json',
+  'accept-encoding': 'gzip',
+  'user-agent': userAgent,
+  ...(body !== undefined && { 'content-type': 'application/json' }),
+})
+
+// A header that was sent twice contradicts itself; joined, it fits no grammar of ours and is ignored.
+const flatten = (headers: Record<string, string | string[] | undefined>): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]))

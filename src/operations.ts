@@ -1,0 +1,55 @@
+// THE LIST. Each operation is loaded when it is asked for, so that a run pays for no other.
+
+const alerts = () => import('./resources/alerts/alert-operations.ts')
+const createAlert = () => import('./resources/alerts/alert-operations.ts')
+const updateAlert = () => import('./resources/alerts/alert-operations.ts')
+const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
+const sources = () => import('./resources/sources/list-sources.ts')
+const usageCost = () => import('./usage/usage-cost.ts')
+const getBackup = () => import('./backups/backups.ts')
+const listBackups = () => import('./backups/backups.ts')
+const checkBackups = () => import('./backups/check-backups.ts')
+const validate = () => import('./sync/validate.ts')
+const plan = () => import('./sync/plan.ts')
+const apply = () => import('./sync/apply.ts')
+const drift = () => import('./sync/drift.ts')
+const pull = () => import('./sync/pull/pull.ts')
+const matrix = () => import('./fleet/matrix.ts')
+const report = () => import('./fleet/report.ts')
+const doctor = () => import('./doctor/doctor.ts')
+
+/** One line for each operation; everything else about it is in its file. */
+export const operations = {
+  'create-alert': async () => (await createAlert()).createAlert,
+  'list-dashboards': async () => (await dashboards()).listDashboards,
+  'list-sources': async () => (await sources()).listSources,
+  'usage-cost': async () => (await usageCost()).usageCost,
+  'get-backup': async () => (await getBackup()).getBackup,
+  'list-backups': async () => (await listBackups()).listBackups,
+  'check-backups': async () => (await checkBackups()).checkBackups,
+  'list-alerts': async () => (await alerts()).listAlerts,
+  'get-alert': async () => (await alerts()).getAlert,
+  'update-alert': async () => (await updateAlert()).updateAlert,
+  'delete-alert': async () => (await alerts()).deleteAlert,
+  'get-dashboard': async () => (await dashboards()).getDashboard,
+  'create-dashboard': async () => (await dashboards()).createDashboard,
+  'update-dashboard': async () => (await dashboards()).updateDashboard,
+  'delete-dashboard': async () => (await dashboards()).deleteDashboard,
+  validate: async () => (await validate()).validate,
+  plan: async () => (await plan()).plan,
+  apply: async () => (await apply()).apply,
+  drift: async () => (await drift()).drift,
+  pull: async () => (await pull()).pull,
+  matrix: async () => (await matrix()).matrix,
+  report: async () => (await report()).report,
+  doctor: async () => (await doctor()).doctor,
+} as const
+
+export type OperationName = keyof typeof operations
+
+/** The operations by name, as they are typed in their files. */
+export type Operations = { readonly [Name in OperationName]: Awaited<ReturnType<(typeof operations)[Name]>> }
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)

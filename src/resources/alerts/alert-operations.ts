@@ -1,0 +1,400 @@
+import * as z from 'zod'
+import { ApiError } from '../../api/api-error.ts'
+import type { WriteApi } from '../../api/client.ts'
+import type { Service } from '../../api/path.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { InputError, type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { toKebab } from '../../core/names.ts'
+import { quote } from '../../core/text.ts'
+import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
+import { choice, decimalNumber, longText, opaqueId, resourceId, text } from '../../operation/fields.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
+import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { composeUpdate, sidesOf } from '../compare.ts'
+import { withMarkersOf } from '../marker.ts'
+import { type Body, createKinds } from '../resource-type.ts'
+import { unexplained } from '../snapshot.ts'
+import { toUtc } from './alert-type.ts'
+import {
+  type Alert,
+  type AlertBody,
+  type AlertFields,
+  alertBodySchema,
+  alertIntervals,
+  alertSchema,
+  alertSources,
+  alertStates,
+  channelTypes,
+  missingInAlert,
+  thresholdTypes,
+  toAlertBody,
+} from './alert-wire.ts'
+
+// Owns the two ways to say what an alert should be, a document or single fields, and the one body that both become.
+
+/** The fields of an alert that an input of their own can set. */
+const singleFields = {
+  dashboardId: opaqueId('Dashboard that holds the tile.').optional(),
+  tileId: opaqueId('Tile that the alert watches.').optional(),
+  threshold: decimalNumber('Value that the alert compares with.').optional(),
+  thresholdType: choice(thresholdTypes, 'How the value is compared; `above` for a new alert.').optional(),
+  interval: choice(alertIntervals, 'How often the alert looks, and over which time.').optional(),
+  source: choice(alertSources, 'What the alert watches; `tile` for a new alert.').optional(),
+  channelType: choice(channelTypes, 'How the alert notifies; `webhook` for a new alert.').optional(),
+  webhookId: opaqueId('Webhook that is called.').optional(),
+  name: text('Name of the alert.', 512).optional(),
+  message: longText('Text of the notification.', 4096).optional(),
+}
+
+export const alertInput = z.strictObject({ alert: documentText('alert'), alertFile: documentFile('alert'), ...singleFields })
+
+export type AlertInput = z.output<typeof alertInput>
+
+/** A document or single fields, never both: nobody could tell which one wins. */
+export function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Problem[] {
+  const singles = Object.keys(singleFields).filter((name) => names.has(name))
+  const documents = ['alert', 'alertFile'].filter((name) => names.has(name))
+  if (documents.length === 2) return [{ name: 'alert', message: 'cannot be given together with alert-file' }]
+  const [document] = documents
+  if (document !== undefined)
+    return singles.map((name) => ({ name: toKebab(name), message: `cannot be given together with ${toKebab(document)}` }))
+  return names.has('channelType') && !names.has('webhookId')
+    ? [{ name: 'webhook-id', message: 'is missing: channel-type says how, webhook-id says where' }]
+    : []
+}
+
+/** What a new alert needs when it is given in single fields. */
+export function checkNewAlert(given: Given<typeof alertInput>): readonly Problem[] {
+  const { names, values } = given
+  if (names.has('alert') || names.has('alertFile')) return []
+  if (values.source === 'saved_search')
+    return [{ name: 'source', message: 'saved_search needs more fields than single inputs have: use alert or alert-file' }]
+  if (values.channelType === 'email')
+    return [{ name: 'channel-type', message: 'email needs recipients, which single inputs cannot give: use alert or alert-file' }]
+  if (values.thresholdType?.endsWith('between')) {
+    return [
+      { name: 'threshold-type', message: `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax` },
+    ]
+  }
+  const needed = ['dashboardId', 'tileId', 'threshold', 'interval', 'webhookId'].filter((name) => !names.has(name))
+  return needed.map((name) => ({ name: toKebab(name), message: 'is missing: a new alert needs it (or alert, or alert-file)' }))
+}
+
+type ReadFile = (path: string, input: string) => Promise<string>
+
+/** What the user declared, and nothing else: no default is mixed in here. */
+export async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<AlertFields> {
+  const { alert, alertFile } = input
+  if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
+  if (alertFile !== undefined) return writtenAlert(await readFile(alertFile, 'alert-file'), alertFile, profile)
+  const { channelType, webhookId, alert: _, alertFile: __, ...fields } = input
+  const declared = Object.entries(fields).filter(([name, value]) => Object.hasOwn(singleFields, name) && value !== undefined)
+  const channel = webhookId === undefined ? [] : [['channel', { type: 'webhook', webhookId }]]
+  return alertBodySchema.parse(Object.fromEntries([...declared, ...channel]))
+}
+
+function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
+  const alert = readWritten(written, name, alertBodySchema)
+  const beyond = Object.keys(alert).filter((field) => !neutralFields.has(field) && !profile.extraAlertFields.includes(field))
+  if (beyond.length === 0) return alert
+  throw new InputError(
+    beyond.map((field) => ({
+      name: `${name}.${field}`,
+      message: 'is no field of the neutral contract; set the profile of a product that has it',
+    })),
+  )
+}
+
+const neutralFields = new Set(['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message'])
+
+/** The body of a new alert, with the documented defaults. Throws an InputError when the document lacks something. */
+export function toNewAlert(declared: AlertFields): AlertBody & AlertFields {
+  const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
+  const missing = missingInAlert(body)
+  if (missing.length > 0) throw new InputError(missing.map((field) => ({ name: `alert.${field}`, message: 'is missing' })))
+  return body
+}
+
+// Changing an alert that exists: what was declared replaces, what was not mentioned stays, nothing is sent for nothing.
+
+export interface AlertWriter {
+  readonly api: WriteApi
+  readonly service: Service
+  readonly profile: Profile
+}
+
+export async function changeAlert(
+  { api, service, profile }: AlertWriter,
+  current: Alert,
+  declared: AlertFields,
+): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
+  const kind = createKinds(profile).alerts
+  const desired = merge(toAlertBody(current), declared)
+  if (unexplained(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
+  return { alert: await api.alerts.update(service, current, composeUpdate(kind, desired, current)), changed: true }
+}
+
+/** What a new alert sends: the server refuses null, and any time that is not in UTC. */
+export const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
+
+const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
+  scheduleStartAt == null
+    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
+    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
+
+const withoutNulls = (body: Body): Body =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
+
+/** Null clears. A text keeps the markers by which plan and apply know the alert. */
+function merge(before: Body, declared: AlertFields): Body {
+  const { channel, channels, ...others } = before
+  const isTold = declared.channel !== undefined || declared.channels !== undefined
+  const texts = (['note', 'message'] as const).flatMap((field) =>
+    Object.hasOwn(declared, field) ? [[field, withMarkersOf(declared[field] ?? '', before[field])] as const] : [],
+  )
+  return withoutNulls({
+    ...others,
+    ...(!isTold && { channel, channels }),
+    ...inUtc(declared),
+    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
+  })
+}
+
+// Owns how alerts are shown.
+
+export const alertOutput = z.object({
+  alertId: z.string().describe('Id of the alert.'),
+  alertState: z.string().optional().describe('State of the alert: ALERT, OK, INSUFFICIENT_DATA, DISABLED or PENDING.'),
+  changed: z.boolean().describe('Whether this run changed anything.'),
+})
+
+export const alertDetails = z.object({ alert: alertSchema.describe('The alert, as the API answered.') })
+
+export const outputsOf = (alert: Alert, changed: boolean) => ({
+  alertId: alert.id,
+  ...(alert.state && { alertState: alert.state }),
+  changed,
+  alert,
+})
+
+const orDash = (text: string | null | undefined): Inline => (text ? data(text) : ours('–'))
+
+export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => data(name || id)
+
+/** `above 5 over 5m`, `between 5 and 9 over 5m`. */
+export const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
+  const isRange = thresholdType?.endsWith('between') && thresholdMax != null
+  const values = ours([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
+  return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
+}
+
+export const alertFacts = (alert: Alert): Block => ({
+  kind: 'facts',
+  facts: [
+    { label: 'Name', value: [orDash(alert.name)] },
+    { label: 'State', value: [orDash(alert.state)] },
+    { label: 'Condition', value: conditionOf(alert) },
+    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
+    { label: 'Tile', value: [orDash(alert.tileId)] },
+    { label: 'Id', value: [data(alert.id)] },
+  ],
+})
+
+export const alertTable = (alerts: readonly Alert[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Id' }],
+  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [data(alert.id)]]),
+})
+
+// Owns the operations that read alerts or remove one. Making and changing them: create-alert.ts, update-alert.ts.
+
+export const alertId = resourceId('The alert.')
+
+export const listAlerts = defineOperation({
+  summary: 'Lists the alerts of a service.',
+  effect: 'read',
+  scope: 'service',
+  input: z.strictObject({
+    nameContains: nameContains.optional(),
+    state: choice(alertStates, 'Only alerts in this state.').optional(),
+  }),
+  output: listOutput,
+  details: z.object({ alerts: z.array(alertSchema).describe('The alerts, as the API answered.'), mayBeCut }),
+  example: { state: 'ALERT' },
+  async run({ api, service }, input) {
+    const { items, ...result } = toListResult(
+      await api.alerts.list(service),
+      input.nameContains,
+      ({ state }) => !input.state || state === input.state,
+    )
+    return { ...result, alerts: items }
+  },
+  judge: judgeCutList,
+  report: ({ alerts }) => ({ headline: say`${countOf(alerts, 'alert')}`, blocks: [alertTable(alerts)] }),
+})
+
+export const getAlert = defineOperation({
+  summary: 'Reads one alert.',
+  effect: 'read',
+  scope: 'service',
+  input: z.strictObject({ alertId }),
+  output: alertOutput,
+  details: alertDetails,
+  example: { alertId: '65f5e4a35eedc0de0000001f' },
+  async run({ api, service }, input) {
+    return outputsOf(await api.alerts.get(service, input.alertId), false)
+  },
+  report: ({ alert }) => ({
+    headline: say`Alert ${nameOf(alert)} is ${data(alert.state || 'in no known state')}`,
+    blocks: [alertFacts(alert)],
+  }),
+})
+
+export const deleteAlert = defineOperation({
+  summary: 'Deletes one alert. It is no failure when there is none.',
+  effect: 'write',
+  scope: 'service',
+  input: z.strictObject({ alertId }),
+  output: z.object({
+    alertId: z.string().describe('Id of the alert.'),
+    changed: z.boolean().describe('Whether there was such an alert.'),
+  }),
+  details: noDetails,
+  example: { alertId: '65f5e4a35eedc0de0000001f' },
+  async run({ api, service }, input) {
+    return { alertId: input.alertId, changed: await api.alerts.remove(service, input.alertId) }
+  },
+  report: (result) => ({
+    headline: result.changed ? say`Deleted alert ${data(result.alertId)}` : say`There was no alert ${data(result.alertId)}`,
+    blocks: [],
+  }),
+})
+
+// Owns the operation that creates one alert: by default one POST and no other request.
+
+const ifExists = choice(
+  ['create', 'skip', 'update', 'fail'],
+  'What to do when there is an alert of the same name, dashboard and tile: `create` does not look and creates one; the others look first.',
+)
+
+export const createAlert = defineOperation({
+  summary: 'Creates one alert. The request is not sent again once it may have worked.',
+  effect: 'write',
+  scope: 'service',
+  input: alertInput.extend({ ifExists: ifExists.default('create') }),
+  output: alertOutput,
+  details: alertDetails.extend({
+    outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What was done.'),
+  }),
+  example: {
+    dashboardId: '65f5e4a35eedc0de0000000c',
+    tileId: '65f5e4a35eedc0de0000000e',
+    threshold: 5,
+    interval: '1h',
+    webhookId: '65f5e4a35eedc0de00000009',
+    name: 'Checkout errors',
+    message: 'More than 5 errors in an hour',
+  },
+  check: (given) => [...checkAlertInput(given), ...checkNewAlert(given)],
+  async run({ api, service, profile, files }, input) {
+    const body = toNewAlert(await readAlertInput(input, profile, files.read))
+    if (input.ifExists !== 'create') {
+      const [existing, second] = await findAlike(api, service, body)
+      if (existing !== undefined) return meetExisting({ writer: { api, service, profile }, body, existing, second, wish: input.ifExists })
+    }
+    return { ...outputsOf(await createOnce(api, service, body), true), outcome: 'created' as const }
+  },
+  report: ({ alert, outcome }) => ({
+    headline:
+      outcome === 'skipped'
+        ? say`Alert ${nameOf(alert)} exists already and was left as it is`
+        : say`Alert ${nameOf(alert)} ${verbs[outcome]}`,
+    blocks: [alertFacts(alert)],
+  }),
+})
+
+const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is as it should be` } as const
+
+interface Meeting {
+  readonly writer: AlertWriter
+  readonly body: AlertFields
+  readonly existing: Alert
+  readonly second: Alert | undefined
+  readonly wish: 'skip' | 'update' | 'fail'
+}
+
+async function meetExisting({ writer, body, existing, second, wish }: Meeting) {
+  if (wish === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
+  if (wish === 'fail') throw new WatchkeeperError('conflict', `There is such an alert already: ${existing.id}. Nothing was created.`)
+  if (second !== undefined) {
+    throw new WatchkeeperError(
+      'conflict',
+      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
+    )
+  }
+  const { alert, changed } = await changeAlert(writer, existing, body)
+  return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
+}
+
+/** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
+async function findAlike(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
+  if (!body.name) throw new InputError([{ name: 'name', message: 'is missing: if-exists looks for the name' }])
+  const { items, mayBeCut } = await api.alerts.list(service)
+  const alike = items.filter((alert) => isAlike(alert, body))
+  if (alike.length === 0 && mayBeCut)
+    throw new WatchkeeperError('conflict', 'The list of alerts may not be complete, so nobody can tell whether this one exists.')
+  return alike
+}
+
+const isAlike = (alert: Alert, body: AlertFields): boolean =>
+  (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
+
+// The alert bears no marker by which it could be found again for certain, so a lost answer ends in a question to the user.
+async function createOnce(api: WriteApi, service: Service, body: AlertBody & AlertFields): Promise<Alert> {
+  try {
+    return await api.alerts.create(service, toAlertRequest(body))
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.kind !== 'may-exist') throw thrown
+    throw new WatchkeeperError('may-exist', `${thrown.message}\n${await describeAlike(api, service, body)}`, { cause: thrown })
+  }
+}
+
+async function describeAlike(api: WriteApi, service: Service, body: AlertFields): Promise<string> {
+  try {
+    const { items } = await api.alerts.list(service)
+    const alike = items.filter((alert) => isAlike(alert, body)).map(({ id }) => quote(id))
+    return alike.length === 0 ? 'Right now no alert matches it.' : `Right now these alerts match it: ${alike.slice(0, 10).join(', ')}.`
+  } catch {
+    return 'Whether an alert matches it could not be read either.'
+  }
+}
+
+// Owns the operation that changes one alert: read, change what was given, write the whole, keep what nobody mentioned.
+
+const input = z.strictObject({ alertId, ...alertInput.shape })
+
+export const updateAlert = defineOperation({
+  summary: 'Changes one alert. What is not given stays as it is; null in a document clears a field.',
+  effect: 'write',
+  scope: 'service',
+  input,
+  output: alertOutput,
+  details: alertDetails,
+  example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
+  check: (given) => [...checkAlertInput(given), ...checkChange(given)],
+  async run({ api, service, profile, files }, { alertId: id, ...rest }) {
+    const declared = await readAlertInput(rest, profile, files.read)
+    const { alert, changed } = await changeAlert({ api, service, profile }, await api.alerts.get(service, id), declared)
+    return outputsOf(alert, changed)
+  },
+  report: ({ alert, changed }) => ({
+    headline: say`Alert ${nameOf(alert)} ${ours(changed ? 'updated' : 'is as it should be')}`,
+    blocks: [alertFacts(alert)],
+  }),
+})
+
+const checkChange = ({ names }: Given<typeof input>) =>
+  [...names].some((name) => name !== 'alertId')
+    ? []
+    : [{ name: 'alert', message: 'is missing: give alert, alert-file or the single fields to change' }]

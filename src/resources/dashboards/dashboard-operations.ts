@@ -1,0 +1,214 @@
+import * as z from 'zod'
+import type { ReadApi } from '../../api/client.ts'
+import type { Service } from '../../api/path.ts'
+import { type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
+import { resourceId, text } from '../../operation/fields.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { defineOperation, type Given } from '../../operation/operation.ts'
+import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { composeUpdate, sidesOf } from '../compare.ts'
+import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
+import { isMarkerTag } from '../marker.ts'
+import { unexplained } from '../snapshot.ts'
+import { dashboardKind, listOf } from './dashboard-type.ts'
+import {
+  type Dashboard,
+  type DashboardBody,
+  type DashboardFields,
+  dashboardBodySchema,
+  dashboardSchema,
+  toDashboardBody,
+} from './dashboard-wire.ts'
+
+// Owns what users say of a dashboard: a document, inline or in a file, and how it meets the dashboard that exists.
+
+export const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
+
+export function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Problem[] {
+  const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
+  if (given.length === 2) return [{ name: 'dashboard', message: 'cannot be given together with dashboard-file' }]
+  return given.length === 0 ? [{ name: 'dashboard', message: 'is missing: give dashboard or dashboard-file' }] : []
+}
+
+type ReadFile = (path: string, input: string) => Promise<string>
+
+export async function readDashboardInput(
+  { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
+  readFile: ReadFile,
+): Promise<DashboardFields> {
+  if (dashboard !== undefined) return readWritten(dashboard, 'dashboard', dashboardBodySchema)
+  return readWritten(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
+}
+
+/** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
+export const toNewDashboard = ({ filters, ...fields }: DashboardFields): DashboardBody => ({
+  ...fields,
+  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
+})
+
+/** What the dashboard should be: what the document does not mention stays, and so do the markers of plan and apply. */
+export function toDesiredDashboard(current: Dashboard, declared: DashboardFields): DashboardBody {
+  const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
+  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
+  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
+}
+
+// Owns how dashboards are shown.
+
+export const dashboardOutput = z.object({
+  dashboardId: z.string().describe('Id of the dashboard.'),
+  dashboardName: z.string().describe('Name of the dashboard.'),
+  tileIds: z
+    .record(z.string(), z.string())
+    .describe('Ids of its tiles by their names, as a JSON object; the first of those that share a name.'),
+  changed: z.boolean().describe('Whether this run changed anything.'),
+})
+
+export const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard, as the API answered.') })
+
+export const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
+  dashboardId: dashboard.id,
+  dashboardName: dashboard.name,
+  tileIds: Object.fromEntries(dashboard.tiles.toReversed().map(({ id, name }) => [name || id, id])),
+  changed,
+  dashboard,
+})
+
+export const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => data(name || id)
+
+const tagsOf = ({ tags }: Dashboard): Line =>
+  tags.length === 0 ? [ours('–')] : tags.flatMap((tag, i) => (i === 0 ? [data(tag)] : [ours(', '), data(tag)]))
+
+export const tileTable = ({ tiles }: Dashboard): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Tile' }, { title: 'Id' }],
+  rows: tiles.map(({ id, name }) => [[name ? data(name) : ours('–')], [data(id)]]),
+})
+
+export const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Id' }],
+  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [data(dashboard.id)]]),
+})
+
+// Owns the operations on dashboards.
+
+const dashboardId = resourceId('The dashboard.')
+
+export const listDashboards = defineOperation({
+  summary: 'Lists the dashboards of a service.',
+  effect: 'read',
+  scope: 'service',
+  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Only dashboards that bear this tag.', 256).optional() }),
+  output: listOutput,
+  details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards, as the API answered.'), mayBeCut }),
+  example: { tag: 'shop' },
+  async run({ api, service }, { nameContains: part, tag }) {
+    const list = await api.dashboards.list(service)
+    const { items, ...result } = toListResult(list, part, ({ tags }) => tag === undefined || tags.includes(tag))
+    return { ...result, dashboards: items }
+  },
+  judge: judgeCutList,
+  report: ({ dashboards }) => ({ headline: say`${countOf(dashboards, 'dashboard')}`, blocks: [dashboardTable(dashboards)] }),
+})
+
+export const getDashboard = defineOperation({
+  summary: 'Reads one dashboard with its tiles.',
+  effect: 'read',
+  scope: 'service',
+  input: z.strictObject({ dashboardId }),
+  output: dashboardOutput,
+  details: dashboardDetails,
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service }, input) {
+    return outputsOf(await api.dashboards.get(service, input.dashboardId), false)
+  },
+  report: ({ dashboard }) => ({
+    headline: say`Dashboard ${nameOf(dashboard)} has ${countOf(dashboard.tiles, 'tile')}`,
+    blocks: [tileTable(dashboard)],
+  }),
+})
+
+export const createDashboard = defineOperation({
+  summary: 'Creates one dashboard. The request is not sent again once it may have worked.',
+  effect: 'write',
+  scope: 'service',
+  input: dashboardInput,
+  output: dashboardOutput,
+  details: dashboardDetails,
+  example: {
+    dashboard:
+      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+  },
+  check: checkDashboardInput,
+  async run({ api, service, files }, input) {
+    return outputsOf(await api.dashboards.create(service, toNewDashboard(await readDashboardInput(input, files.read))), true)
+  },
+  report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
+})
+
+export const updateDashboard = defineOperation({
+  summary: 'Makes one dashboard equal to a document. Tiles keep their ids by name, so that their alerts live on.',
+  effect: 'write',
+  scope: 'service',
+  input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
+  output: dashboardOutput,
+  details: dashboardDetails.extend({ lostAlerts }),
+  example: {
+    dashboardId: '65f5e4a35eedc0de0000000c',
+    dashboard:
+      '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
+  },
+  check: checkDashboardInput,
+  async run({ api, service, files }, { dashboardId: id, ...input }) {
+    const declared = await readDashboardInput(input, files.read)
+    const current = await api.dashboards.get(service, id)
+    const desired = toDesiredDashboard(current, declared)
+    if (unexplained(dashboardKind, sidesOf(dashboardKind, desired, current)).length === 0)
+      return { ...outputsOf(current, false), lostAlerts: [] }
+    const body = composeUpdate(dashboardKind, desired, current)
+    const lost = await findLostAlerts(api, service, current, listOf(body.tiles))
+    return { ...outputsOf(await api.dashboards.update(service, current, body), true), lostAlerts: lost }
+  },
+  judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
+  report: ({ dashboard, changed, lostAlerts: lost }) => ({
+    headline: say`Dashboard ${nameOf(dashboard)} ${ours(changed ? 'updated' : 'is as it should be')}`,
+    blocks: [...lostAlertsBlocks(lost), tileTable(dashboard)],
+  }),
+})
+
+export const deleteDashboard = defineOperation({
+  summary: 'Deletes one dashboard, and with it the alerts on its tiles. It is no failure when there is none.',
+  effect: 'write',
+  scope: 'service',
+  input: z.strictObject({ dashboardId }),
+  output: z.object({
+    dashboardId: z.string().describe('Id of the dashboard.'),
+    changed: z.boolean().describe('Whether there was such a dashboard.'),
+  }),
+  details: z.object({ lostAlerts }),
+  example: { dashboardId: '65f5e4a35eedc0de0000000c' },
+  async run({ api, service }, { dashboardId: id }) {
+    if ((await find(api, service, id)) === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
+    const { items } = await api.alerts.list(service)
+    const onIt = items.filter((alert) => alert.dashboardId === id).map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
+    const changed = await api.dashboards.remove(service, id)
+    return { dashboardId: id, changed, lostAlerts: changed ? onIt : [] }
+  },
+  judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
+  report: (result) => ({
+    headline: result.changed ? say`Deleted dashboard ${data(result.dashboardId)}` : say`There was no dashboard ${data(result.dashboardId)}`,
+    blocks: lostAlertsBlocks(result.lostAlerts),
+  }),
+})
+
+/** The server answers a deletion of a dashboard that it never had like any other. */
+async function find(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
+  try {
+    return await api.dashboards.get(service, id)
+  } catch (thrown) {
+    if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return undefined
+    throw thrown
+  }
+}

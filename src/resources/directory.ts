@@ -1,0 +1,79 @@
+// Owns finding things by their names. A name that several bear, or none, is a complaint and never a guess.
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import type { World } from '../sync/remote-state.ts'
+
+interface Named {
+  readonly id: string
+  readonly name?: string | null | undefined
+}
+
+export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook'
+
+export type Lookup = { readonly id: string } | { readonly complaint: string }
+
+export interface Directory {
+  byName(noun: Noun, name: string): Lookup
+  byId(noun: Noun, id: string): Lookup
+  /** Whether the service lists its webhooks. */
+  readonly listsWebhooks: boolean
+  /** The name of whatever has this id, for people. */
+  nameOf(id: unknown): string | undefined
+}
+
+interface Words {
+  readonly one: string
+  readonly several: string
+}
+
+const words: Readonly<Record<Noun, Words>> = {
+  dashboard: { one: 'dashboard', several: 'dashboards' },
+  savedSearch: { one: 'saved search', several: 'saved searches' },
+  source: { one: 'source', several: 'sources' },
+  webhook: { one: 'webhook', several: 'webhooks' },
+}
+
+/** More names than this are not compared for the nearest one. */
+const mostCompared = 500
+
+export function createDirectory({ dashboards, savedSearches, sources, webhooks }: World): Directory {
+  const all: Readonly<Record<Noun, readonly Named[]>> = {
+    dashboard: dashboards,
+    savedSearch: savedSearches,
+    source: sources,
+    webhook: webhooks ?? [],
+  }
+  const names = new Map<string, string>()
+  for (const things of Object.values(all)) for (const { id, name } of things) if (name) names.set(id, name)
+  for (const { tiles } of dashboards) for (const { id, name } of tiles) if (name) names.set(id, name)
+  const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things)]))
+  // Thousands of objects may name the same thing that is not there.
+  const complaints = new Map<string, string>()
+  const missing = (noun: Noun, name: string): string => {
+    const complaint = complaints.get(`${noun} ${name}`) ?? complainOf(noun, name, all[noun])
+    complaints.set(`${noun} ${name}`, complaint)
+    return complaint
+  }
+  return {
+    byName(noun, name) {
+      const [found, second] = indexes.get(noun)?.byName.get(name) ?? []
+      if (found === undefined) return { complaint: missing(noun, name) }
+      if (second === undefined) return { id: found.id }
+      return { complaint: `several ${words[noun].several} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
+    },
+    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { complaint: `there is no ${words[noun].one} ${quote(id, 60)}` }),
+    listsWebhooks: webhooks !== undefined,
+    nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
+  }
+}
+
+const toIndex = (things: readonly Named[]) => ({
+  byName: Map.groupBy(things, ({ name }) => name),
+  ids: new Set(things.map(({ id }) => id)),
+})
+
+function complainOf(noun: Noun, name: string, things: readonly Named[]): string {
+  const known = things.slice(0, mostCompared).flatMap((thing) => thing.name || [])
+  const few = known.length > 0 && known.length <= 8 ? `; there are ${known.map((one) => quote(one, 40)).join(', ')}` : ''
+  return `there is no ${words[noun].one} called "${quote(name, 60)}"${didYouMean(name, known) || few}`
+}

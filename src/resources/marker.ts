@@ -1,0 +1,175 @@
+// The two markers inside an object. The ownership marker holds project and key, and a digest of the declaration that was last
+// applied. The snapshot marker is written only where the server stores something that no known default explains: a digest of the
+// object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
+import { digestOfText } from '../core/digest.ts'
+
+export interface Mark {
+  readonly project: string
+  readonly key: string
+  /** Of the declaration that was applied; tells whether a difference came about in the files or in the service. */
+  readonly digest: string
+}
+
+/** A mark as it was found. What a style writes of project and key may be hashed, so marks are compared by what is written. */
+export interface FoundMark {
+  readonly project: string
+  /** Project and key, as the style writes them. */
+  readonly token: string
+  readonly digest: string
+  /** Undefined where the mark holds a hash of it. */
+  readonly key: string | undefined
+  /** The project by its name, where the mark does not hold a hash of it. */
+  readonly projectName?: string
+}
+
+/** How marks are written in one place of an object. */
+export interface MarkStyle {
+  projectToken(project: string): string
+  token(project: string, key: string): string
+}
+
+/** Of the key of a declared object. */
+export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/
+
+/** The same in words. */
+export const keyForm = 'small letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit'
+
+export const projectGrammar = /^[A-Za-z0-9][\w./-]{0,99}$/
+
+export const projectForm = 'letters, digits, dots, dashes, underscores and slashes, at most 100'
+
+const digestLength = 6
+
+/** JSON with its keys in order, so that equal values have equal texts. */
+export function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item) && !JSON.isRawJSON(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  )
+}
+
+export const digestOf = (value: unknown): string => digestOfText(canonicalText(value), digestLength)
+
+/** Long enough that no two plans share one. */
+export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
+
+// Whole lines, wherever they stand: below a mark, people go on writing.
+const markLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
+
+/** The last one is the mark; what looks like it above is text. */
+const lastMarkLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markLine)].at(-1)
+
+/** The last line of a text that people read. */
+export function markText(text: string | null | undefined, { project, key, digest }: Mark): string {
+  const line = `watchkeeper: ${project} ${key} ${digest}`
+  const own = withoutMarkLine(text)
+  return own === '' ? line : `${own}\n\n${line}`
+}
+
+export function withoutMarkLine(text: string | null | undefined): string {
+  const own = withoutSnapshotLine(text ?? '')
+  const found = lastMarkLine(own)
+  return found === undefined ? own : withoutLine(own, found)
+}
+
+/** Whatever people write below the line stays. */
+function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string {
+  const [above, below] = [text.slice(0, index), text.slice(index + line.length)]
+  return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
+}
+
+export function markInText(text: unknown): FoundMark | undefined {
+  const [, project, key, digest] = (typeof text === 'string' ? lastMarkLine(text) : undefined) ?? []
+  if (project === undefined || key === undefined || digest === undefined) return undefined
+  return { project, projectName: project, key, digest, token: textStyle.token(project, key) }
+}
+
+/** The text with the markers that another one has. */
+export function withMarkersOf(text: string, marked: unknown): string {
+  const before = typeof marked === 'string' ? marked : ''
+  const found = lastMarkLine(withoutSnapshotLine(before))
+  if (found === undefined) return text
+  const own = withoutMarkLine(text)
+  const line = found[0].trim()
+  const withMark = own === '' ? line : `${own}\n\n${line}`
+  const digest = snapshotInText(before)?.digest
+  return digest === undefined ? withMark : withSnapshotLine(withMark, digest)
+}
+
+export const textStyle: MarkStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
+
+/**
+ * How the digest of a snapshot is computed, as a number. Whoever changes what goes into it, or adds a field to a file schema, raises
+ * it: a snapshot of another revision is as good as none, and the object is compared with the known defaults.
+ */
+const snapshotRevision = 1
+
+/** Hex digits of a snapshot's digest: 80 bits, and with its prefix less than the 32 characters of a tag. */
+export const snapshotLength = 20
+
+export interface SnapshotMarker {
+  /** Undefined for a snapshot that another version of this tool wrote. */
+  readonly digest: string | undefined
+}
+
+const readSnapshot = ([, revision, digest]: readonly string[]): SnapshotMarker => ({
+  digest: Number(revision) === snapshotRevision ? digest : undefined,
+})
+
+const snapshotLine = /^[ \t]*watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})[ \t\r]*$/gm
+
+const lastSnapshotLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(snapshotLine)].at(-1)
+
+function withoutSnapshotLine(text: string): string {
+  const found = lastSnapshotLine(text)
+  return found === undefined ? text : withoutLine(text, found)
+}
+
+export function snapshotInText(text: unknown): SnapshotMarker | undefined {
+  const found = typeof text === 'string' ? lastSnapshotLine(text) : undefined
+  return found && readSnapshot(found)
+}
+
+/** Below the ownership marker. */
+export const withSnapshotLine = (text: string, digest: string): string =>
+  `${withoutSnapshotLine(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
+
+const snapshotTag = /^wks(\d{1,3}):([0-9a-f]{20})$/
+
+const isSnapshotTag = (tag: unknown): boolean => typeof tag === 'string' && snapshotTag.test(tag)
+
+export function snapshotInTags(tags: unknown): SnapshotMarker | undefined {
+  const tag: unknown = Array.isArray(tags) ? tags.find(isSnapshotTag) : undefined
+  const found = typeof tag === 'string' ? snapshotTag.exec(tag) : null
+  return found === null ? undefined : readSnapshot(found)
+}
+
+export const withSnapshotTag = (tags: readonly string[], digest: string): readonly string[] => [
+  ...tags.filter((tag) => !isSnapshotTag(tag)),
+  `wks${snapshotRevision}:${digest}`,
+]
+
+/** Whether the tag is a marker of this tool rather than somebody's own. */
+export const isMarkerTag = (tag: unknown): boolean => isMarkTag(tag) || isSnapshotTag(tag)
+
+// 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
+const markTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
+
+const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
+
+const isMarkTag = (tag: unknown): boolean => typeof tag === 'string' && markTag.test(tag)
+
+export const tagStyle: MarkStyle = {
+  projectToken: (project) => digestOfText(project, 6),
+  token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
+}
+
+export const toMarkTag = ({ project, key, digest }: Mark): string => `wk:${tagStyle.token(project, key)}:${digest}`
+
+export function markInTags(tags: unknown): FoundMark | undefined {
+  const tag: unknown = Array.isArray(tags) ? tags.find(isMarkTag) : undefined
+  const [, project, key, digest] = (typeof tag === 'string' ? markTag.exec(tag) : null) ?? []
+  if (project === undefined || key === undefined || digest === undefined) return undefined
+  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key }
+}

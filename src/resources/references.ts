@@ -1,0 +1,183 @@
+// Owns what objects say of each other: keys that are declared, tiles that are there, and fields that the product knows.
+
+import type { Finding } from '../core/diagnostics.ts'
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import { type Declarations, type Declared, isOf, type Section } from '../sync/declarations.ts'
+import { alertableTypes } from './dashboards/dashboard-declaration.ts'
+
+export const referenceRules = {
+  'dangling-reference': 'A reference names something that is not declared.',
+  'ambiguous-tile': 'An alert names a tile by a name that several tiles bear.',
+  'alert-target': 'An alert watches nothing, or two things.',
+  'tile-without-alerts': 'An alert is on a tile that cannot carry one.',
+  'conflicting-fields': 'Two fields of an alert that exclude each other.',
+  'not-in-profile': 'The product behind the API does not know this.',
+  'previous-key': 'A `previousKey` that is still declared, or is the previous one of two objects.',
+  'sql-without-interval': 'An alert on a tile whose SQL does not use the interval. The server refuses it.',
+} as const
+
+/** What the product behind the API can hold. */
+export interface Abilities {
+  readonly savedSearches: boolean
+  /** Whether webhooks can be listed, and so be named. */
+  readonly webhookNames: boolean
+  /** Fields of an alert, in the API's names. */
+  readonly alertFields: ReadonlySet<string>
+}
+
+type Read = Pick<Declarations, 'objects' | 'broken' | 'unread'>
+
+export function checkReferences(read: Read, abilities: Abilities): readonly Finding[] {
+  const all = [...read.objects, ...read.broken]
+  const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
+  const known: Known = {
+    dashboards: new Map(read.objects.filter(isOf('dashboards')).map((declared) => [declared.key, declared])),
+    isDeclared: (section, key) => names.has(`${section}.${key}`),
+    keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
+    // A file that cannot be read may declare whatever is missed.
+    isComplete: read.unread.length === 0,
+  }
+  return [
+    ...read.objects.filter(isOf('alerts')).flatMap((alert) => [...checkTarget(alert, known), ...checkConflicts(alert)]),
+    ...read.objects.filter(isOf('dashboards')).flatMap(checkContainers),
+    ...checkPreviousKeys(read.objects, known),
+    ...read.objects.flatMap((declared) => checkAbilities(declared, abilities)),
+  ]
+}
+
+interface Known {
+  readonly dashboards: ReadonlyMap<string, Declared<'dashboards'>>
+  readonly isDeclared: (section: Section, key: string) => boolean
+  readonly keysOf: (section: Section) => readonly string[]
+  readonly isComplete: boolean
+}
+
+const finding = (declared: Declared, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Finding => ({
+  rule,
+  severity: 'error',
+  place: path.length === 0 ? declared.place : declared.placeOf(path),
+  message: `${declared.section}.${declared.key}${path.length === 0 ? '' : `.${path.join('.')}`}: ${message}`,
+})
+
+function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Finding[] {
+  const { dashboard, tile, savedSearch } = alert.value
+  const onTile = dashboard !== undefined || tile !== undefined
+  if (onTile && savedSearch !== undefined) return [finding(alert, 'alert-target', [], 'watches a tile or a savedSearch, not both')]
+  if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
+  if (!onTile) return [finding(alert, 'alert-target', [], 'watches nothing: name dashboard and tile, or savedSearch')]
+  if (dashboard === undefined || tile === undefined) {
+    const lacking = dashboard === undefined ? 'dashboard' : 'tile'
+    return [finding(alert, 'alert-target', [], `watches a tile, and needs ${lacking} as well`)]
+  }
+  const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
+  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, target)
+}
+
+/** Looking for the nearest of thousands, thousands of times, would take minutes. */
+const mostCompared = 200
+
+const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
+
+function dangling(alert: Declared, field: keyof typeof sectionFor, reference: string | object, known: Known): readonly Finding[] {
+  const section = sectionFor[field]
+  if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
+  const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
+  const message = `"${quote(reference, 60)}" is no key of these files${nearest}${nearest ? ' F' : '; f'}or one that exists, write { name: … } or { id: … }`
+  return [finding(alert, 'dangling-reference', [field], message)]
+}
+
+function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboards'>): readonly Finding[] {
+  const { tile } = alert.value
+  if (typeof tile !== 'string') return []
+  const [target, second] = value.tiles.filter(({ name }) => name === tile)
+  if (target === undefined) {
+    const names = value.tiles.map(({ name }) => name)
+    return [finding(alert, 'dangling-reference', ['tile'], `dashboard ${key} has no tile "${quote(tile, 60)}"${didYouMean(tile, names)}`)]
+  }
+  if (second !== undefined)
+    return [
+      finding(alert, 'ambiguous-tile', ['tile'], `dashboard ${key} has several tiles "${quote(tile, 60)}": give each a name of its own`),
+    ]
+  const type = target.config?.displayType
+  if (target.config !== undefined && lacksInterval(target.config)) {
+    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, as in $__timeInterval(column) or {intervalSeconds:Int64}`
+    return [finding(alert, 'sql-without-interval', ['tile'], message)]
+  }
+  if (type === undefined || alertableTypes.includes(type)) return []
+  return [
+    finding(
+      alert,
+      'tile-without-alerts',
+      ['tile'],
+      `a tile of type ${type} carries no alerts; those that do: ${alertableTypes.join(', ')}`,
+    ),
+  ]
+}
+
+/** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */
+const lacksInterval = (config: object): boolean =>
+  'sqlTemplate' in config &&
+  'displayType' in config &&
+  (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
+  !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
+
+function checkContainers(dashboard: Declared<'dashboards'>): readonly Finding[] {
+  const { tiles, containers = [] } = dashboard.value
+  const known = new Map(containers.map((container) => [container.id, container]))
+  return tiles.flatMap(({ containerId, tabId }, i): readonly Finding[] => {
+    const at = (field: string, message: string): readonly Finding[] => [
+      finding(dashboard, 'dangling-reference', ['tiles', i, field], message),
+    ]
+    if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId as well')
+    const container = known.get(containerId)
+    if (container === undefined)
+      return at('containerId', `no container has the id "${quote(containerId, 60)}"${didYouMean(containerId, known.keys())}`)
+    if (tabId === undefined || container.tabs?.some(({ id }) => id === tabId)) return []
+    return at('tabId', `container "${quote(containerId, 60)}" has no tab "${quote(tabId, 60)}"`)
+  })
+}
+
+function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Finding[] {
+  const seen = new Set<string>()
+  return objects.flatMap((declared) => {
+    const { previousKey } = declared.value
+    if (previousKey === undefined) return []
+    const name = `${declared.section}.${previousKey}`
+    const isSecond = seen.has(name)
+    seen.add(name)
+    if (known.isDeclared(declared.section, previousKey))
+      return [finding(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
+    return isSecond ? [finding(declared, 'previous-key', ['previousKey'], `${name} is the previous key of another object as well`)] : []
+  })
+}
+
+function checkConflicts(alert: Declared<'alerts'>): readonly Finding[] {
+  const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
+  const conflicts: readonly (readonly [boolean, string, string])[] = [
+    [channel !== undefined && channels !== undefined, 'channels', 'stands beside channel: give one of the two'],
+    [groupBy != null && savedSearch === undefined, 'groupBy', 'is for alerts on a savedSearch; a tile has its own'],
+    [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 beside scheduleStartAt'],
+  ]
+  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [finding(alert, 'conflicting-fields', [field], message)] : []))
+}
+
+const unknownTo = 'is not in the neutral contract; set the profile of a product that has it'
+
+function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Finding[] {
+  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [finding(declared, 'not-in-profile', [], unknownTo)]
+  if (!isOf('alerts')(declared)) return []
+  const { channel } = declared.value
+  const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
+  return [
+    ...Object.keys(declared.value)
+      .filter((field) => !ownWords.has(field) && !alertFields.has(apiNames[field] ?? field))
+      .map((field) => finding(declared, 'not-in-profile', [field], unknownTo)),
+    ...(isNamed ? [finding(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
+  ]
+}
+
+/** Fields of ours that the API calls otherwise. */
+const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
+
+const ownWords: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])

@@ -1,0 +1,39 @@
+// Owns the operation on sources: they are listed, and nothing else.
+import * as z from 'zod'
+import { choice } from '../../operation/fields.ts'
+import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
+import { defineOperation } from '../../operation/operation.ts'
+import { countOf, data, ours, say } from '../../report/blocks.ts'
+import { sourceKinds, sourceSchema } from './source-wire.ts'
+
+export const listSources = defineOperation({
+  summary: 'Lists the sources of a service: where its logs, traces and metrics come from.',
+  effect: 'read',
+  scope: 'service',
+  input: z.strictObject({
+    nameContains: nameContains.optional(),
+    kind: choice(sourceKinds, 'Only sources of this kind.').optional(),
+  }),
+  output: listOutput,
+  details: z.object({
+    sources: z.array(sourceSchema).describe('The sources, as the API answered.'),
+    mayBeCut,
+  }),
+  example: { kind: 'log' },
+  async run({ api, service }, { nameContains: part, kind }) {
+    const list = await api.sources.list(service)
+    const { items, ...result } = toListResult(list, part, (source) => kind === undefined || source.kind === kind)
+    return { ...result, sources: items }
+  },
+  judge: judgeCutList,
+  report: ({ sources }) => ({
+    headline: say`${countOf(sources, 'source')}`,
+    blocks: [
+      {
+        kind: 'table',
+        columns: [{ title: 'Name' }, { title: 'Kind' }, { title: 'Id' }],
+        rows: sources.map(({ name, kind, id }) => [[data(name)], [kind ? data(kind) : ours('–')], [data(id)]]),
+      },
+    ],
+  }),
+})

@@ -1,0 +1,253 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { styleText } from 'node:util'
+import { exitCodes } from '../../core/errors.ts'
+import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
+
+// Owns what the demo shows: the main operations against the emulator's shop, and at last two gates that fail.
+
+export interface DemoStep {
+  readonly title: string
+  readonly operation: string
+  /** Inputs by kebab-case name. */
+  readonly inputs: Readonly<Record<string, string>>
+  /** Files of the repository that it runs in, by name. */
+  readonly files?: Readonly<Record<string, string>>
+  /** Whether the step is there to fail. */
+  readonly fails?: boolean
+}
+
+/** Settings that a job would set once, as environment variables. */
+export const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> => ({
+  WATCHKEEPER_API_URL: url,
+  WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+  WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+  WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+  WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+})
+
+export function demoSteps({ store }: Emulator): readonly DemoStep[] {
+  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
+  const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
+  const tile = dashboard?.tiles.find(({ name }) => name === 'Error rate')
+  const webhook = service?.webhooks[0]
+  if (dashboard === undefined || tile === undefined || webhook === undefined) throw new Error('the shop has no checkout overview')
+  return [
+    { title: 'List the dashboards that bear a tag', operation: 'list-dashboards', inputs: { tag: 'shop' } },
+    { title: 'List the sources', operation: 'list-sources', inputs: {} },
+    {
+      title: 'Report the usage cost of 30 days, within its budget',
+      operation: 'usage-cost',
+      inputs: { period: 'last-30-days', budget: '500' },
+    },
+    { title: 'Read the latest backup', operation: 'get-backup', inputs: { 'backup-id': 'latest' } },
+    {
+      title: 'Create an alert on a tile, with a single request',
+      operation: 'create-alert',
+      inputs: {
+        'dashboard-id': dashboard.id,
+        'tile-id': tile.id,
+        threshold: '0.05',
+        interval: '1h',
+        'webhook-id': webhook.id,
+        name: 'Error rate in checkout',
+        message: 'More than 5 % of checkouts failed within an hour',
+      },
+    },
+    {
+      title: 'Show what a file of alerts and dashboards would change: nothing is written',
+      operation: 'plan',
+      inputs: { project: 'demo/shop' },
+      files: declared(webhook.id),
+    },
+    {
+      title: 'Make the service as the file says',
+      operation: 'apply',
+      inputs: { project: 'demo/shop' },
+      files: declared(webhook.id),
+    },
+    {
+      title: 'The same cost against a smaller budget, and against the days before: the gate fails',
+      operation: 'usage-cost',
+      inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
+      fails: true,
+    },
+    {
+      title: 'The backups of three services, of which one alone is fresh: the gate fails',
+      operation: 'check-backups',
+      inputs: { services: Object.values(demo.services).join(', '), 'max-age-hours': '26' },
+      fails: true,
+    },
+  ]
+}
+
+const declared = (webhookId: string) => ({
+  'observability/orders.yml': `dashboards:
+  orders:
+    name: Orders
+    tags: [shop]
+    tiles:
+      - name: Failed orders
+        x: 0
+        y: 0
+        w: 24
+        h: 6
+        config:
+          displayType: line
+          sourceId: { source: Logs }
+          select: [{ aggFn: count, where: 'ServiceName:orders level:error', whereLanguage: lucene }]
+alerts:
+  failed-orders:
+    name: Failed orders
+    dashboard: orders
+    tile: Failed orders
+    threshold: 10
+    interval: 5m
+    channel: { type: webhook, webhookId: ${webhookId} }
+    message: More than 10 orders failed in 5 minutes
+`,
+})
+
+// Owns starting an operation of the demo in a process of its own: the action's bundle as a runner would, or this command line.
+
+export interface DemoRun {
+  readonly exitCode: number | null
+  readonly log: string
+  /** The text of the file that a runner reads outputs from. */
+  readonly outputs: string
+  readonly summary: string
+}
+
+/** `node [script, ...args]` with the variables of a step. */
+export async function runStep(step: DemoStep, script: string, asAction: boolean, env: Readonly<Record<string, string>>): Promise<DemoRun> {
+  const directory = join(tmpdir(), `watchkeeper-demo-${randomUUID()}`)
+  await mkdir(directory)
+  try {
+    const [outputs, summary] = [join(directory, 'output'), join(directory, 'summary.md')]
+    await Promise.all([outputs, summary].map((file) => writeFile(file, '')))
+    for (const [name, text] of Object.entries(step.files ?? {})) {
+      await mkdir(dirname(join(directory, name)), { recursive: true })
+      await writeFile(join(directory, name), text)
+    }
+    const files = { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: directory, RUNNER_TEMP: directory }
+    const inputs = Object.fromEntries(
+      Object.entries({ operation: step.operation, ...step.inputs }).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
+    )
+    const flags = Object.entries(step.inputs).flatMap(([name, value]) => [`--${name}`, value])
+    const ran = asAction
+      ? await run([script], { ...env, ...files, ...inputs }, directory)
+      : await run([script, step.operation, ...flags], { ...env, GITHUB_STEP_SUMMARY: summary }, directory)
+    return { ...ran, outputs: await readFile(outputs, 'utf8'), summary: await readFile(summary, 'utf8') }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<Pick<DemoRun, 'exitCode' | 'log'>> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    let log = ''
+    const add = (text: string): void => {
+      log += text
+    }
+    child.stdout.setEncoding('utf8').on('data', add)
+    child.stderr.setEncoding('utf8').on('data', add)
+    child.on('error', reject)
+    child.on('close', (exitCode) => resolve({ exitCode, log }))
+  })
+}
+
+// Owns the demo: every step run for real against an emulator of its own, and shown as a person would meet it.
+
+export interface DemoOptions {
+  /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
+  readonly bundle: string | undefined
+  readonly write: (text: string) => void
+  readonly color: boolean
+}
+
+/** Resolves to 0 when every step did what it is there to show. */
+export async function runDemo({ bundle, write, color }: DemoOptions): Promise<number> {
+  const paint = (format: 'bold' | 'dim' | 'cyan' | 'green' | 'red', text: string): string =>
+    color ? styleText(format, text, { validateStream: false }) : text
+  const line = (text = ''): void => write(`${text}\n`)
+  const script = bundle === undefined ? fileURLToPath(new URL('../../cli.js', import.meta.url)) : resolve(bundle)
+  const emulator = await startEmulator()
+  try {
+    const steps = demoSteps(emulator)
+    line(
+      `An emulator of the API listens on ${emulator.url}: no account, no network. ${bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`} does ${steps.length} things.`,
+    )
+    let surprises = 0
+    for (const [i, step] of steps.entries()) {
+      line()
+      line(paint('bold', `━━ ${i + 1} of ${steps.length} · ${step.title} `.padEnd(88, '━')))
+      const before = emulator.requests.length
+      const run = await runStep(step, script, bundle !== undefined, demoEnvironment(emulator))
+      for (const text of show(step, run, bundle !== undefined)) line(text)
+      const requests = emulator.requests.slice(before).map(({ method }) => method)
+      line(paint('dim', `requests: ${requests.join(', ')} · exit code ${run.exitCode}`))
+      const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
+      if (!isAsExpected) surprises += 1
+    }
+    line()
+    line(
+      surprises === 0
+        ? paint('green', 'Everything went as it should, the failing gates included. Nothing left this machine.')
+        : paint('red', `${surprises} steps did not go as they should.`),
+    )
+    return surprises === 0 ? exitCodes.ok : exitCodes.error
+  } finally {
+    await emulator.close()
+  }
+}
+
+const indent = (text: string): readonly string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `   ${line}`.trimEnd())
+
+function show(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: boolean): readonly string[] {
+  const given = Object.entries(step.inputs)
+  const call = asAction
+    ? ['with:', `   operation: ${step.operation}`, ...given.map(([name, value]) => `   ${name}: ${value}`)]
+    : [`$ watchkeeper ${[step.operation, ...given.map(([name, value]) => `--${name} '${value}'`)].join(' ')}`]
+  return [
+    ...call,
+    'log:',
+    ...indent(asRunnerShows(log)),
+    ...(outputs === '' ? [] : ['outputs:', ...readOutputs(outputs).map((text) => `   ${text}`)]),
+    'job summary (Markdown):',
+    ...indent(shorten(summary)),
+  ]
+}
+
+/** The runner swallows masks and shows an annotation as its level and text. */
+function asRunnerShows(log: string): string {
+  const lines = log.split('\n')
+  const masks = lines.filter((line) => line.startsWith('::add-mask::')).length
+  const shown = lines
+    .filter((line) => !line.startsWith('::add-mask::'))
+    .map((line) => line.replace(/^::(error|warning)[^:]*::/, (_, level: string) => `${level === 'error' ? 'Error' : 'Warning'}: `))
+  return [...(masks === 0 ? [] : [`(${masks} values masked)`]), ...shown].join('\n').trim()
+}
+
+const longestShown = 100
+
+function readOutputs(text: string): readonly string[] {
+  return [...text.matchAll(/^(.+?)<<(ghadelimiter_.+)\n([\s\S]*?)\n?\2$/gm)].map(
+    ([, name, , value = '']) =>
+      `${name} = ${value.length > longestShown ? `${value.slice(0, longestShown)}…` : value.replaceAll('\n', ' ')}`,
+  )
+}
+
+/** Folded parts stay folded, and a drawing stays a drawing. */
+const shorten = (summary: string): string =>
+  summary
+    .replace(/<details><summary>(.*?)<\/summary>[\s\S]*?<\/details>/g, '▸ $1')
+    .replace(/```mermaid\n[\s\S]*?\n```/g, '▸ bar chart (Mermaid)')

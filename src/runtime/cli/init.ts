@@ -1,0 +1,338 @@
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { fileURLToPath } from 'node:url'
+import { exitCodes, InputError, type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { didYouMean, toEnvironmentName } from '../../core/names.ts'
+import { quote } from '../../core/text.ts'
+import { holds, makeFile, placeOf } from '../new-file.ts'
+import { remoteRepository, repositoryRoot } from './repository.ts'
+import type { Terminal } from './terminal.ts'
+
+// Owns what `init` can write: kits of examples, and where each of their files goes.
+
+export interface KitFile {
+  /** Under examples/. */
+  readonly example: string
+  /** In the repository. The name of a workflow says whose it is: others have an apply.yml, too. */
+  readonly target: string
+  /** What a person has to look at before it does any good. */
+  readonly check?: string
+}
+
+export interface Kit {
+  readonly name: string
+  readonly summary: string
+  readonly files: readonly KitFile[]
+  /** Whether its workflows need to know the project. */
+  readonly hasProject?: true
+}
+
+const workflow = (name: string, check?: string): KitFile => ({
+  example: `workflows/${name}.yml`,
+  target: `.github/workflows/watchkeeper-${name}.yml`,
+  ...(check !== undefined && { check }),
+})
+
+export const kits: readonly Kit[] = [
+  {
+    name: 'cost-gate',
+    summary: "Fails when this month's cost, or its forecast, passes a budget.",
+    files: [workflow('cost-gate', 'the budgets are samples')],
+  },
+  {
+    name: 'cost-budgets',
+    summary: 'The same for each team, service or metric, from a file of budgets.',
+    files: [
+      workflow('cost-budgets'),
+      { example: 'budgets.yml', target: 'cost/budgets.yml', check: 'budgets and names of services are samples' },
+    ],
+  },
+  {
+    name: 'plan-and-apply',
+    summary: 'Alerts and dashboards as code: a plan on each pull request, applied on merge, with a set to start from.',
+    files: [
+      workflow('plan'),
+      workflow('apply', 'takes main for the default branch'),
+      {
+        example: 'starter/service.yml',
+        target: 'observability/service.yml',
+        check: 'says what its variables mean, and takes Logs and Traces for the names of your sources',
+      },
+    ],
+    hasProject: true,
+  },
+  {
+    name: 'drift',
+    summary: 'Keeps an issue while alerts or dashboards differ from the files of plan-and-apply.',
+    files: [workflow('drift')],
+    hasProject: true,
+  },
+  {
+    name: 'backups',
+    summary: 'Fails when a backup is missing, late or failing.',
+    files: [workflow('backups')],
+  },
+  {
+    name: 'fleet',
+    summary: 'The backups of many organizations and services, from a file, in one verdict.',
+    files: [
+      workflow('fleet'),
+      { example: 'fleet.yml', target: 'fleet.yml', check: 'organizations, services and names of secrets are samples' },
+    ],
+  },
+]
+
+// Owns what files want to be set before they work, found by reading them: secrets, variables, and what nobody sets.
+
+export interface Needs {
+  readonly secrets: readonly string[]
+  readonly variables: readonly string[]
+  /** What files take from the environment of a step, and no workflow among them puts there. */
+  readonly environment: readonly string[]
+}
+
+const secret = /\bsecrets\.([A-Za-z_]\w*)/g
+/** A fleet file names secrets, and its workflow looks them up. */
+const namedSecret = /\b(?:api-key-id|api-key-secret|api-url)-name: *([A-Za-z_]\w*)/g
+const variable = /\bvars\.([A-Za-z_]\w*)/g
+const fromEnvironment = /\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g
+/** `NAME: ${{ … }}` in an `env:` of a workflow. */
+const toEnvironment = /^ +([A-Z_][A-Z0-9_]*): *\$\{\{/gm
+
+export function needsOf(texts: readonly string[]): Needs {
+  const namesIn = (...patterns: readonly RegExp[]): readonly string[] => {
+    const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
+    return [...new Set(found)].sort()
+  }
+  const set = new Set(namesIn(toEnvironment))
+  return {
+    secrets: namesIn(secret, namedSecret),
+    variables: namesIn(variable),
+    environment: namesIn(fromEnvironment).filter((name) => !set.has(name)),
+  }
+}
+
+// The files of kits: read from where the examples are, and written into a repository.
+
+/** The package has the examples that the repository has. */
+const examples = new URL('../../../examples', import.meta.url)
+
+export interface Sample extends KitFile {
+  readonly text: string
+}
+
+/** Each file once, in the order of the kits. */
+export async function readSamples(kits: readonly Kit[]): Promise<readonly Sample[]> {
+  const files = new Map(kits.flatMap((kit) => kit.files.map((file) => [file.target, file] as const)))
+  return Promise.all(
+    [...files.values()].map(async (file) => ({ ...file, text: await readFile(fileURLToPath(new URL(file.example, examples)), 'utf8') })),
+  )
+}
+
+const schemaComment =
+  '# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas/config.schema.json'
+
+/** The config file that says whose the alerts and dashboards are. */
+export const projectConfig = (repository: string | undefined): Sample => ({
+  example: '.watchkeeper.yml',
+  target: '.watchkeeper.yml',
+  ...(repository === undefined && { check: 'needs the name of your project' }),
+  text: [
+    schemaComment,
+    '# Owner of the alerts and dashboards in these files. Leave it as it is when the repository is renamed.',
+    repository === undefined ? '# project: owner/repo' : `project: ${repository}`,
+    '',
+  ].join('\n'),
+})
+
+export interface Written {
+  readonly sample: Sample
+  /** `same`: it was there already, word for word. */
+  readonly outcome: 'written' | 'kept' | 'same'
+}
+
+/** Throws before anything is written when one of them cannot be. */
+export async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
+  const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
+  const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [{ name: target, message: place.refused }] : []))
+  if (refused.length > 0) throw new InputError(refused)
+  const written: Written[] = []
+  for (const sample of samples) written.push({ sample, outcome: await write(root, sample) })
+  return written
+}
+
+async function write(root: string, { target, text }: Sample): Promise<Written['outcome']> {
+  try {
+    if (await makeFile(root, target, text)) return 'written'
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? quote(thrown.message) : String(thrown)
+    throw new WatchkeeperError(
+      'refused',
+      `${target} could not be written: ${reason}. What was written before it is complete; run init again.`,
+    )
+  }
+  return (await holds(root, target, text)) ? 'same' : 'kept'
+}
+
+// Owns which kits are meant: by names on the command line, or by an answer on a terminal.
+
+const names = kits.map(({ name }) => name)
+
+/** Kits in the order of the list, or what is wrong with the words. A number is the place in the list. */
+export function kitsMeantBy(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly problems: readonly Problem[] } {
+  const meant = words.map((word) => ({
+    word,
+    kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
+  }))
+  const problems = meant.flatMap(({ word, kit }) =>
+    kit === undefined ? [{ name: quote(word, 40), message: `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}` }] : [],
+  )
+  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), problems }
+}
+
+/** Throws an InputError that lists all words that mean nothing. */
+export function demandKits(words: readonly string[]): readonly Kit[] {
+  const { chosen, problems } = kitsMeantBy(words)
+  if (problems.length > 0) throw new InputError(problems)
+  return chosen
+}
+
+const question = 'Which ones? Numbers or names with spaces between them, Enter for none: '
+
+/** Asks until the answer means something; undefined when the input ends before that. */
+export async function askForKits(input: NodeJS.ReadableStream, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+  const lines = createInterface({ input })
+  write(question)
+  try {
+    for await (const line of lines) {
+      const { chosen, problems } = kitsMeantBy(line.split(/[\s,]+/).filter((word) => word !== ''))
+      if (problems.length === 0) return chosen
+      write(`${problems.map(({ name, message }) => `${name} ${message}`).join('\n')}\n${question}`)
+    }
+    return undefined
+  } finally {
+    lines.close()
+  }
+}
+
+// Owns what `init` says: which kits there are, what became of each file, and what is left to a person.
+
+const indent = (lines: readonly string[], by: number): readonly string[] => lines.map((line) => `${' '.repeat(by)}${line}`)
+
+const inColumns = (rows: readonly (readonly [string, string])[]): readonly string[] => {
+  const width = Math.max(0, ...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd())
+}
+
+/** With numbers where an answer may use them. */
+export const kitList = ({ numbered }: { readonly numbered: boolean }): string =>
+  inColumns(kits.map(({ name, summary }, i) => [numbered ? `${i + 1}  ${name}` : name, summary] as const))
+    .concat('')
+    .join('\n')
+
+/** With the files of each. */
+export const kitDetails = (): string => kits.flatMap((kit) => [...describe(kit), '']).join('\n')
+
+const describe = ({ name, summary, files }: Kit): readonly string[] => [
+  `${name}: ${summary}`,
+  ...indent(
+    files.map(({ target }) => target),
+    2,
+  ),
+]
+
+const words: Readonly<Record<Written['outcome'], string>> = {
+  written: 'written',
+  kept: 'kept: yours differs',
+  same: 'kept: it is the same',
+}
+
+export function initReport(written: readonly Written[]): string {
+  const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
+  const steps = nextSteps(written).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
+  return [...files, '', 'What to do next:', '', ...steps, ''].join('\n')
+}
+
+function nextSteps(written: readonly Written[]): readonly (readonly string[])[] {
+  const { secrets, variables, environment } = needsOf(written.map(({ sample }) => sample.text))
+  const checks = written.flatMap(({ sample: { target, check }, outcome }) =>
+    check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
+  )
+  return [
+    ...step(checks.length > 0, ['Look into the files and make them yours:', ...inColumns(checks)]),
+    ...step(secrets.length > 0, [
+      'Set the secrets, with "gh secret set NAME" or under Settings > Secrets and variables > Actions:',
+      ...secrets,
+    ]),
+    ...step(variables.length > 0, ['Set the variables, with "gh variable set NAME" or beside the secrets:', ...variables]),
+    ...step(environment.length > 0, ['Set what the files take from the environment of the steps that read them:', ...environment]),
+    ['Let doctor say whether the key opens what it should, before the first run does:', ...doctor(variables)],
+    [commit(written), 'Workflows on a schedule run once they are on the default branch; "Run workflow" starts them at once.'],
+  ]
+}
+
+/** What is pushed to the default branch is applied at once, samples too. */
+const commit = (written: readonly Written[]): string =>
+  written.some(({ sample }) => sample.text.includes('operation: apply'))
+    ? 'Commit the files on a branch, and read the plan on its pull request: the merge applies it.'
+    : 'Commit the files.'
+
+const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
+
+const doctor = (variables: readonly string[]): readonly string[] => {
+  const service = toEnvironmentName('service-id')
+  const set = ['organization-id', 'api-key-id', 'api-key-secret'].map(toEnvironmentName)
+  return [
+    `export ${[`${toEnvironmentName('profile')}=clickhouse-cloud`, ...[...set, ...variables.filter((name) => name === service)].map((name) => `${name}=…`)].join(' ')}`,
+    'npx watchkeeper doctor',
+  ]
+}
+
+// Owns the command that sets a repository up: chosen workflows and sample files, as they stand in examples/.
+
+export interface InitOptions {
+  /** Kits by name. */
+  readonly words: readonly string[]
+  /** Only show what there is. */
+  readonly list: boolean
+}
+
+/** Throws an InputError, and writes nothing, when anything is wrong. */
+export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
+  const write = (text: string): void => void terminal.stdout.write(text)
+  const named = demandKits(words)
+  if (list) {
+    write(kitDetails())
+    return exitCodes.ok
+  }
+  await demandRoot(terminal.directory)
+  const chosen = words.length > 0 ? named : await ask(terminal, write)
+  if (chosen === undefined) {
+    write('\nNothing was written.\n')
+    return exitCodes.cancelled
+  }
+  if (chosen.length === 0) write('Nothing was written.\n')
+  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal.directory)))}\n`)
+  return exitCodes.ok
+}
+
+async function samplesFor(chosen: readonly Kit[], directory: string): Promise<readonly Sample[]> {
+  const samples = await readSamples(chosen)
+  return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
+}
+
+async function demandRoot(directory: string): Promise<void> {
+  const root = await repositoryRoot(directory)
+  if (root === undefined || root === directory) return
+  const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
+  throw new InputError([{ name: 'init', message }])
+}
+
+async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+  if (stdin.isTTY !== true || stdout.isTTY !== true) {
+    const names = kits.map(({ name }) => name).join(', ')
+    throw new InputError([{ name: 'init', message: `nobody is there to be asked: name what to write. There are: ${names}` }])
+  }
+  write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
+  return askForKits(stdin, write)
+}

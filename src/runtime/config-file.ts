@@ -1,0 +1,63 @@
+// Owns the repository's config file. Loaded only where there is one: it brings the YAML parser and the rules of files along.
+
+import { formatPlace } from '../core/diagnostics.ts'
+import type { Problem } from '../core/errors.ts'
+import { didYouMean, toCamel, toKebab } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import { type Complaint, complaintsOf } from '../documents/diagnose.ts'
+import { type ReadDocument, readDocument } from '../documents/document.ts'
+import { fileInputs, fileSettings } from '../operation/settings.ts'
+import { type LintSettings, lintSettingsSchema } from '../sync/lint.ts'
+import { decode, settingFields, settingNames, type Values } from './decode.ts'
+
+/** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
+export interface Config {
+  readonly values: Values
+  /** Inputs of operations, for those that have them. */
+  readonly inputs: Values
+  readonly lintSettings: LintSettings
+  readonly problems: readonly Problem[]
+}
+
+export function readConfig(text: string, file: string): Config {
+  // A file whose settings are all commented out is fine.
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
+  const reading = readDocument(text, file)
+  if ('complaints' in reading) return refuse(reading.complaints.map(toProblem))
+  const { value } = reading
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([{ name: file, message: 'is no map of settings' }])
+  const { rules, ...settings } = value as Values
+  const lint = readRules(rules ?? {}, reading)
+  const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
+  const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)) && !isInput(key))
+  return {
+    values: Object.fromEntries(known.map(([key, setting]) => [toCamel(key), decoded(toCamel(key), setting)])),
+    inputs: Object.fromEntries(Object.entries(settings).filter(([key]) => isInput(key))),
+    lintSettings: lint.lintSettings,
+    problems: [...lint.problems, ...unknown.map((key) => ({ name: file, message: `"${quote(key, 60)}" ${whyNot(toCamel(key))}` }))],
+  }
+}
+
+const refuse = (problems: readonly Problem[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, problems })
+
+const toProblem = ({ place, message }: Complaint): Problem => ({ name: formatPlace(place), message })
+
+function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'problems'> {
+  const parsed = lintSettingsSchema.safeParse(rules)
+  if (parsed.success) return { lintSettings: parsed.data, problems: [] }
+  return { lintSettings: {}, problems: complaintsOf(parsed.error, document, lintSettingsSchema, ['rules']).map(toProblem) }
+}
+
+const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)
+
+const isInput = (name: string): boolean => fileInputs.some((allowed) => allowed === name)
+
+function decoded(name: string, setting: unknown): unknown {
+  const field = settingFields[name]
+  return typeof setting === 'string' && field ? decode(field, setting) : setting
+}
+
+const whyNot = (name: string): string =>
+  settingNames.includes(name)
+    ? 'may not be set by a file in the repository: give it as an input or a variable'
+    : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`

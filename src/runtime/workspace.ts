@@ -1,0 +1,139 @@
+// Owns files: reads stay inside the workspace, writes replace a whole file at once and never go through a link.
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { glob, lstat, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { InputError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
+import type { Files } from '../operation/operation.ts'
+
+/** Largest file that is read. */
+const largestBytes = 5 * 1024 * 1024
+
+/** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
+export async function readWorkspaceFile(root: string, path: string, input: string): Promise<string> {
+  const refuse = (reason: string): InputError => new InputError([{ name: input, message: `"${quote(path)}" ${reason}` }])
+  const real = await realPathOf(resolve(root, path))
+  if (real === undefined) throw refuse('does not exist or cannot be read')
+  if (!isInside(await realpath(root), real)) throw refuse('lies outside the workspace')
+  // Opened without following links and without waiting for a pipe's other end; what was opened is looked at, not the name.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (handle === undefined) throw refuse('does not exist or cannot be read')
+  try {
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw refuse('is not a file')
+    if (stats.size > largestBytes) throw refuse('is larger than 5 MiB')
+    if ((await realPathOf(real)) !== real) throw refuse('changed while it was opened')
+    return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
+  } catch (thrown) {
+    throw thrown instanceof TypeError ? refuse('is not UTF-8') : thrown
+  } finally {
+    await handle.close()
+  }
+}
+
+/** More than any repository declares by hand. */
+const mostFiles = 1000
+
+/** Files and links under `root` that match, sorted. What leads outside is refused when it is read. */
+export async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
+    // A link that was passed over would look like a file that is all right.
+    if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    if (found.size > mostFiles) throw new InputError([{ name: input, message: `matches more than ${mostFiles} files` }])
+  }
+  return [...found].sort()
+}
+
+/** The workspace as operations see it. */
+export const workspaceFiles = (
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+  remoteRepository: Files['remoteRepository'] = async () => undefined,
+): Files => ({
+  read: (path, input) => readWorkspaceFile(root, path, input),
+  find: (globs, input) => findWorkspaceFiles(root, globs, input),
+  variable: (name) => env[name],
+  remoteRepository,
+})
+
+/** The same, but undefined for a file that does not exist and that nobody asked for by name. */
+export async function readOptionalFile(root: string, path: string, isWanted: boolean): Promise<string | undefined> {
+  const exists = (await realPathOf(resolve(root, path))) !== undefined
+  return exists || isWanted ? readWorkspaceFile(root, path, 'config') : undefined
+}
+
+const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+}
+
+/**
+ * Writes where a path leads that may be relative to the workspace `root`. One that looks as if it stayed inside must stay there:
+ * a directory that is a link is not what was asked for.
+ */
+export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
+  const target = resolve(root, path)
+  const directory = dirname(target)
+  const looksInside = isInside(resolve(root), target)
+  if (looksInside) await demandInside(root, await nearestDirectory(directory))
+  await mkdir(directory, { recursive: true })
+  if (looksInside) await demandInside(root, directory)
+  await writeWholeFile(target, content)
+}
+
+async function demandInside(root: string, directory: string): Promise<void> {
+  if (!isInside(await realpath(root), await realpath(directory))) throw new Error('it leads out of the workspace through a link')
+}
+
+/** The directory itself, or the nearest one above it that is there. */
+async function nearestDirectory(directory: string): Promise<string> {
+  const parent = dirname(directory)
+  return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
+}
+
+/** The same for a file that must lie inside the workspace, link or no link. Throws an Error that says why it is not written. */
+export async function writeWorkspaceFile(root: string, path: string, content: string): Promise<void> {
+  const realRoot = await realpath(root)
+  const target = resolve(realRoot, path)
+  if (target === realRoot || !isInside(realRoot, target)) throw new Error('lies outside the workspace')
+  for (const directory of directoriesBetween(realRoot, target)) await makeOwnDirectory(directory)
+  const stats = await lstat(target).catch(() => undefined)
+  if (stats?.isSymbolicLink()) throw new Error('is a link')
+  if (stats !== undefined && !stats.isFile()) throw new Error('is not a file')
+  await writeWholeFile(target, content, realRoot)
+}
+
+/** From the outermost to the one that holds the file. */
+function directoriesBetween(root: string, target: string): readonly string[] {
+  const parts = relative(root, dirname(target)).split(sep).filter(Boolean)
+  return parts.map((_, i) => join(root, ...parts.slice(0, i + 1)))
+}
+
+async function makeOwnDirectory(path: string): Promise<void> {
+  await mkdir(path).catch((thrown: unknown) => {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
+  })
+  const stats = await lstat(path)
+  if (!stats.isDirectory()) throw new Error(`lies in "${quote(path, 120)}", which is a link or no directory`)
+}
+
+/**
+ * Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not
+ * followed. Where `root` is given, no directory on the way may have become a link meanwhile.
+ */
+async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
+  const directory = dirname(path)
+  const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
+  try {
+    await writeFile(temporary, content, { flag: 'wx' })
+    if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('lies in a directory that became a link')
+    await rename(temporary, path)
+  } catch (thrown) {
+    await rm(temporary, { force: true })
+    throw thrown
+  }
+}

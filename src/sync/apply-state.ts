@@ -1,0 +1,215 @@
+import { ApiError } from '../api/api-error.ts'
+import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
+import { listOf, withTileIds } from '../resources/dashboards/dashboard-type.ts'
+import type { Actual, Body } from '../resources/resource-type.ts'
+import { type Action, type Change, type FieldChange, Pending } from './change.ts'
+
+// Owns when a run goes no further: when nothing else can succeed, when the API is failing, or when the user wants it. Pure.
+
+export type OnError = 'continue' | 'stop'
+
+/** Failures in a row after which the API itself is what fails. */
+export const mostInARow = 5
+
+/** `denied`, `unreachable`, `no-time` and `cancelled`: every other request would end the same way. */
+export const stopKinds = ['denied', 'unreachable', 'no-time', 'cancelled', 'failing', 'on-error'] as const
+
+/** Why nothing more is sent. */
+export interface Stop {
+  readonly kind: (typeof stopKinds)[number]
+  readonly words: string
+}
+
+export const cancelled: Stop = { kind: 'cancelled', words: 'the run was cancelled' }
+
+const hopeless: Readonly<Partial<Record<ErrorKind, Stop>>> = {
+  authentication: { kind: 'denied', words: 'the service does not accept the key' },
+  permission: { kind: 'denied', words: 'the key lacks a permission' },
+  'not-served': { kind: 'unreachable', words: 'the url does not serve the API' },
+  tls: { kind: 'unreachable', words: 'the certificate is not trusted' },
+  redirect: { kind: 'unreachable', words: 'the API redirects elsewhere' },
+  deadline: { kind: 'no-time', words: 'the time for the whole operation is over' },
+  'rate-limited': { kind: 'no-time', words: 'the rate limit leaves no time' },
+  cancelled,
+}
+
+/** Whether not even a look at the service could succeed. */
+export const isHopeless = (stop: Stop | undefined): boolean => stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error'
+
+/** Failures that say something of the API rather than of the object. */
+const unwell: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
+
+/** Undefined to go on. Looks at no more than the last few. */
+export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): Stop | undefined {
+  const last = outcomes.at(-1)
+  if (last === undefined) return undefined
+  const stop = last.errorKind && hopeless[last.errorKind]
+  if (stop !== undefined) return stop
+  if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
+    return { kind: 'on-error', words: 'an object before it failed (on-error: stop)' }
+  const recent = outcomes.slice(-mostInARow)
+  const isFailing = recent.length === mostInARow && recent.every(({ errorKind }) => errorKind && unwell.includes(errorKind))
+  return isFailing ? { kind: 'failing', words: `the API is failing: ${mostInARow} objects in a row could not be written` } : undefined
+}
+
+// Owns what became of each object of a plan.
+
+/** `unknown`: the request was sent, and nobody can tell whether the server acted. */
+export const outcomeKinds = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged', 'skipped', 'failed', 'unknown'] as const
+
+export type OutcomeKind = (typeof outcomeKinds)[number]
+
+export interface Outcome {
+  readonly change: Change
+  readonly kind: OutcomeKind
+  readonly id?: string | undefined
+  /** Why it was not done, or what is to be known of it. */
+  readonly message?: string | undefined
+  /** The object was deleted to be created again, which failed. */
+  readonly wasDeleted?: boolean
+  /** Of what failed. */
+  readonly errorKind?: ErrorKind | undefined
+  /** What the server made of what was sent, where that is something else. */
+  readonly serverChanged?: readonly FieldChange[]
+  /** As the server answered it. */
+  readonly actual?: Actual | undefined
+}
+
+export const doneKinds: Readonly<Record<Action, OutcomeKind>> = {
+  create: 'created',
+  update: 'updated',
+  replace: 'replaced',
+  delete: 'deleted',
+  adopt: 'adopted',
+  unchanged: 'unchanged',
+}
+
+export const isDone = ({ kind }: Pick<Outcome, 'kind'>): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
+
+/** Whether anything was written, as far as that is known. */
+export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
+  wasDeleted || (isDone({ kind }) && kind !== 'unchanged')
+
+export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
+
+export function failed(change: Change, thrown: unknown): Outcome {
+  if (!(thrown instanceof WatchkeeperError)) throw thrown
+  const mayHaveActed = thrown instanceof ApiError && thrown.mayHaveActed
+  const message = mayHaveActed ? withAdvice(thrown) : thrown.message
+  return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+}
+
+/** An object that was deleted to be created again. */
+export function failedAfterDelete(change: Change, { cause }: Error): Outcome {
+  const outcome = failed(change, cause)
+  if (outcome.kind === 'unknown') return outcome
+  return {
+    ...outcome,
+    wasDeleted: true,
+    message: `It was deleted, and could not be created again. The next apply creates it. ${outcome.message}`,
+  }
+}
+
+const advice = 'The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.'
+
+/** A request by itself cannot be repeated; a run can. */
+function withAdvice({ message, advice: general }: ApiError): string {
+  const [what = '', ...rest] = message.split('\n')
+  return [what, advice, ...rest.filter((line) => line !== general)].join('\n')
+}
+
+// Owns the ids that become known while a plan is applied: of objects that others refer to, and of their tiles.
+
+export interface KnownIds {
+  /** Learns the ids of an object that exists now. */
+  learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
+  /** The body with ids for all its references; or what it waits for. */
+  resolve(body: Body): { readonly body: Body } | { readonly waitsFor: Pending }
+}
+
+export function createKnownIds(): KnownIds {
+  const known = new Map<string, Actual>()
+  const idOf = ({ section, key, tile }: Pending): string | undefined => {
+    const actual = known.get(`${section} ${key}`)
+    if (tile === undefined || actual === undefined) return actual?.id
+    const found = listOf(actual.tiles).filter(({ name }) => name === tile)
+    return found.length === 1 ? (found[0]?.id as string | undefined) : undefined
+  }
+  return {
+    learn({ change: { section, key, desired }, actual }) {
+      if (actual === undefined) return
+      // By the names that the files give: a server may trim them.
+      const tiles = desired === undefined ? listOf(actual.tiles) : withTileIds(listOf(desired.tiles), listOf(actual.tiles))
+      known.set(`${section} ${key}`, { ...actual, tiles })
+    },
+    resolve(body) {
+      const entries = Object.entries(body).map(
+        ([field, value]) => [field, value instanceof Pending ? (idOf(value) ?? value) : value] as const,
+      )
+      const open = entries.find(([, value]) => value instanceof Pending)?.[1]
+      return open instanceof Pending ? { waitsFor: open } : { body: Object.fromEntries(entries) }
+    },
+  }
+}
+
+// Owns what became of each change so far, and with it the ids that are known and the reason to go no further.
+
+export interface LedgerOptions {
+  /** Aborted when nothing new may be sent. */
+  readonly stop: AbortSignal
+  readonly onError: OnError
+  /** Called after each object that something was sent for, with all outcomes so far; awaited. */
+  readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
+}
+
+export interface Ledger extends Pick<KnownIds, 'resolve'> {
+  record(outcome: Outcome): Promise<void>
+  /** Replaces what was recorded, in the light of a later look: nothing new has happened. */
+  amend(outcome: Outcome): void
+  skip(change: Change, reason: string): Promise<void>
+  learn: KnownIds['learn']
+  outcomeOf(change: Change): Outcome | undefined
+  all(): readonly Outcome[]
+  /** Why nothing more is sent; undefined to go on. */
+  stopped(): Stop | undefined
+}
+
+export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledger {
+  const outcomes = new Map<Change, Outcome>()
+  /** In the order in which things happened. What became of each may turn out later. */
+  const happened: Change[] = []
+  const ids = createKnownIds()
+
+  function amend(outcome: Outcome): void {
+    outcomes.set(outcome.change, outcome)
+    if (isDone(outcome)) ids.learn(outcome)
+  }
+
+  async function record(outcome: Outcome): Promise<void> {
+    amend(outcome)
+    // Where nothing happened there is no progress: thousands of objects may be skipped in the moment before the end.
+    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
+    happened.push(outcome.change)
+    await onProgress([...outcomes.values()])
+  }
+
+  let reason: Stop | undefined
+  return {
+    record,
+    amend,
+    skip: (change, why) => record(skipped(change, why)),
+    learn: ids.learn,
+    resolve: ids.resolve,
+    outcomeOf: (change) => outcomes.get(change),
+    all: () => [...outcomes.values()],
+    stopped() {
+      reason ??= stop.aborted
+        ? cancelled
+        : reasonToStop(
+            happened.slice(-mostInARow).flatMap((change) => outcomes.get(change) ?? []),
+            onError,
+          )
+      return reason
+    },
+  }
+}

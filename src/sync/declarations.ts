@@ -1,0 +1,209 @@
+import * as z from 'zod'
+import { type Finding, formatPlace, type Place } from '../core/diagnostics.ts'
+import { quote } from '../core/text.ts'
+import { type Complaint, complaintsOf, wordsFor } from '../documents/diagnose.ts'
+import { type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
+import { interpolate, type Surroundings } from '../documents/interpolate.ts'
+import { isText, ownValue, schemaAt } from '../documents/schema-facts.ts'
+import { declaredAlert, declaredSavedSearch } from '../resources/alerts/alert-declaration.ts'
+import { declaredDashboard } from '../resources/dashboards/dashboard-declaration.ts'
+import { keyForm, keyGrammar } from '../resources/marker.ts'
+
+// Owns the whole of a file of declarations, for checking it and for editors.
+
+export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
+
+/** The kinds of object by the key that they stand under in a file. */
+export const sections = { dashboards: declaredDashboard, savedSearches: declaredSavedSearch, alerts: declaredAlert } as const
+
+export type Section = keyof typeof sections
+
+export const sectionNames = Object.keys(sections) as readonly Section[]
+
+/** What `defaults` give need not be in an object, so that nothing is required of it here. */
+const written = {
+  dashboards: declaredDashboard.partial().meta({ id: 'dashboard' }),
+  savedSearches: declaredSavedSearch.partial().meta({ id: 'savedSearch' }),
+  alerts: declaredAlert.partial().meta({ id: 'alert' }),
+} as const
+
+const defaults = z
+  .strictObject({
+    dashboards: written.dashboards.optional(),
+    savedSearches: written.savedSearches.optional(),
+    alerts: written.alerts.optional(),
+  })
+  .meta({ description: 'What every object of this file has unless it says otherwise.' })
+
+// JSON has no comment that could name the schema.
+const editing = { $schema: z.string().optional().meta({ description: 'The schema of this file, for editors.' }) } as const
+
+/** A file as its editor knows it. */
+export const declarationsSchema = z.strictObject({
+  ...editing,
+  defaults: defaults.optional(),
+  dashboards: z.record(key, written.dashboards).optional().meta({ description: 'Dashboards by their keys.' }),
+  savedSearches: z.record(key, written.savedSearches).optional().meta({ description: 'Saved searches by their keys.' }),
+  alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
+})
+
+/** The frame alone: the objects are checked one by one, with their defaults. */
+export const frameSchema = z.strictObject({
+  ...editing,
+  defaults: defaults.optional(),
+  dashboards: z.record(z.string(), z.unknown()).optional(),
+  savedSearches: z.record(z.string(), z.unknown()).optional(),
+  alerts: z.record(z.string(), z.unknown()).optional(),
+})
+
+// Owns reading files of declarations into one list of objects. Pure: texts in, objects and findings out.
+
+export interface SourceFile {
+  /** As messages call it. */
+  readonly path: string
+  readonly text: string
+}
+
+interface Named<S extends Section = Section> {
+  readonly section: S
+  readonly key: string
+  /** Where its key stands. */
+  readonly place: Place
+}
+
+/** An object that somebody declared, checked by itself. */
+export interface Declared<S extends Section = Section> extends Named<S> {
+  readonly value: z.output<(typeof sections)[S]>
+  /** Where a value inside it stands. */
+  placeOf(path: ValuePath): Place
+}
+
+export interface Declarations {
+  readonly objects: readonly Declared[]
+  /** Objects in which something is wrong: they are there, whoever refers to them. */
+  readonly broken: readonly Named[]
+  /** Files of which nobody can say what they declare. */
+  readonly unread: readonly string[]
+  readonly findings: readonly Finding[]
+}
+
+/** The ids of what is found here; references.ts and lint.ts have the others. */
+export const readingRules = {
+  syntax: 'The file is no YAML or JSON document that can be read.',
+  schema: 'A field is unknown, missing, or has a value that is not accepted.',
+  variable: 'An expression is not known, or its variable is not set.',
+  'duplicate-key': 'A key is declared twice.',
+} as const
+
+export function readDeclarations(files: readonly SourceFile[], variable: Surroundings['variable']): Declarations {
+  const read = files.map((file) => readFile(file, variable))
+  const all = merge(read)
+  return { ...all, findings: [...all.findings, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
+}
+
+export const isOf =
+  <S extends Section>(section: S) =>
+  (declared: Declared): declared is Declared<S> =>
+    declared.section === section
+
+const nothing: Declarations = { objects: [], broken: [], unread: [], findings: [] }
+
+const merge = (parts: readonly Declarations[]): Declarations => ({
+  objects: parts.flatMap(({ objects }) => objects),
+  broken: parts.flatMap(({ broken }) => broken),
+  unread: parts.flatMap(({ unread }) => unread),
+  findings: parts.flatMap(({ findings }) => findings),
+})
+
+const toFinding =
+  (rule: keyof typeof readingRules) =>
+  ({ place, message }: Complaint): Finding => ({ rule, severity: 'error', place, message })
+
+function readFile({ path, text }: SourceFile, variable: Surroundings['variable']): Declarations {
+  const reading = readDocument(text, path)
+  if ('complaints' in reading) return { ...nothing, unread: [path], findings: reading.complaints.map(toFinding('syntax')) }
+  const { value, complaints } = interpolate(reading.value, {
+    variable,
+    isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
+  })
+  const unset = complaints.map((complaint) =>
+    toFinding('variable')({ place: reading.placeOf(complaint.path), message: `${wordsFor(complaint.path)}: ${complaint.message}` }),
+  )
+  const read = readSections({ ...reading, value })
+  // What is wrong with a value that could not be filled in is known already.
+  const known = new Set(unset.map(({ place }) => formatPlace(place)))
+  return { ...read, findings: [...unset, ...read.findings.filter(({ place }) => !known.has(formatPlace(place)))] }
+}
+
+function readSections(document: ReadDocument): Declarations {
+  const { value } = document
+  const frame = frameSchema.safeParse(value)
+  const findings = frame.success ? [] : complaintsOf(frame.error, document, frameSchema).map(toFinding('schema'))
+  const wrongDefaults = new Set(frame.error?.issues.filter(({ path }) => path[0] === 'defaults').map(({ path }) => path[1]))
+  const allDefaults = ownValue(value, 'defaults')
+  const read = sectionNames.flatMap((section) => {
+    const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
+    const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
+    // Not what the frame was parsed to: that leaves out a key such as __proto__ without a word.
+    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
+  })
+  return merge([{ ...nothing, findings }, ...read])
+}
+
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMap(value) ? Object.entries(value) : [])
+
+interface Written {
+  readonly document: ReadDocument
+  readonly section: Section
+  readonly key: string
+  readonly written: unknown
+  /** Undefined when they are wrong: nobody can say then what the object lacks. */
+  readonly defaults: object | undefined
+}
+
+function readObject({ document, section, key, written, defaults }: Written): Declarations {
+  const path = [section, key]
+  const place = document.placeOfKey(path)
+  if (!keyGrammar.test(key)) {
+    const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    return { ...nothing, findings: [toFinding('schema')({ place, message })] }
+  }
+  const broken = { ...nothing, broken: [{ section, key, place }] }
+  if (defaults === undefined) return broken
+  const schema = sections[section]
+  const parsed = schema.safeParse(isMap(written) ? withDefaults(written, defaults) : written)
+  if (!parsed.success) return { ...broken, findings: complaintsOf(parsed.error, document, schema, path).map(toFinding('schema')) }
+  const declared = { section, key, value: parsed.data, place, placeOf: (inner: ValuePath) => document.placeOf([...path, ...inner]) }
+  return { ...nothing, objects: [declared] }
+}
+
+/** Fields of which an alert has one or the others. */
+const alternatives = [
+  [['channel'], ['channels']],
+  [['dashboard', 'tile'], ['savedSearch']],
+] as const
+
+/** Whole fields, not parts of them. What an object says displaces the defaults that contradict it. */
+function withDefaults(written: object, defaults: object): object {
+  const displaced = alternatives.flatMap(([one, other]) => [
+    ...(one.some((field) => Object.hasOwn(written, field)) ? other : []),
+    ...(other.some((field) => Object.hasOwn(written, field)) ? one : []),
+  ])
+  const left = Object.entries(defaults).filter(([field]) => !displaced.some((name) => name === field))
+  return { ...Object.fromEntries(left), ...written }
+}
+
+function repeatedKeys(objects: readonly Named[]): readonly Finding[] {
+  const first = new Map<string, Named>()
+  return objects.flatMap((declared) => {
+    const name = `${declared.section}.${declared.key}`
+    const before = first.get(name)
+    if (before === undefined) {
+      first.set(name, declared)
+      return []
+    }
+    return [toFinding('duplicate-key')({ place: declared.place, message: `${name} is declared already, in ${formatPlace(before.place)}` })]
+  })
+}

@@ -1,0 +1,70 @@
+// Owns reading the files of declarations that an operation is about.
+
+import type { Profile } from '../api/profiles.ts'
+import type { Finding } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import * as fields from '../operation/fields.ts'
+import type { Files } from '../operation/operation.ts'
+import { alertBodySchema } from '../resources/alerts/alert-wire.ts'
+import { type Abilities, checkReferences } from '../resources/references.ts'
+import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
+import { type LintSettings, lint } from './lint.ts'
+
+export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+
+export const filesInput = fields
+  .lines('Files with alerts and dashboards, as globs, one a line.', 'globs inside the workspace, one a line', fields.glob)
+  .default(defaultFiles)
+
+export interface Found extends Declarations {
+  readonly paths: readonly string[]
+}
+
+/** Reads, checks and lints. Throws an InputError where a named file, or any file, is missing: nothing found is not nothing wrong. */
+export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
+  const paths = await files.find(globs, 'files')
+  const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.includes(plainPath(glob)))
+  if (missing.length > 0) throw new InputError([{ name: 'files', message: `no file matches ${missing.join(', ')}` }])
+  const read = readDeclarations(await readAll(paths, files), files.variable)
+  const abilities = abilitiesOf(profile)
+  // What a product has no field for, nobody can be told to fill in.
+  const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
+  const all = [...read.findings, ...checkReferences(read, abilities), ...lint(read, rules)]
+  return { ...read, paths, findings: all.toSorted(byPlace) }
+}
+
+/** One file by its name, which somebody expects to be there; a pattern may match nothing. */
+const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+
+/** All of them together; more than anybody writes by hand. */
+const mostCharacters = 20_000_000
+
+// One after the other: a thousand files at once are more than some systems open.
+async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
+  const texts: SourceFile[] = []
+  let characters = 0
+  for (const path of paths) {
+    const text = await files.read(path, 'files')
+    characters += text.length
+    if (characters > mostCharacters) throw new InputError([{ name: 'files', message: 'matches files of more than 20 MB together' }])
+    texts.push({ path, text })
+  }
+  return texts
+}
+
+const nine = ['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message']
+
+const abilitiesOf = ({ name, extraAlertFields, savedSearches }: Profile): Abilities => ({
+  savedSearches,
+  webhookNames: name !== 'neutral',
+  alertFields: new Set(Object.keys(alertBodySchema.shape).filter((field) => nine.includes(field) || extraAlertFields.includes(field))),
+})
+
+const byPlace = ({ place: a }: Finding, { place: b }: Finding): number =>
+  a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

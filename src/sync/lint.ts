@@ -1,0 +1,213 @@
+import * as z from 'zod'
+import { type Finding, type Severity, severities } from '../core/diagnostics.ts'
+import { quote } from '../core/text.ts'
+import { type Declarations, type Declared, isOf } from './declarations.ts'
+
+// Owns advice about declarations that are valid: what can never work, and what whoever is woken at night will miss.
+
+interface Rule {
+  readonly severity: Severity
+  readonly description: string
+  check(objects: readonly Declared[]): readonly Complaint[]
+}
+
+interface Complaint {
+  readonly declared: Declared
+  readonly path?: readonly (string | number)[]
+  readonly message: string
+}
+
+const minutes = { s: 1 / 60, m: 1, h: 60, d: 1440 } as const
+
+const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * minutes[interval.slice(-1) as keyof typeof minutes]
+
+const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alerts'))
+
+const onEachAlert =
+  (complain: (alert: Declared<'alerts'>) => Omit<Complaint, 'declared'> | undefined) =>
+  (objects: readonly Declared[]): readonly Complaint[] =>
+    alertsIn(objects).flatMap((declared) => {
+      const complaint = complain(declared)
+      return complaint === undefined ? [] : [{ declared, ...complaint }]
+    })
+
+/** By id. `off` and another severity: `rules` in .watchkeeper.yml. */
+export const lintRules = {
+  'alert-without-channel': {
+    severity: 'error',
+    description: 'An alert that notifies nobody.',
+    check: onEachAlert(({ value: { channel, channels } }) =>
+      channel === undefined && channels === undefined ? { message: 'notifies nobody: give it a channel' } : undefined,
+    ),
+  },
+  'empty-range': {
+    severity: 'error',
+    description: 'A range whose ends are missing or the wrong way round.',
+    check: onEachAlert(({ value: { thresholdType, threshold, thresholdMax } }) => {
+      if (!thresholdType.endsWith('between')) return undefined
+      if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax as well` }
+      return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold: no value lies between' } : undefined
+    }),
+  },
+  'threshold-never-fires': { severity: 'warning', description: 'A threshold that no value can pass.', check: checkCounts },
+  'offset-beyond-interval': {
+    severity: 'error',
+    description: 'An offset that is not smaller than the interval.',
+    check: onEachAlert(({ value: { interval, scheduleOffsetMinutes } }) =>
+      scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
+        ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
+        : undefined,
+    ),
+  },
+  'duplicate-name': { severity: 'warning', description: 'Two objects of one kind with the same name.', check: checkNames },
+  'may-be-refused': {
+    severity: 'warning',
+    description: 'The API documents it, and not every service has it: the server refuses it, or drops it.',
+    check: (objects) => [
+      ...alertsIn(objects).flatMap(checkOptionalFeatures),
+      ...objects.filter(isOf('savedSearches')).flatMap(checkFilters),
+    ],
+  },
+  'without-effect': {
+    severity: 'warning',
+    description: 'A field that means nothing beside the others.',
+    check: (objects) => objects.filter(isOf('dashboards')).flatMap(checkOperandSeries),
+  },
+  'missing-runbook': {
+    severity: 'note',
+    description: 'An alert that does not say what to do.',
+    check: onEachAlert(({ value: { note } }) => (note ? undefined : { message: 'has no note that says what to do' })),
+  },
+  'dashboard-without-tags': {
+    severity: 'note',
+    description: 'A dashboard that no tag leads to.',
+    check: (objects) =>
+      objects
+        .filter(isOf('dashboards'))
+        .filter(({ value: { tags } }) => !tags?.length)
+        .map((declared) => ({ declared, message: 'has no tags' })),
+  },
+} as const satisfies Readonly<Record<string, Rule>>
+
+export type LintRule = keyof typeof lintRules
+
+export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
+
+export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintSettings): readonly Finding[] {
+  return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
+    const severity = settings[id] ?? rule.severity
+    if (severity === 'off') return []
+    return rule.check(objects).map(({ declared, path, message }) => ({
+      rule: id,
+      severity,
+      place: path === undefined ? declared.place : declared.placeOf(path),
+      message: `${declared.section}.${declared.key}${path === undefined ? '' : `.${path.join('.')}`}: ${message}`,
+    }))
+  })
+}
+
+function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Complaint[] {
+  const { interval, channel, channels } = declared.value
+  const found: Complaint[] =
+    interval === '30s' ? [{ declared, path: ['interval'], message: '30s needs a feature that most services lack' }] : []
+  const all = [
+    ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
+    ...(channels ?? []).map((one, i) => ({ one, path: ['channels', i] })),
+  ]
+  for (const { one, path } of all) {
+    if (one.type === 'email') found.push({ declared, path, message: 'email channels are refused by self-hosted servers' })
+    else
+      for (const field of ['severity', 'slackChannelId', 'webhookService'] as const)
+        if (one[field] != null) found.push({ declared, path: [...path, field], message: `${field} is dropped by self-hosted servers` })
+  }
+  return found
+}
+
+/** The product's side bar shows these, and its API takes no others for a new saved search. */
+const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
+
+function checkFilters(declared: Declared<'savedSearches'>): readonly Complaint[] {
+  return (declared.value.filters ?? []).flatMap((filter, i) =>
+    filter.type !== 'sql_ast' && filter.type === 'sql' && sidebarFilter.test(filter.condition)
+      ? []
+      : [
+          {
+            declared,
+            path: ['filters', i],
+            message: 'a new saved search takes only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND …',
+          },
+        ],
+  )
+}
+
+function checkOperandSeries(declared: Declared<'dashboards'>): readonly Complaint[] {
+  return declared.value.tiles.flatMap(({ config }, i) =>
+    config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
+      ? [{ declared, path: ['tiles', i, 'config', 'showOperandSeries'], message: 'has no effect without formulas' }]
+      : [],
+  )
+}
+
+/** What is counted is never negative. */
+const counting: readonly string[] = ['count', 'count_distinct']
+
+function checkCounts(objects: readonly Declared[]): readonly Complaint[] {
+  const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
+  return alertsIn(objects).flatMap((declared) => {
+    const { dashboard, tile } = declared.value
+    const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
+    const config = tiles?.find(({ name }) => name === tile)?.config
+    const words = config && counts(config) ? whyNever(declared.value) : undefined
+    return words === undefined ? [] : [{ declared, path: ['threshold'], message: `${words}, and a count is never negative` }]
+  })
+}
+
+/** A formula can make anything of counts. */
+const counts = (config: object): boolean =>
+  'select' in config &&
+  Array.isArray(config.select) &&
+  !('formulas' in config) &&
+  config.select.every(
+    (item: unknown) =>
+      typeof item === 'object' &&
+      item !== null &&
+      'aggFn' in item &&
+      counting.includes(String(item.aggFn)) &&
+      // What is counted can become less than it was.
+      !('periodAggFn' in item),
+  )
+
+function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
+  switch (thresholdType) {
+    case 'below':
+      return threshold <= 0 ? `nothing is below ${threshold}` : undefined
+    case 'below_or_equal':
+      return threshold < 0 ? `nothing is ${threshold} or less` : undefined
+    case 'equal':
+      return threshold < 0 ? `nothing is ${threshold}` : undefined
+    case 'between':
+      return thresholdMax != null && thresholdMax < 0 ? `nothing is between ${threshold} and ${thresholdMax}` : undefined
+    default:
+      return undefined
+  }
+}
+
+function checkNames(objects: readonly Declared[]): readonly Complaint[] {
+  const first = new Map<string, Declared>()
+  return objects.flatMap((declared) => {
+    const name = `${declared.section} ${declared.value.name}`
+    const before = first.get(name)
+    if (before === undefined) first.set(name, declared)
+    return before === undefined
+      ? []
+      : [{ declared, path: ['name'], message: `"${quote(declared.value.name, 60)}" is also the name of ${before.key}` }]
+  })
+}
+
+// Owns how a repository sets the severities of the rules, under `rules` in its config file.
+
+const ids = Object.keys(lintRules) as [LintRule, ...LintRule[]]
+
+export const lintSettingsSchema = z.partialRecord(z.enum(ids), z.enum([...severities, 'off'])).meta({
+  description: 'Severities of the rules of validate, by id.',
+})

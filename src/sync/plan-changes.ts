@@ -1,0 +1,287 @@
+import type { Profile } from '../api/profiles.ts'
+import type { Finding } from '../core/diagnostics.ts'
+import { once } from '../core/once.ts'
+import { type AlertSurroundings, desireAlert, type Target } from '../resources/alerts/resolve-alert.ts'
+import { comparable, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
+import { dashboardKind, listOf } from '../resources/dashboards/dashboard-type.ts'
+import { createDirectory, type Directory } from '../resources/directory.ts'
+import { accountForLosses } from '../resources/lost-alerts.ts'
+import { digestOf } from '../resources/marker.ts'
+import { type Body, createKinds, type Kind } from '../resources/resource-type.ts'
+import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
+import { type Action, type Change, type FieldChange, Pending, type Plan } from './change.ts'
+import { type Declarations, type Declared, isOf, type Section } from './declarations.ts'
+import { type AdoptFrom, copiesAmong, type Marked, type Matching, markedObjects, matchObjects, type Pair } from './match.ts'
+import type { World } from './remote-state.ts'
+import { type Desired, desireDashboard, desireSavedSearch } from './resolve.ts'
+
+// Owns what stops a plan although each of its changes is right: lists that may not be whole, and more deletes than allowed.
+
+export const guardRules = {
+  'incomplete-list': 'A list that may not be whole, from which something would be created or deleted.',
+  'too-many-deletes': 'More objects would be deleted than `max-deletes` allows.',
+} as const
+
+export interface GuardSettings {
+  readonly maxDeletes: number
+}
+
+const words: Readonly<Record<Section, string>> = { dashboards: 'dashboards', savedSearches: 'saved searches', alerts: 'alerts' }
+
+export function guardFindings(
+  changes: readonly Change[],
+  doubts: Readonly<Partial<Record<Section, string>>>,
+  { maxDeletes }: GuardSettings,
+): readonly Finding[] {
+  const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Finding[] => {
+    const first = changes.find((change) => listsBehind(change).includes(section as Section))
+    if (first === undefined) return []
+    const message = `the list of ${words[section as Section]} ${doubt}: nothing is created or deleted by such a list`
+    return [{ rule: 'incomplete-list', severity: 'error', place: first.place ?? { file: 'prune' }, message }]
+  })
+  const deletes = changes.filter(({ action }) => action === 'delete').length
+  if (deletes <= maxDeletes) return doubtful
+  const message = `${deletes} objects would be deleted, and max-deletes allows ${maxDeletes}`
+  return [...doubtful, { rule: 'too-many-deletes', severity: 'error', place: { file: 'prune' }, message }]
+}
+
+/** The lists that must be whole for this. What takes something away must see every alert that may hang on it. */
+function listsBehind({ section, action, takes }: Change): readonly Section[] {
+  if (action === 'create') return [section]
+  if (action === 'delete') return [section, 'alerts']
+  return takes === undefined ? [] : ['alerts']
+}
+
+// What is to be done about one object. Pure.
+
+interface Circumstances {
+  readonly kind: Kind
+  readonly project: string
+  readonly directory: Directory
+  /** What the server fills in by itself, as all objects together show. */
+  common(): CommonValues
+}
+
+/** `body` is what is desired, without a mark; `sides` are undefined for what does not exist yet. */
+export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: Circumstances): Change {
+  const { kind, project, directory } = around
+  const { section, key, place } = declared
+  const digest = declarationDigest(declared)
+  const desired = kind.withMark(body, { project, key, digest })
+  const common = { section, key, name: declared.value.name, place, desired, isAdopted: takeover !== undefined }
+  if (found === undefined || sides === undefined)
+    return { ...common, action: 'create', notes: [], fields: named(leavesOf(comparable(kind, desired)), directory) }
+  const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
+  const kept = fields.length === 0 ? [] : unclearable(kind, normalForm(sides.stored, kind.schema) as Body, desired)
+  const action = actionFor(fields.length > 0 || notes.length > 0, common.isAdopted)
+  return {
+    ...common,
+    action,
+    id: found.actual.id,
+    actual: found.actual,
+    origin: action === 'unchanged' || action === 'adopt' ? undefined : originOf(found, digest),
+    notes: [...(takeover === undefined ? [] : [takeover]), ...notes],
+    fields: named(fields, directory),
+    ...(kept.length > 0 && { unclearable: kept }),
+    ...(newDefaults.length > 0 && { newDefaults }),
+  }
+}
+
+interface Compared {
+  readonly fields: readonly FieldChange[]
+  readonly notes: readonly string[]
+  readonly newDefaults?: readonly FieldChange[]
+}
+
+interface Comparison {
+  readonly found: Marked
+  /** Of the declaration as it is now. */
+  readonly digest: string
+  readonly sides: Sides
+}
+
+function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: Circumstances): Compared {
+  const snapshot = mark === undefined ? undefined : kind.snapshotIn(kind.bodyOf(actual))?.digest
+  if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
+  const differences = unexplained(kind, sides)
+  const isAsApplied = mark?.digest === digest
+  if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
+  const { fields, isUncertain, newDefaults } = judgeStored({ kind, sides, snapshot, common: common() })
+  if (isUncertain)
+    return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
+  return { fields, notes: [], newDefaults }
+}
+
+const changedAmong = 'at least one of these fields was changed since the last apply; the server may have filled in the others'
+
+const changedElsewhere = 'a field that no file declares was changed since the last apply'
+
+/** Of what a person wrote; how an existing object is found does not matter. */
+export const declarationDigest = ({ value }: Declared): string => {
+  const { adopt: _, id: __, previousKey: ___, ...fields } = value
+  return digestOf(fields)
+}
+
+function actionFor(differs: boolean, isAdopted: boolean): Action {
+  if (differs) return 'update'
+  return isAdopted ? 'adopt' : 'unchanged'
+}
+
+const originOf = ({ mark }: Marked, digest: string): Change['origin'] =>
+  mark === undefined ? undefined : mark.digest === digest ? 'service' : 'files'
+
+export const planDelete = (section: Change['section'], { actual, mark }: Marked): Change => ({
+  section,
+  key: mark?.key ?? '',
+  name: actual.name ?? '',
+  action: 'delete',
+  id: actual.id,
+  actual,
+  isAdopted: false,
+  notes: [],
+  fields: [],
+})
+
+const idFields = /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds)$/
+
+/** Ids are shown by the names that they stand for. */
+const named = (fields: readonly FieldChange[], directory: Directory): readonly FieldChange[] =>
+  fields.map((field) => {
+    const { path, before, after } = field
+    if (!idFields.test(path)) return field
+    return {
+      path: path.replace(/Ids?$/, ''),
+      ...(before !== undefined && { before: toName(before, directory) }),
+      ...(after !== undefined && { after: toName(after, directory) }),
+    }
+  })
+
+function toName(value: unknown, directory: Directory): unknown {
+  if (Array.isArray(value)) return value.map((item) => toName(item, directory))
+  if (value instanceof Pending) return value.tile ?? value.key
+  return directory.nameOf(value) ?? value
+}
+
+// The plan: what is declared and what is stored, made into what is to be done. Pure: it sends nothing and reads no clock.
+
+export interface PlanOptions extends GuardSettings {
+  readonly project: string
+  readonly adoptFrom?: AdoptFrom
+  readonly profile: Profile
+  /** Whether objects that bear the project's mark and are in no file are deleted. */
+  readonly prune: boolean
+}
+
+export function planChanges(declarations: Pick<Declarations, 'objects'>, world: World, options: PlanOptions): Plan {
+  const kinds = createKinds(options.profile)
+  const directory = createDirectory(world)
+  const ownsAnything = Object.values(kinds).some((kind: Kind) =>
+    markedObjects(kind, world[kind.section]).some(({ mark }) => mark?.project === kind.markStyle.projectToken(options.project)),
+  )
+  const planner = createPlanner({ ...options, declarations, world, directory, ownsAnything })
+  const savedSearches = planner(kinds.savedSearches, (declared) => desireSavedSearch(declared, directory))
+  const dashboards = planner(kinds.dashboards, (declared) => desireDashboard(declared, directory))
+  const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
+  const around: AlertSurroundings = {
+    directory,
+    savedSearches: targetsOf(savedSearches.changes),
+    dashboards: targetsOf(dashboards.changes),
+    tilesOf: (id) => tiles.get(id) ?? [],
+  }
+  const alerts = planner(kinds.alerts, (declared) => desireAlert(declared, around))
+  const parts = [savedSearches, dashboards, alerts]
+  const copies = options.prune ? parts.flatMap(({ section, leftovers }) => copiesAmong(leftovers, kinds[section])) : []
+  const deletes = options.prune
+    ? parts.toReversed().flatMap(({ section, leftovers }) => leftovers.map((one) => planDelete(section, one)))
+    : []
+  const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
+  const losses = accountForLosses(written, world.alerts, Object.values(kinds))
+  const found = [...parts.flatMap(({ findings }) => findings), ...copies, ...losses.findings]
+  return {
+    project: options.project,
+    changes: losses.changes,
+    leftovers: options.prune ? [] : parts.flatMap(toLeftovers),
+    findings: [...found, ...guardFindings(losses.changes, world.doubts, options)],
+    seen: { dashboards: world.dashboards.length, savedSearches: world.savedSearches.length, alerts: world.alerts.length },
+  }
+}
+
+interface Part extends Pick<Matching, 'leftovers'> {
+  readonly section: Section
+  readonly changes: readonly Change[]
+  readonly findings: readonly Finding[]
+}
+
+interface Surroundings extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
+  readonly declarations: Pick<Declarations, 'objects'>
+  readonly world: World
+  readonly directory: Directory
+  readonly ownsAnything: boolean
+}
+
+interface ComparedPair {
+  readonly pair: Pair
+  readonly desired: Desired
+  readonly sides: Sides | undefined
+}
+
+const createPlanner =
+  ({ declarations, world, directory, ...owner }: Surroundings) =>
+  <S extends Section>(kind: Kind & { readonly section: S }, desire: (declared: Declared<S>) => Desired): Part => {
+    const declared = declarations.objects.filter(isOf(kind.section))
+    const { pairs, leftovers, findings } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
+    const compared = pairs.map((pair): ComparedPair => {
+      const desired = desire(pair.declared as Declared<S>)
+      return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
+    })
+    const common = once(() => commonValues(kind, compared.flatMap(asApplied)))
+    const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, { ...owner, kind, directory, common }))
+    return {
+      section: kind.section,
+      leftovers,
+      changes,
+      findings: [
+        ...findings,
+        ...compared.flatMap(({ desired }) => desired.findings),
+        ...changes.flatMap(cannotClear),
+        ...serverDefaults(kind, changes),
+      ],
+    }
+  }
+
+/** Objects whose declarations have not changed since they were applied. */
+const asApplied = ({ pair: { declared, found }, sides }: ComparedPair): readonly Sides[] =>
+  sides !== undefined && found?.mark?.digest === declarationDigest(declared) ? [sides] : []
+
+export const convergenceRules = {
+  'server-default': 'The server fills in a field that no file declares, since the last apply and in all objects alike.',
+  'cannot-clear': 'A field was removed from a file, and the server does not allow an object without it.',
+} as const
+
+function cannotClear({ section, key, place, unclearable = [] }: Change): readonly Finding[] {
+  if (unclearable.length === 0 || place === undefined) return []
+  const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}: declare it, or delete the object`
+  return [{ rule: 'cannot-clear', severity: 'error', place, message }]
+}
+
+function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Finding[] {
+  const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
+  if (first?.place === undefined) return []
+  const [field] = first.newDefaults ?? []
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${noun}s`
+  const message = `${first.section}.${first.key}${more}: since the last apply the server stores fields that no file declares, with one value everywhere, for example ${field?.path}. They are taken for its defaults`
+  return [{ rule: 'server-default', severity: 'note', place: first.place, message }]
+}
+
+/** What alerts can watch, with the ids that it has and will keep. */
+const targetsOf = (changes: readonly Change[]): ReadonlyMap<string, Target> =>
+  new Map(
+    changes.map(({ key, section, id, desired = {}, actual }) => {
+      const isDashboard = section === 'dashboards'
+      const body = isDashboard && actual !== undefined ? dashboardKind.withIds(desired, dashboardKind.bodyOf(actual)) : desired
+      return [key, { id, tiles: listOf(body.tiles) }] as const
+    }),
+  )
+
+const toLeftovers = ({ section, leftovers }: Part): Plan['leftovers'] =>
+  leftovers.map(({ actual, mark }) => ({ section, id: actual.id, name: actual.name ?? '', key: mark?.key ?? '' }))

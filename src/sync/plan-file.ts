@@ -1,0 +1,112 @@
+// Owns a plan as a file: what was looked at when somebody agreed to it. Applied is what the files and the service make of it
+// anew, and only if that is the very same.
+import * as z from 'zod'
+import { comparable, compareBodies } from '../resources/compare.ts'
+import { longDigestOf } from '../resources/marker.ts'
+import type { Kinds } from '../resources/resource-type.ts'
+import { type Action, actions, type Change, type Plan } from './change.ts'
+import { sectionNames } from './declarations.ts'
+
+export const planFileVersion = 1
+
+const section = z.enum(sectionNames as [string, ...string[]])
+
+const plannedChange = z.object({
+  section,
+  key: z.string(),
+  id: z.string().optional(),
+  action: z.enum(actions),
+  digest: z.string(),
+})
+
+export const planFileSchema = z.object({
+  kind: z.literal('watchkeeper-plan'),
+  version: z.literal(planFileVersion),
+  project: z.string(),
+  organizationId: z.string(),
+  serviceId: z.string(),
+  prune: z.boolean(),
+  /** Of everything below: what was agreed to. */
+  digest: z.string(),
+  seen: z.partialRecord(section, z.int()),
+  changes: z.array(plannedChange),
+})
+
+export type PlanFile = z.output<typeof planFileSchema>
+
+type PlannedChange = z.output<typeof plannedChange>
+
+export interface PlanIdentity {
+  readonly organizationId: string
+  readonly serviceId: string
+  readonly prune: boolean
+}
+
+export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): PlanFile {
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
+  const content = { project: plan.project, ...identity, seen: plan.seen, changes }
+  return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
+}
+
+/** Whether it is as `plan` wrote it. Against slips, not against intent: nothing in it is secret. */
+export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
+
+function toPlanned(change: Change, kinds: Kinds): PlannedChange {
+  const { section: where, key, id, action, desired, actual } = change
+  const kind = kinds[where]
+  const sides =
+    desired === undefined || actual === undefined
+      ? { before: actual && comparable(kind, kind.bodyOf(actual)), after: desired && comparable(kind, desired) }
+      : compareBodies(kind, desired, actual)
+  return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
+}
+
+/** Why the plan of now is not the one that was agreed to; empty when it is. */
+export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
+  const others = (['project', 'organizationId', 'serviceId', 'prune'] as const).flatMap((field) =>
+    agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is ${String(now[field])}`],
+  )
+  const fewer = Object.entries(agreed.seen).flatMap(([name, count = 0]) => {
+    const left = now.seen[name] ?? 0
+    return left < count ? [`there were ${count} objects under ${name}, and there are ${left}`] : []
+  })
+  return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
+}
+
+const nameOf = ({ section: where, key, id }: PlannedChange): string => `${where}.${key || id}`
+
+function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
+  const left = Map.groupBy(now, nameOf)
+  const moved = agreed.flatMap((change) => {
+    const name = nameOf(change)
+    const current = takeLike(change, left.get(name) ?? [])
+    if (current?.digest === change.digest) return []
+    return [
+      `${name}: the plan was to ${words[change.action]}, and now ${current === undefined ? 'nothing is to be done' : nowWords(change, current)}`,
+    ]
+  })
+  return [
+    ...moved,
+    ...[...left].flatMap(([name, changes]) =>
+      changes.map(({ action }) => `${name}: the plan did not mention it, and now the files want to ${words[action]}`),
+    ),
+  ]
+}
+
+/** Of several that bear one mark the same one, or any. */
+function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
+  const same = candidates.findIndex((one) => one.digest === digest)
+  return candidates.splice(Math.max(same, 0), 1)[0]
+}
+
+const words: Readonly<Record<Action, string>> = {
+  create: 'create it',
+  update: 'update it',
+  replace: 'replace it',
+  delete: 'delete it',
+  adopt: 'adopt it',
+  unchanged: 'leave it',
+}
+
+const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
+  agreed.action === now.action ? 'its fields differ' : `the files want to ${words[now.action]}`

@@ -1,0 +1,273 @@
+import * as z from 'zod'
+import { finding, findingsBlock, findingToResult } from '../operation/diagnostics.ts'
+import { type Block, counted, type DiffLine, data, join, type Line, ours, say } from '../report/blocks.ts'
+import { toDiffLines } from '../report/diff.ts'
+import { type Outcome, outcomeKinds } from './apply-state.ts'
+import { type Action, actions, type Change, type FieldChange, isDifference, type Plan } from './change.ts'
+import { unmanaged } from './match.ts'
+import type { Planned } from './plan.ts'
+
+// Owns the result of plan, apply and drift: what is to be done, or was done, about each object.
+
+const count = (what: string) => z.int().describe(what)
+
+export const planOutput = z.object({
+  toCreate: count('Objects that do not exist yet.'),
+  toUpdate: count('Objects that differ.'),
+  toReplace: count('Objects that must be deleted and created anew.'),
+  toDelete: count('Objects that no file declares, with `prune`.'),
+  unchanged: count('Objects that are as declared.'),
+  changed: z.boolean().describe('Whether the service differs from the files; of `apply`, whether anything was written.'),
+})
+
+const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
+
+const fieldChange = z.object({
+  path: z.string().describe('Such as `tiles["Error rate"].config.where`.'),
+  before: z.unknown().optional().describe('Absent where nothing was.'),
+  after: z.unknown().optional().describe('Absent where nothing will be.'),
+  lines: z.array(line).optional().describe('Of long texts: what of them differs, line by line.'),
+})
+
+const object = z.object({
+  section: z.string().describe('`dashboards`, `savedSearches` or `alerts`.'),
+  key: z.string().describe('The key in the files; of a delete the one in the mark, where it can be read.'),
+  name: z.string(),
+  action: z.enum(actions),
+  id: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  origin: z.enum(['files', 'service']).optional().describe('Which side moved since the last apply, where that can be told.'),
+  notes: z.array(z.string()).describe('Why it is replaced, and what goes with it.'),
+  fields: z.array(fieldChange),
+  outcome: z.enum(outcomeKinds).optional().describe('Of `apply`: what became of it.'),
+  message: z.string().optional().describe('Why it was not done.'),
+  serverChanged: z.array(fieldChange).optional().describe('What the server made of what was sent, where that is something else.'),
+})
+
+export type PlannedObject = z.output<typeof object>
+
+export const planDetails = z.object({
+  project: z.string().describe('Whose the objects are.'),
+  files: z.array(z.string()).describe('The files that were read.'),
+  objects: z.array(object).describe('Every object, unchanged ones included, in the order in which they are applied.'),
+  toAdopt: count('Objects that are as declared, and that apply will mark as this project’s.'),
+  leftovers: z
+    .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
+    .describe("Objects with this project's mark that no file declares, and that stay."),
+  uncheckedCount: count('Changed dashboards that the server was not asked about.'),
+  findings: z.array(finding).describe('What is wrong, and what is worth knowing.'),
+})
+
+export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
+
+/** Every change as it is shown, without what became of it. */
+export type Described = ReadonlyMap<Change, PlannedObject>
+
+export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
+  new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
+
+export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+  const { found, plan, findings, uncheckedCount } = planned
+  const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
+  const objects = new Map(described ?? (await describeChanges(plan)))
+  for (const outcome of outcomes) {
+    const object = objects.get(outcome.change)
+    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcome))
+  }
+  return {
+    toCreate: numberOf('create'),
+    toUpdate: numberOf('update'),
+    toReplace: numberOf('replace'),
+    toDelete: numberOf('delete'),
+    unchanged: numberOf('unchanged') + numberOf('adopt'),
+    changed: plan.changes.some(isDifference),
+    project: plan.project,
+    files: [...found.paths],
+    objects: [...objects.values()],
+    toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
+    leftovers: plan.leftovers.map((one) => ({ ...one })),
+    uncheckedCount,
+    findings: findings.map(findingToResult),
+  }
+}
+
+async function describe(change: Change): Promise<PlannedObject> {
+  const { section, key, name, action, id, place, origin, notes, fields } = change
+  return {
+    section,
+    key,
+    name,
+    action,
+    ...(id !== undefined && { id }),
+    ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
+    ...(origin !== undefined && { origin }),
+    notes: [...notes],
+    fields: await Promise.all(fields.map(withLines)),
+  }
+}
+
+const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
+  ...object,
+  ...(id !== undefined && { id }),
+  outcome: kind,
+  ...(message !== undefined && { message }),
+  ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
+})
+
+/** Texts from here on are compared line by line. */
+const longText = 120
+
+async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {
+  const { before, after } = field
+  const isLong =
+    typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 2 * longText)
+  if (!isLong) return { ...field }
+  const { diffLines } = await import('diff')
+  const lines = diffLines(before, after, { maxEditLength: 2000 })?.flatMap(({ added, removed, value }) => {
+    const sign = added ? ('+' as const) : removed ? ('-' as const) : (' ' as const)
+    return value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text) => ({ sign, text }))
+  })
+  return { ...field, ...(lines !== undefined && { lines }) }
+}
+
+// Owns how a plan, and what became of it, is shown: numbers, then what is wrong, then each object as a review would show it.
+
+const signs: Readonly<Record<Action, DiffLine['sign']>> = {
+  create: '+',
+  update: '~',
+  replace: '~',
+  delete: '-',
+  adopt: '~',
+  unchanged: ' ',
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  create: 'create',
+  update: 'update',
+  replace: 'replace',
+  delete: 'delete',
+  adopt: 'adopt',
+  unchanged: 'leave',
+}
+
+export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
+
+export const placeOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
+
+/** Nothing where nothing could be counted. */
+export function planFacts(result: PlanResult): Block {
+  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
+  const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
+  const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
+  if (result.objects.length === 0 && result.findings.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
+  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
+}
+
+/** `1 to create, 2 to update`; the words of a plan in one line. */
+export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResult): Line {
+  const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete }
+  const words = Object.entries(parts).filter(([, count]) => count > 0)
+  return join(
+    words.map(([verb, count]) => say`${count} to ${ours(verb)}`),
+    ', ',
+  )
+}
+
+export const findingBlocks = ({ findings }: PlanResult): readonly Block[] => (findings.length === 0 ? [] : [findingsBlock(findings)])
+
+/** One diff for all objects, so that a page stays one page. */
+export function objectBlocks(result: PlanResult): readonly Block[] {
+  const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
+  return [
+    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap(toLines) },
+    ...adoptions(result),
+    ...hiddenParts(result),
+    ...leftovers(result),
+    ...unchecked(result),
+  ]
+}
+
+/** Nothing differs, but it was another key's or another project's. */
+const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanaged)
+
+/** What a client cannot see, and so cannot keep. */
+export const hiddenPartsText =
+  'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
+
+const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
+  const written = objects.filter(({ section, action }) => section === 'dashboards' && (action === 'update' || action === 'adopt'))
+  if (written.length === 0) return []
+  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes what the API does not show of ${ours(written.length === 1 ? 'it' : 'them')}: ${ours(hiddenPartsText)}. Written: ${namesOf(written)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
+}
+
+/** Objects that still read as one sentence. */
+const mostNamed = 5
+
+type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
+
+function namesOf(objects: readonly Named[]): Line {
+  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${ours(nouns[section] ?? '')} ${key || name}`)
+  const more = objects.length > mostNamed ? [say`${objects.length - mostNamed} more`] : []
+  return join([...named, ...more], ', ')
+}
+
+function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
+  const { section, key, name, action, id, notes, fields, origin } = object
+  const label = [nouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
+  const where = placeOf(object) || id
+  const why =
+    action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
+  return [
+    ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
+    { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
+    ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
+    ...toDiffLines(fields),
+  ]
+}
+
+const adoptions = ({ objects }: PlanResult): readonly Block[] => {
+  const adopted = objects.filter(({ action }) => action === 'adopt')
+  if (adopted.length === 0) return []
+  const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
+  const line = say`${adopted.length} ${ours(are)} as declared. apply takes ${ours(them)} over by writing this project's marker: ${namesOf(adopted)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
+}
+
+/** Of more than the sentence above it can name. */
+const objectTable = (title: string, objects: readonly Named[]): readonly Block[] =>
+  objects.length <= mostNamed
+    ? []
+    : [
+        {
+          kind: 'details',
+          title: `${title} (${objects.length})`,
+          blocks: [
+            {
+              kind: 'table',
+              columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
+              rows: objects.map(({ section, key, name, id = '' }) => [[ours(nouns[section] ?? '')], [data(key)], [data(name)], [data(id)]]),
+            },
+          ],
+        },
+      ]
+
+const leftovers = ({ leftovers: left }: PlanResult): readonly Block[] => {
+  if (left.length === 0) return []
+  const line = say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]
+}
+
+const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
+  uncheckedCount === 0
+    ? []
+    : [
+        {
+          kind: 'paragraph',
+          line: say`${counted(uncheckedCount, 'changed dashboard')} not checked by the server: it is asked about twenty at most, and older ones cannot be asked.`,
+        },
+      ]

@@ -1,0 +1,72 @@
+// Owns reading what the service has: one list for each kind, however many objects there are.
+
+import type { ReadApi } from '../api/client.ts'
+import type { List } from '../api/collection.ts'
+import type { Service } from '../api/path.ts'
+import type { Profile } from '../api/profiles.ts'
+import type { Alert } from '../resources/alerts/alert-wire.ts'
+import type { Dashboard } from '../resources/dashboards/dashboard-wire.ts'
+import type { Actual } from '../resources/resource-type.ts'
+import type { SavedSearch } from '../resources/saved-searches/saved-search-wire.ts'
+import type { Source } from '../resources/sources/source-wire.ts'
+import type { Webhook } from '../resources/webhooks/webhook-wire.ts'
+import { type Section, sectionNames } from './declarations.ts'
+
+export interface World {
+  readonly dashboards: readonly Dashboard[]
+  readonly savedSearches: readonly SavedSearch[]
+  readonly alerts: readonly Alert[]
+  readonly sources: readonly Source[]
+  /** Undefined where the service does not list them. */
+  readonly webhooks: readonly Webhook[] | undefined
+  /** Why a list may not be all there is. Nothing is created from such a list, and nothing deleted. */
+  readonly doubts: Readonly<Partial<Record<Section, string>>>
+}
+
+export interface Reading {
+  readonly api: ReadApi
+  readonly service: Service
+  readonly profile: Profile
+  /** Kinds of which something is declared: their lists are read again when they are empty. */
+  readonly wanted: ReadonlySet<Section>
+}
+
+const none: List<never> = { items: [], mayBeCut: false }
+
+export async function readWorld({ api, service, profile, wanted }: Reading): Promise<World> {
+  const hasMore = profile.savedSearches
+  const [dashboards, alerts, savedSearches, sources, webhooks] = await Promise.all([
+    listTwice(() => api.dashboards.list(service), wanted.has('dashboards')),
+    listTwice(() => api.alerts.list(service), wanted.has('alerts')),
+    hasMore ? listTwice(() => api.savedSearches.list(service), wanted.has('savedSearches')) : none,
+    api.sources.list(service),
+    hasMore ? api.webhooks.list(service) : undefined,
+  ])
+  const lists = { dashboards, alerts, savedSearches }
+  const doubts = sectionNames.flatMap((section) => {
+    const doubt = doubtAbout(lists[section])
+    return doubt === undefined ? [] : [[section, doubt] as const]
+  })
+  return {
+    dashboards: onceEach(dashboards),
+    alerts: onceEach(alerts),
+    savedSearches: onceEach(savedSearches),
+    sources: sources.items,
+    webhooks: webhooks?.items,
+    doubts: Object.fromEntries(doubts),
+  }
+}
+
+/** An empty list is what a service that just woke up may answer; a second one is believed. */
+async function listTwice<T>(list: () => Promise<List<T>>, isWanted: boolean): Promise<List<T>> {
+  const first = await list()
+  return first.items.length === 0 && isWanted ? list() : first
+}
+
+function doubtAbout({ items, mayBeCut }: List<Actual>): string | undefined {
+  const ids = new Set(items.map(({ id }) => id))
+  if (ids.size < items.length) return 'holds an id twice, so it was read while it changed'
+  return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more that nobody sees` : undefined
+}
+
+const onceEach = <T extends Actual>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

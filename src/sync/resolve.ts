@@ -1,0 +1,72 @@
+// Owns turning what people write into what the API takes: names become ids, words of ours go.
+
+import type { Finding } from '../core/diagnostics.ts'
+import type { Directory, Noun } from '../resources/directory.ts'
+import type { Body } from '../resources/resource-type.ts'
+import type { Declared } from './declarations.ts'
+
+export interface Desired {
+  readonly body: Body
+  readonly findings: readonly Finding[]
+}
+
+export const nameRules = {
+  'unknown-name': 'A reference names something that the service does not have.',
+} as const
+
+/** A collector of complaints about references of one declared object. */
+export interface Resolver {
+  /** The id of what is meant; undefined after a complaint. */
+  byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
+  byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
+  complain(path: readonly PropertyKey[], message: string): undefined
+  /** Whether webhooks can be listed, so that an id that is not among them is wrong. */
+  readonly listsWebhooks: boolean
+  readonly findings: readonly Finding[]
+}
+
+export function createResolver(declared: Declared, directory: Directory): Resolver {
+  const findings: Finding[] = []
+  const complain = (path: readonly PropertyKey[], message: string): undefined => {
+    const where = `${declared.section}.${declared.key}${path.map((key) => `.${String(key)}`).join('')}`
+    findings.push({ rule: 'unknown-name', severity: 'error', place: declared.placeOf(path), message: `${where}: ${message}` })
+  }
+  const settle = (found: ReturnType<Directory['byId']>, path: readonly PropertyKey[]): string | undefined =>
+    'id' in found ? found.id : complain(path, found.complaint)
+  return {
+    byName: (noun, name, path) => settle(directory.byName(noun, name), path),
+    byId: (noun, id, path) => settle(directory.byId(noun, id), path),
+    complain,
+    listsWebhooks: directory.listsWebhooks,
+    findings,
+  }
+}
+
+export function desireDashboard(declared: Declared<'dashboards'>, directory: Directory): Desired {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
+  const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
+  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, findings: resolver.findings }
+}
+
+export function desireSavedSearch(declared: Declared<'savedSearches'>, directory: Directory): Desired {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
+  return { body: resolveSources(fields, [], resolver) as Body, findings: resolver.findings }
+}
+
+function withRaw({ raw, ...tile }: Body): Body {
+  return { ...tile, ...(raw as Body | undefined) }
+}
+
+/** Fields that hold a source, wherever they stand; what is raw is nobody's business. */
+const sourceFields: readonly PropertyKey[] = ['sourceId', 'appliesToSourceIds']
+
+function resolveSources(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
+  const isSource = sourceFields.includes(path.at(-1) ?? '') || sourceFields.includes(path.at(-2) ?? '')
+  if (Array.isArray(value)) return value.map((item, i) => resolveSources(item, [...path, i], resolver))
+  if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return value
+  if (isSource && 'source' in value) return resolver.byName('source', String(value.source), path)
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  return Object.fromEntries(entries.map(([key, item]) => [key, resolveSources(item, [...path, key], resolver)]))
+}

@@ -1,0 +1,51 @@
+// Owns the list of every rule that files of declarations are held to, for SARIF and for the documentation.
+
+import type { Severity } from '../core/diagnostics.ts'
+import type { SarifRule } from '../report/sarif.ts'
+import { lossRules } from '../resources/lost-alerts.ts'
+import { referenceRules } from '../resources/references.ts'
+import { readingRules } from './declarations.ts'
+import { projectRules } from './input.ts'
+import { lintRules } from './lint.ts'
+import { matchRules } from './match.ts'
+import { convergenceRules, guardRules } from './plan-changes.ts'
+import { nameRules } from './resolve.ts'
+import { serverRules } from './server-check.ts'
+import { reviewRules, snapshotRules } from './verify.ts'
+
+const errors = { ...readingRules, ...referenceRules }
+
+/** What is found only when the files meet the service. */
+const onService = {
+  ...nameRules,
+  ...matchRules,
+  ...convergenceRules,
+  ...lossRules,
+  ...guardRules,
+  ...serverRules,
+  ...reviewRules,
+  ...snapshotRules,
+  ...projectRules,
+}
+
+export const allRules: readonly SarifRule[] = [
+  ...Object.entries(errors).map(([id, description]) => ({ id, description, severity: 'error' as const })),
+  ...Object.entries(lintRules).map(([id, { description, severity }]) => ({ id, description, severity })),
+]
+
+/** Where it is not an error. */
+const milder: Readonly<Record<string, Severity>> = {
+  'same-name': 'warning',
+  'hidden-tile': 'warning',
+  'server-default': 'note',
+  'inferred-project': 'note',
+}
+
+export const planRules: readonly SarifRule[] = [
+  ...allRules,
+  ...Object.entries(onService).map(([id, description]) => ({
+    id,
+    description,
+    severity: milder[id] ?? ('error' as const),
+  })),
+]

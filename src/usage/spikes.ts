@@ -1,0 +1,101 @@
+// Owns days that cost far more than days like them, and which entity and metric caused it.
+import { type Day, weekdayOf } from '../core/dates.ts'
+import { type Decimal, fromEstimate } from '../core/decimal.ts'
+import { median, spread } from '../core/statistics.ts'
+import { createTally, entityKey, entityLabel, metricsOf, type SpendRecord, type Tally } from './records.ts'
+
+export interface Spike {
+  readonly day: Day
+  readonly total: Decimal
+  /** What days like it cost. */
+  readonly usual: Decimal
+  readonly culprit: Culprit
+}
+
+/** What grew most on that day. */
+export interface Culprit {
+  readonly entityName: string
+  readonly entityType: string
+  readonly metric: string
+  readonly total: Decimal
+  readonly usual: Decimal
+}
+
+/** What a day is compared with: the four weeks before it, of which two must be known. */
+const longestBaseline = 28
+export const shortestBaseline = 14
+
+/** A spike is this many deviations above the usual, and at least this part of it: quiet series deviate by nothing at all. */
+const deviations = 5
+const leastRise = 0.3
+
+/** `days` are all that are known, in order and without gaps; those since `from` are judged. */
+export function findSpikes(
+  records: readonly SpendRecord[],
+  days: readonly { readonly day: Day; readonly total: Decimal }[],
+  from: Day,
+): readonly Spike[] {
+  const values = days.map((one) => ({ weekday: weekdayOf(one.day), value: Number(one.total) }))
+  const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
+  const found = days.flatMap(({ day, total }, i) => {
+    if (day < from || i < shortestBaseline) return []
+    const start = Math.max(0, i - longestBaseline)
+    const usual = usualBefore(before(start, i), weekdayOf(day))
+    return Number(total) > usual.most ? [{ day, total, usual: usual.value, start, i }] : []
+  })
+  if (found.length === 0) return []
+  const series = createSeries(records)
+  return found.map(({ day, total, usual, start, i }) => ({
+    day,
+    total,
+    usual: fromEstimate(usual),
+    culprit: findCulprit(
+      series,
+      day,
+      days.slice(start, i).map((one) => one.day),
+    ),
+  }))
+}
+
+interface WeekdayValue {
+  readonly weekday: number
+  readonly value: number
+}
+
+/** Weekends are compared with weekends; a new level is the usual one as soon as it held for most of a week. */
+function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly most: number } {
+  const valuesOn = (wanted: number): readonly number[] => before.filter((one) => one.weekday === wanted).map(({ value }) => value)
+  const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(each))]))
+  const strays = before.map((one) => one.value - (typical.get(one.weekday) ?? 0))
+  const value = Math.max(typical.get(weekday) ?? 0, median(before.slice(-7).map((one) => one.value)))
+  const margin = Math.max(deviations * spread(strays, 0), leastRise * median(before.map((one) => one.value)))
+  return { value, most: value + margin }
+}
+
+interface Series {
+  readonly entity: SpendRecord
+  readonly metric: string
+  readonly byDay: Tally<Day>
+}
+
+function createSeries(records: readonly SpendRecord[]): readonly Series[] {
+  const all = new Map<string, Series>()
+  for (const record of records) {
+    for (const [metric, amount] of metricsOf(record)) {
+      const key = `${entityKey(record)}\n${metric}`
+      const series = all.get(key) ?? { entity: record, metric, byDay: createTally<Day>() }
+      series.byDay.add(record.date, amount)
+      all.set(key, series)
+    }
+  }
+  return [...all.values()]
+}
+
+function findCulprit(all: readonly Series[], day: Day, before: readonly Day[]): Culprit {
+  const rises = all.map(({ entity, metric, byDay }) => {
+    const usual = median(before.map((one) => Number(byDay.of(one))))
+    return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }
+  })
+  const { entity, metric, total, usual } = rises.reduce((most, one) => (one.rise > most.rise ? one : most))
+  return { entityName: entityLabel(entity), entityType: entity.entityType, metric, total, usual: fromEstimate(usual) }
+}

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { toKebab } from '../../../src/core/names.ts'
+import { legSchema, matrix } from '../../../src/fleet/matrix.ts'
+import { fleetDocument, fleetFile, makeFleet } from '../../support/fleet.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+interface Leg {
+  readonly name: string
+  readonly organization: string
+  readonly 'service-id'?: string
+  readonly services: string
+  readonly 'api-key-id-name': string
+  readonly settings?: object
+}
+
+const run = (fleet: string, inputs: Readonly<Record<string, string>> = {}) =>
+  invokeText({ inputs: { operation: 'matrix', fleet: 'fleet.yml', ...inputs }, files: { 'fleet.yml': fleet } })
+
+async function legsOf(fleet: string, inputs: Readonly<Record<string, string>> = {}): Promise<readonly Leg[]> {
+  const { outputs, reason } = await run(fleet, inputs)
+  if (outputs.matrix === undefined) throw new Error(reason)
+  return (JSON.parse(outputs.matrix) as { include: readonly Leg[] }).include
+}
+
+const namesOf = (legs: readonly Leg[]): readonly string[] => legs.map(({ name }) => name)
+
+const small = fleetFile(makeFleet([3, 2]))
+
+describe('the matrix', () => {
+  it('has a leg for each service, with the names of its secrets and neighbours of other keys', async () => {
+    const legs = await legsOf(small)
+    expect(namesOf(legs)).toEqual([
+      'org-1.service-0001',
+      'org-2.service-0001',
+      'org-1.service-0002',
+      'org-2.service-0002',
+      'org-1.service-0003',
+    ])
+    expect(legs[1]).toEqual({
+      name: 'org-2.service-0001',
+      organization: 'org-2',
+      'organization-id': 'f1ee7000-0000-4000-8000-000000000002',
+      'service-id': 'f1ee7100-0000-4000-8000-000000010001',
+      services: 'f1ee7100-0000-4000-8000-000000010001',
+      profile: 'clickhouse-cloud',
+      'api-key-id-name': 'ORG_2_KEY_ID',
+      'api-key-secret-name': 'ORG_2_KEY_SECRET',
+    })
+  })
+
+  it('packs services of one key when there are more of them than legs, and names no single service then', async () => {
+    const legs = await legsOf(small, { 'max-legs': '3' })
+    expect(namesOf(legs)).toEqual(['org-1.part.1', 'org-2.part.1', 'org-1.service-0003'])
+    expect(legs.map((leg) => leg['service-id'] !== undefined)).toEqual([false, false, true])
+    expect(legs.map(({ services }) => services.split('\n').length)).toEqual([2, 2, 1])
+  })
+
+  it('says in its outputs how many there are', async () => {
+    const { outputs } = await run(small, { 'max-legs': '3' })
+    expect(outputs).toMatchObject({
+      status: 'pass',
+      'leg-count': '3',
+      'service-count': '5',
+      'organization-count': '2',
+      'max-parallel': '2',
+    })
+  })
+
+  it.each([257, 1000, 4000])('holds each of %i services once, in 256 legs at most, within an output of GitHub', async (size) => {
+    const fleet = makeFleet([size - 150, 149, 1])
+    const { outputs } = await run(fleetFile(fleet))
+    const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
+    expect(legs.length).toBeLessThanOrEqual(256)
+    const ids = legs.flatMap(({ services }) => services.split('\n'))
+    expect(ids.toSorted()).toEqual(fleet.flatMap(({ services }) => services.map(({ id }) => id)).toSorted())
+    expect(new Set(namesOf(legs)).size).toBe(legs.length)
+    for (const { organization, services } of legs) {
+      const own = fleet.find(({ name }) => name === organization)?.services.map(({ id }) => id)
+      expect(services.split('\n').filter((id) => !own?.includes(id))).toEqual([])
+    }
+    // GitHub counts two bytes a character.
+    expect((outputs.matrix ?? '').length * 2).toBeLessThan(1024 * 1024)
+  })
+
+  it('does not depend on the order of the file', async () => {
+    const { organizations } = fleetDocument(makeFleet([400, 20]))
+    const shuffled = organizations.map((one) => ({ ...one, services: one.services.toReversed() }))
+    expect(await legsOf(stringify({ organizations: shuffled }))).toEqual(await legsOf(stringify({ organizations })))
+  })
+
+  it('packs services of different settings into different legs, and gives the settings along', async () => {
+    const [first] = makeFleet([6])
+    const settings = (i: number): object => (i < 2 ? { settings: { 'max-age-hours': 6 } } : {})
+    const fleet = first && [{ ...first, services: first.services.map((one, i) => ({ ...one, ...settings(i) })) }]
+    const legs = await legsOf(fleetFile(fleet ?? []), { 'max-legs': '2' })
+    expect(legs.map(({ settings: own, services }) => [own, services.split('\n').length])).toEqual([
+      [{ 'max-age-hours': 6 }, 2],
+      [undefined, 4],
+    ])
+  })
+
+  it('takes the settings of the organization where a service has none of its own', async () => {
+    const document = fleetDocument(makeFleet([2]))
+    const organizations = document.organizations.map((one) => ({
+      ...one,
+      settings: { budget: 10, 'max-age-hours': 26 },
+      services: one.services.map((service, i) => ({ ...service, ...(i === 0 && { settings: { 'max-age-hours': 6 } }) })),
+    }))
+    expect((await legsOf(stringify({ organizations }))).map(({ settings }) => settings)).toEqual([
+      { budget: 10, 'max-age-hours': 6 },
+      { budget: 10, 'max-age-hours': 26 },
+    ])
+  })
+
+  it('has a leg for each organization where that is asked for, however many keys it has', async () => {
+    const { organizations } = fleetDocument(makeFleet([3, 2, 1]))
+    const [one, other, third] = organizations
+    const twice = [one, other, { ...third, 'organization-id': one?.['organization-id'] }]
+    const { outputs } = await run(stringify({ organizations: twice }), { per: 'organization' })
+    const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
+    expect(namesOf(legs)).toEqual(['org-1', 'org-2'])
+    expect(legs[0]).not.toHaveProperty('services')
+    expect(outputs).toMatchObject({ 'organization-count': '2', 'service-count': '6' })
+  })
+
+  it('takes the usual names of the secrets in an environment', async () => {
+    const [organization] = fleetDocument(makeFleet([1])).organizations
+    const { 'api-key-id-name': _, 'api-key-secret-name': __, ...rest } = { ...organization }
+    expect(await legsOf(stringify({ organizations: [{ ...rest, environment: 'production eu' }] }))).toMatchObject([
+      { environment: 'production eu', 'api-key-id-name': 'WATCHKEEPER_API_KEY_ID', 'api-key-secret-name': 'WATCHKEEPER_API_KEY_SECRET' },
+    ])
+  })
+})
+
+describe('labels', () => {
+  const labelled = stringify({
+    organizations: fleetDocument(makeFleet([2, 1])).organizations.map((one, i) => ({
+      ...one,
+      services: one.services.map((service, j) => ({ ...service, labels: i === 0 && j === 0 ? ['critical'] : ['shop', 'rest'] })),
+    })),
+  })
+
+  it('choose the services that bear one of them', async () => {
+    expect(namesOf(await legsOf(labelled, { labels: 'critical' }))).toEqual(['org-1.service-0001'])
+    expect(await legsOf(labelled, { labels: 'critical\nrest' })).toHaveLength(3)
+  })
+
+  it('choose the organizations that have such services', async () => {
+    expect(namesOf(await legsOf(labelled, { labels: 'critical', per: 'organization' }))).toEqual(['org-1'])
+  })
+
+  it('that nothing bears are an error, because a matrix without legs would be green', async () => {
+    const { document, reason } = await run(labelled, { labels: 'crtical' })
+    expect(document.status).toBe('error')
+    expect(reason).toBe('labels: no service of fleet.yml bears crtical')
+  })
+})
+
+describe('what cannot be packed is an error with advice', () => {
+  it('more groups than legs', async () => {
+    const { reason } = await run(small, { 'max-legs': '1' })
+    expect(reason).toMatch(/^fleet: needs at least 2 legs, and there may be 1: .* Raise max-legs, choose by labels, or use several files$/)
+  })
+
+  it('a matrix that is too long for an output', async () => {
+    const { organizations } = fleetDocument(makeFleet([9000]))
+    const settings = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`filter-${i}`, 'x'.repeat(700)]))
+    const { reason } = await run(stringify({ organizations: organizations.map((one) => ({ ...one, settings })) }))
+    expect(reason).toMatch(/^fleet: fleet\.yml makes a matrix of \d{6} characters, and an output of a job holds 500000\. /)
+  })
+
+  it('no service at all', async () => {
+    expect((await run(fleetFile(makeFleet([0])))).reason).toBe('fleet.yml: has no service')
+  })
+})
+
+it('the example workflow asks for nothing that the matrix does not have', () => {
+  const workflow = readFileSync(new URL('../../../examples/workflows/fleet.yml', import.meta.url), 'utf8')
+  const namesAfter = (prefix: string): readonly string[] =>
+    [...workflow.matchAll(new RegExp(`\\b${prefix}\\.([a-z-]+)`, 'g'))].map(([, name = '']) => name)
+  expect(namesAfter('matrix').length).toBeGreaterThan(5)
+  expect(namesAfter('matrix').filter((name) => !Object.hasOwn(legSchema.shape, name))).toEqual([])
+  const outputs = Object.keys(matrix.output.shape).map(toKebab)
+  expect(namesAfter('outputs').length).toBeGreaterThan(3)
+  expect(namesAfter('outputs').filter((name) => !outputs.includes(name))).toEqual([])
+})

@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { lintRules } from '../../../src/sync/lint.ts'
+import { planRules } from '../../../src/sync/rules.ts'
+import { validate } from '../../../src/sync/validate.ts'
+import { fileWith, written } from '../../support/declarations.ts'
+import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
+import { hostileYaml } from '../../support/yaml-corpus.ts'
+
+const product = { profile: 'clickhouse-cloud' }
+
+const run = (files: Readonly<Record<string, unknown>>, { inputs = {}, env = {} }: Partial<InvokeOptions> = {}) =>
+  invokeText({
+    inputs: { operation: 'validate', ...product, ...inputs },
+    env,
+    files: Object.fromEntries(
+      Object.entries(files).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ),
+  })
+
+const file = 'observability/a.json'
+
+describe('validate', () => {
+  it('passes on files without anything wrong, and counts what they declare', async () => {
+    const { document, exitCode, outputs } = await run({ [file]: fileWith() })
+    expect(document).toMatchObject({ status: 'pass', valid: true, objectCount: 2, errorCount: 0, warningCount: 0, files: [file] })
+    expect(document.objects).toMatchObject([
+      { section: 'dashboards', key: 'd', name: 'D' },
+      { section: 'alerts', key: 'a', name: 'A' },
+    ])
+    expect(outputs).toMatchObject({ valid: 'true', 'object-count': '2', 'error-count': '0', 'warning-count': '0' })
+    expect(exitCode).toBe(0)
+  })
+
+  it('fails on an error as on wrong input, and says how many there are', async () => {
+    const { document, exitCode, reason } = await run({ [file]: fileWith({ alert: { interval: '5min', tresholdMax: 3 } }) })
+    expect(document).toMatchObject({ status: 'fail', valid: false, objectCount: 2, errorCount: 2 })
+    expect(reason).toBe('2 objects in 1 file: 2 errors')
+    expect(exitCode).toBe(2)
+  })
+
+  it('warns of a warning, and passes', async () => {
+    const { document, exitCode } = await run({ [file]: fileWith({ alert: { thresholdType: 'below', threshold: 0 } }) })
+    expect(document).toMatchObject({ status: 'warn', valid: true, errorCount: 0, warningCount: 1 })
+    expect(exitCode).toBe(0)
+  })
+
+  it('turns an error into a warning under warn-only, and still says that the files are not valid', async () => {
+    const { document, exitCode } = await run({ [file]: '- a' }, { inputs: { 'warn-only': 'true' } })
+    expect(document).toMatchObject({ status: 'warn', valid: false, errorCount: 1 })
+    expect(exitCode).toBe(0)
+  })
+
+  it('passes over notes', async () => {
+    const { document } = await run({ [file]: fileWith({ alert: { note: undefined } }) })
+    expect(document).toMatchObject({ status: 'pass', findings: [{ rule: 'missing-runbook', severity: 'note' }] })
+  })
+
+  it('is an error where no file matches: nothing found is not nothing wrong', async () => {
+    const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
+    expect(document.status).toBe('error')
+    expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}')
+  })
+
+  it('reads every folder and every spelling below observability, and nothing else', async () => {
+    const { document } = await run({
+      'observability/a.yml': 'alerts: {}',
+      'observability/b/c.yaml': 'alerts: {}',
+      'observability/b/d/e.json': '{}',
+      'observability/README.md': '# no',
+      'alerts/a.yml': 'name: x',
+    })
+    expect(document).toMatchObject({ files: ['observability/a.yml', 'observability/b/c.yaml', 'observability/b/d/e.json'], errorCount: 0 })
+  })
+
+  it('reads what is asked for, one glob a line', async () => {
+    const inputs = { files: 'x/*.yml\ny.json' }
+    const { document } = await run({ 'x/a.yml': 'alerts: {}', 'y.json': '{}', 'z.yml': '- a' }, { inputs })
+    expect(document).toMatchObject({ files: ['x/a.yml', 'y.json'], errorCount: 0 })
+  })
+
+  it('is an error where a file that is named does not exist, whatever else does', async () => {
+    const { reason } = await run({ [file]: fileWith() }, { inputs: { files: `${file}\nobservability/b.json\nobservability/*.yml` } })
+    expect(reason).toBe('files: no file matches observability/b.json')
+    expect((await run({ [file]: fileWith() }, { inputs: { files: `./${file}\nobservability/*.yml` } })).document.status).toBe('pass')
+  })
+
+  it.each(['/etc/*.yml', '../*.yml', 'a/../../b.yml', 'C:\\x.yml', '~/a.yml', '\\\\host\\x'])(
+    'reads nothing outside the workspace: %s',
+    async (files) => {
+      const { document, reason } = await run({ [file]: fileWith() }, { inputs: { files } })
+      expect(document.status).toBe('error')
+      expect(reason).toMatch(/^files: .*is not accepted/)
+    },
+  )
+
+  it('sorts findings by file, line and column', async () => {
+    const wrong = 'alerts:\n  b: { name: 1, threshold: x, interval: 5m }\n  a: {}\n'
+    const { document } = await run({ 'observability/b.yml': wrong, 'observability/a.yml': '- x' })
+    const places = (document.findings as { place: { file: string; line: number; column: number } }[]).map(({ place }) => place)
+    expect(places.map(({ file: name, line, column }) => `${name.slice(14)}:${line}:${column}`).slice(0, 4)).toEqual([
+      'a.yml:1:1',
+      'b.yml:2:14',
+      'b.yml:2:28',
+      'b.yml:3:3',
+    ])
+  })
+
+  it('fills in variables of the environment, and says which is not set', async () => {
+    const files = { [file]: fileWith({ alert: { threshold: written('‹env.MOST_ERRORS›') } }) }
+    expect((await run(files, { env: { MOST_ERRORS: '5' } })).document.status).toBe('pass')
+    const { document } = await run(files)
+    expect(document.findings).toMatchObject([{ rule: 'variable', message: written('alerts.a.threshold: ‹env.MOST_ERRORS› is not set') }])
+  })
+
+  it('never shows a credential, not even where a file asks for it', async () => {
+    const env = { WATCHKEEPER_API_KEY_SECRET: 'the-secret-0123456789', MY_TOKEN: 'the-token-0123456789' }
+    const names = ['WATCHKEEPER_API_KEY_SECRET', 'MY_TOKEN']
+    for (const name of names) {
+      const { document } = await run({ [file]: fileWith({ alert: { interval: written(`‹env.${name}›`) } }) }, { env })
+      expect(JSON.stringify(document)).not.toMatch(/the-(?:secret|token)/)
+      expect(document).toMatchObject({ status: 'fail', errorCount: 1 })
+    }
+  })
+
+  it('knows what the neutral contract lacks', async () => {
+    const { document } = await run({ [file]: fileWith() }, { inputs: { profile: '' } })
+    expect(
+      (document.findings as { rule: string; message: string }[]).map(({ rule, message }) => `${rule} ${message.split(':')[0]}`),
+    ).toEqual(['not-in-profile alerts.a.note', 'not-in-profile alerts.a.channel.webhook'])
+  })
+
+  it('asks for no runbook where the product has no place for one', async () => {
+    const alert = { note: undefined, channel: { type: 'webhook', webhookId: 'x' } }
+    expect((await run({ [file]: fileWith({ alert }) }, { inputs: { profile: '' } })).document).toMatchObject({
+      status: 'pass',
+      findings: [],
+    })
+  })
+
+  it('refuses more files than anybody writes by hand', async () => {
+    const large = JSON.stringify({ alerts: {}, $schema: 'x'.repeat(4_900_000) })
+    const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`observability/${i}.json`, large]))
+    expect((await run(files)).reason).toBe('files: matches files of more than 20 MB together')
+  })
+
+  it.each(hostileYaml.filter(({ text }) => text.length < 100_000))(
+    'reports what is hostile, as a finding: $id',
+    async ({ text, complaint }) => {
+      const { document } = await run({ 'observability/a.yml': text })
+      const syntax = (document.findings as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
+      expect(document.error).toBeUndefined()
+      if (complaint === undefined) expect(syntax).toEqual([])
+      else expect(syntax[0]?.message).toMatch(complaint)
+    },
+  )
+})
+
+describe('the rules in the config file', () => {
+  const withRules = (rules: string) =>
+    run({ [file]: fileWith({ alert: { note: undefined, thresholdType: 'below', threshold: 0 } }), '.watchkeeper.yml': `rules:\n${rules}` })
+
+  it('set the severity of a rule, or turn it off', async () => {
+    expect((await withRules('  missing-runbook: error\n  threshold-never-fires: off\n')).document).toMatchObject({
+      status: 'fail',
+      findings: [{ rule: 'missing-runbook', severity: 'error' }],
+    })
+  })
+
+  it.each([
+    ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is not known, did you mean "missing-runbook"?'],
+    ['  missing-runbook: no\n', '.watchkeeper.yml:2:20: rules.missing-runbook: "no" is not accepted; accepted: error, warning, note, off'],
+    ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is not known'],
+    ['  - off\n', '.watchkeeper.yml:2:3: rules: ["off"] is not accepted; accepted: a map'],
+  ])('are wrong by name and place: %j', async (rules, reason) => {
+    expect((await withRules(rules)).reason).toBe(reason)
+  })
+
+  it('may be none', async () => {
+    expect((await withRules('')).document.status).toBe('warn')
+  })
+})
+
+describe('the list of rules', () => {
+  it('has every id once, with a sentence', () => {
+    expect(new Set(planRules.map(({ id }) => id)).size).toBe(planRules.length)
+    for (const { id, description } of planRules) expect(`${id} ${description}`).toMatch(/^[a-z][a-z-]* [A-Z].*\.$/)
+  })
+
+  it('says in docs/files.md of each what can be set', () => {
+    const text = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8')
+    const rows = [...text.matchAll(/^\| `([\w-]+)` \| .* \| (error|warning|note) \| (yes)? *\|$/gm)]
+    expect(rows.map(([, id, severity, set]) => [id, severity, set === 'yes'])).toEqual(
+      planRules.map(({ id, severity }) => [id, severity, Object.hasOwn(lintRules, id)]),
+    )
+  })
+})
+
+it('writes SARIF only where it was asked for', async () => {
+  expect((await run({ [file]: '- a' })).files).toEqual([])
+  const { files } = await run({ [file]: '- a' }, { inputs: { 'sarif-file': 'out.sarif' } })
+  expect(files).toMatchObject([{ input: 'sarifFile', path: 'out.sarif' }])
+  expect(JSON.parse(files[0]?.content ?? '')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
+})
+
+it('needs neither address nor key nor service', () => {
+  expect([validate.scope, validate.effect]).toEqual(['none', 'read'])
+})

@@ -1,0 +1,191 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { addDays, type Day } from '../../../src/core/dates.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { fillUsage } from '../../support/usage-days.ts'
+
+const emulator = useEmulator()
+
+let today: Day
+beforeEach(() => {
+  today = fillUsage(emulator(), 92, [
+    { name: 'checkout', microOn: () => ({ compute: 2_000_000, backup: 500_000 }), locked: true },
+    { name: 'search', microOn: () => ({ compute: 1_000_000 }), locked: true },
+    { name: 'main', type: 'datawarehouse', microOn: () => ({ storage: 250_000 }), locked: false },
+  ])
+})
+
+const judge = async (budgets: string, inputs: Readonly<Record<string, string>> = {}) => {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'budgets.yml', period: 'last-10-days', ...inputs },
+    files: { 'budgets.yml': budgets },
+  })
+  return { ...ran, budgets: (ran.document.budgets ?? []) as readonly Record<string, unknown>[] }
+}
+
+describe('a budgets file', () => {
+  it('judges each budget by its own scope, in one run', async () => {
+    const ran = await judge(`
+budgets:
+  - { name: all, limit: 37.5 }
+  - { name: checkout, limit: 24.999999, scope: { service: checkout } }
+  - { name: compute, limit: 100, warn: 29, scope: { metric: compute } }
+  - { name: warehouse, limit: 100, warn: 2%, scope: { entityType: datawarehouse } }
+  - { name: both, limit: 35, scope: { entity: [checkout, search] } }
+`)
+    expect(ran.budgets.map(({ name, used, verdict }) => [name, used, verdict])).toEqual([
+      ['all', '37.5', 'pass'],
+      ['checkout', '25', 'fail'],
+      ['compute', '30', 'warn'],
+      ['warehouse', '2.5', 'warn'],
+      ['both', '35', 'pass'],
+    ])
+    expect(ran.document).toMatchObject({ status: 'fail', budgetExceeded: true })
+    expect(ran.reason).toMatch(
+      /4 of 5 budgets kept: budget checkout: above its limit of 24\.999999 by 0\.000001 Credits; budget compute: above its warn level of 29 by 1 Credits; budget warehouse/,
+    )
+    expect(ran.exitCode).toBe(10)
+    expect(emulator().requests).toHaveLength(1)
+  })
+
+  it('reads every day of all its periods once', async () => {
+    const ran = await judge(`
+- { name: week, limit: 26.25, period: last-7-days }
+- { name: forty, limit: 150, period: last-40-days }
+- { name: dates, limit: 3.75, period: { from: ${addDays(today, -60)}, to: ${addDays(today, -60)} } }
+`)
+    expect(ran.budgets.map(({ used, verdict }) => [used, verdict])).toEqual([
+      ['26.25', 'pass'],
+      ['150', 'pass'],
+      ['3.75', 'pass'],
+    ])
+    const days = emulator().requests.map(({ path }) => new URL(path, 'http://x').searchParams)
+    expect(days.map((query) => `${query.get('from_date')} ${query.get('to_date')}`).sort()).toEqual([
+      `${addDays(today, -60)} ${addDays(today, -60)}`,
+      `${addDays(today, -39)} ${addDays(today, -10)}`,
+      `${addDays(today, -9)} ${today}`,
+    ])
+  })
+
+  it('needs no period of the run: this month is the report then', async () => {
+    const ran = await judge('[{ name: x, limit: 1000, period: yesterday }]', { period: '' })
+    expect(ran.document).toMatchObject({ status: 'pass', fromDate: `${today.slice(0, 7)}-01`, toDate: today })
+  })
+
+  it('reads what bears a tag by requests of its own', async () => {
+    const ran = await judge('[{ name: tagged, limit: 1000, scope: { tag: team=checkout } }, { name: all, limit: 1000 }]')
+    expect(emulator().requests.filter(({ path }) => path.includes('filter=tag%3Ateam%3Dcheckout'))).toHaveLength(1)
+    expect(emulator().requests).toHaveLength(2)
+    expect(ran.budgets[0]).toMatchObject({ doubt: 'empty', verdict: 'fail' })
+    expect(ran.document.status).toBe('fail')
+  })
+
+  it('is no pass when a scope fits nothing at all, unless that is wanted', async () => {
+    const file = '[{ name: typo, limit: 10, scope: { service: chekcout } }]'
+    expect((await judge(file)).reason).toContain('budget typo is about something that no usage fits (chekcout): is it spelled right?')
+    expect((await judge(file, { 'on-missing': 'warn' })).document.status).toBe('warn')
+    expect((await judge(file, { 'on-missing': 'ignore' })).document.status).toBe('pass')
+  })
+
+  it('is no pass when one of several names fits nothing', async () => {
+    const ran = await judge('[{ name: teams, limit: 100, scope: { service: [checkout, serach] } }]')
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('no usage fits (serach)')])
+  })
+
+  it('is no pass when days of its own period were not recorded', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization) organization.usage = organization.usage.filter(({ date }) => date > addDays(today, -10))
+    const ran = await judge('[{ name: forty, limit: 1000, period: last-40-days }]')
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
+  })
+
+  it('judges no final records as nothing', async () => {
+    const file = '[{ name: warehouse, limit: 1, scope: { warehouse: main, entityType: datawarehouse } }]'
+    expect((await judge(file, { unlocked: 'exclude' })).reason).toContain('nothing that budget warehouse counts is final yet')
+  })
+
+  it('does not miss days on which nothing bore a tag', async () => {
+    emulator().addFault({
+      match: { path: 'filter=' },
+      effect: {
+        kind: 'body',
+        text: JSON.stringify({
+          result: {
+            grandTotalCredits: 1,
+            costs: [{ date: addDays(today, -3), entityType: 'service', entityId: 'x', entityName: 'x', totalCredits: 1, locked: true }],
+          },
+        }),
+      },
+    })
+    const ran = await judge('[{ name: tagged, limit: 10, scope: { tag: team=x } }]')
+    expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ used: '1', verdict: 'pass' }] })
+  })
+
+  it('counts what the metrics leave of a total as the metric other', async () => {
+    const [organization] = emulator().store.organizations
+    if (organization === undefined) throw new Error('the shop has changed')
+    const day = addDays(today, -3)
+    const record = {
+      date: day,
+      entityType: 'service',
+      entityId: 'x',
+      entityName: 'x',
+      totalCredits: 3,
+      metrics: { computeCredits: 1 },
+      locked: true,
+    }
+    emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 3, costs: [record] } }) } })
+    const ran = await judge('[{ name: rest, limit: 10, scope: { metric: other } }]', { period: '', 'from-date': day, 'to-date': day })
+    expect(ran.budgets[0]).toMatchObject({ used: '2', verdict: 'pass' })
+  })
+
+  it('judges the forecast where a budget asks for it', async () => {
+    const period = `{ from: ${addDays(today, -9)}, to: ${addDays(today, 10)} }`
+    const ran = await judge(`
+- { name: kept, limit: 75, period: ${period}, forecast: true }
+- { name: will not be kept, limit: 74.99, period: ${period}, forecast: true }
+- { name: not asked, limit: 74.99, period: ${period} }
+`)
+    expect(ran.budgets.map(({ verdict, forecast }) => [verdict, (forecast as { total: string }).total])).toEqual([
+      ['pass', '75'],
+      ['fail', '75'],
+      ['pass', '75'],
+    ])
+    expect(ran.budgets[1]).toMatchObject({ isForecastAbove: true, runsOutOn: addDays(today, 10) })
+    expect(ran.reason).toContain(`budget will not be kept: expected by ${addDays(today, 10)} to be above its limit of 74.99: 75.00 Credits`)
+  })
+
+  it.each([
+    ['name: x', /budgets\.yml:1:1: "name" is not known, did you mean|budgets\.yml:1:1: budgets: is missing/],
+    ['budgets: []', /budgets\.yml:1:10: budgets: \[\] is not accepted/],
+    ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \[0\]\.limit: -1 is not accepted; accepted: zero or more in plain decimals/],
+    ['- { name: x, limit: lots }', /budgets\.yml:1:21: \[0\]\.limit: "lots" is not accepted/],
+    ['- { name: x, limit: 1e400 }', /budgets\.yml:1:21/],
+    ['- { name: x, limit: 12345678901234567890 }', /budgets\.yml:1:21: has more digits than a number can hold; write it in quotes/],
+    ['- { name: x }', /budgets\.yml:1:3: \[0\]\.limit: is missing; accepted: zero or more/],
+    ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \[0\]: "wran" is not known, did you mean "warn"\?/],
+    [
+      '- { name: x, limit: 1, warn: 80 percent }',
+      /budgets\.yml:1:30: \[0\]\.warn: "80 percent" is not accepted; accepted: a percentage such as 80%/,
+    ],
+    [
+      '- { name: x, limit: 1, period: last-month }',
+      /budgets\.yml:1:32: \[0\]\.period: "last-month" is not accepted; accepted: a period such as/,
+    ],
+    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \[0\]\.period\.to: .*is before from/],
+    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
+    ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
+    ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is not known/],
+    ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is also the name of number 1/],
+    ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
+  ])('is refused with its place: %s', async (text, reason) => {
+    const ran = await judge(text)
+    expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('takes limits in quotes to the last digit', async () => {
+    const ran = await judge('[{ name: x, limit: "37.499999999999999999999" }]')
+    expect(ran.reason).toContain('by 0.000000000000000000001 Credits')
+  })
+})

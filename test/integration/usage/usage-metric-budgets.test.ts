@@ -1,0 +1,111 @@
+// A budget by metric is judged only by records that say what is of that metric.
+import { beforeEach, describe, expect, it } from 'vitest'
+import { addDays, type Day, dayOf } from '../../../src/core/dates.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator()
+
+let days: readonly [Day, Day]
+beforeEach(() => {
+  const today = dayOf(Date.now())
+  days = [addDays(today, -4), addDays(today, -3)]
+})
+
+interface Told {
+  readonly total?: number
+  readonly metrics: Readonly<Record<string, number | null>> | null
+  readonly locked?: boolean
+}
+
+/** Two records that the API tells, of one entity on two days. */
+function tell(told: readonly Told[]): void {
+  const costs = told.map(({ total = 100, metrics, locked = true }, i) => ({
+    date: days[i],
+    entityType: 'service',
+    entityId: 'a',
+    entityName: 'x',
+    totalCredits: total,
+    metrics,
+    locked,
+  }))
+  const grandTotalCredits = costs.reduce((whole, { totalCredits }) => whole + totalCredits, 0)
+  emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits, costs } }) } })
+}
+
+const judge = (budget: string, inputs: Readonly<Record<string, string>> = {}) =>
+  invokeText({
+    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', budgets: 'b.yml', 'from-date': days[0], 'to-date': days[1], ...inputs },
+    files: { 'b.yml': `[{ name: one, ${budget} }]` },
+  })
+
+const compute = 'limit: 500, scope: { metric: compute }'
+const words = 'the metrics of what budget one is about do not add up to its records'
+
+describe('a budget by metric', () => {
+  it.each<[string, string, readonly Told[]]>([
+    ['a record has no metrics', compute, [{ metrics: { computeCredits: 100 } }, { metrics: null }]],
+    ['a metric is null', compute, [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: null } }]],
+    ['metrics leave a rest', compute, [{ metrics: { computeCredits: 1 } }, { metrics: { computeCredits: 1 } }]],
+    ['metrics say more than the record', compute, [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 50 } }]],
+    [
+      'a metric is below nothing',
+      compute,
+      [{ metrics: { computeCredits: -1, storageCredits: 101 } }, { metrics: { computeCredits: 100 } }],
+    ],
+    [
+      'a rest that is little of all is much of the limit',
+      'limit: 1, scope: { metric: backup }',
+      [
+        { total: 1000, metrics: { computeCredits: 999.4, backupCredits: 0.5 } },
+        { total: 1000, metrics: { computeCredits: 1000 } },
+      ],
+    ],
+    [
+      'what is over in one record hides what is left in another',
+      'limit: 20, scope: { metric: other }',
+      [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 40 } }],
+    ],
+  ])('is doubtful where %s', async (_, budget, told) => {
+    tell(told)
+    const failed = await judge(budget)
+    expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
+    expect(failed.reason).toContain(words)
+    expect(failed.document.budgets).toMatchObject([{ verdict: 'fail', doubt: 'metrics-differ', isExceeded: false }])
+    tell(told)
+    expect((await judge(budget, { 'on-missing': 'warn' })).document.status).toBe('warn')
+    tell(told)
+    expect((await judge('limit: 5000')).document.status).toBe('pass')
+  })
+
+  it.each<[string, string, readonly Told[]]>([
+    ['metrics add up', compute, [{ metrics: { computeCredits: 60, storageCredits: 40 } }, { metrics: { computeCredits: 100 } }]],
+    ['all that is left is rounding', compute, [{ metrics: { computeCredits: 99.99 } }, { metrics: { computeCredits: 100 } }]],
+    ['what is left is what it counts', 'limit: 500, scope: { metric: other }', [{ metrics: { computeCredits: 1 } }, { metrics: null }]],
+  ])('is sure where %s', async (_, budget, told) => {
+    tell(told)
+    expect((await judge(budget)).document.status).toBe('pass')
+  })
+
+  it('asks nothing of records that are not judged', async () => {
+    const told = [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: 3 }, locked: false }]
+    tell(told)
+    expect((await judge(compute, { unlocked: 'exclude' })).document.status).toBe('pass')
+    tell(told)
+    expect((await judge(compute)).document.status).toBe('fail')
+  })
+})
+
+describe('a budget of days that have just begun', () => {
+  it.each([
+    ['', 0, 'warn'],
+    ['fail', 10, 'fail'],
+    ['ignore', 0, 'pass'],
+  ])('is a warning without records, unless somebody asks for more: on-missing: %j', async (onMissing, exitCode, status) => {
+    tell([])
+    const ran = await judge('limit: 5, period: yesterday', { period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
+    expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
+    expect(ran.document.budgets).toMatchObject([{ verdict: status, doubt: 'not-yet' }])
+    if (status !== 'pass') expect(ran.reason.match(/no usage records yet/g)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { addDays, type Day } from '../../../src/core/dates.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { fillUsage } from '../../support/usage-days.ts'
+
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
+
+let today: Day
+beforeEach(() => {
+  today = fillUsage(emulator(), 800, [{ name: 'checkout', microOn: () => ({ compute: 1_100_000 }), locked: true }])
+})
+
+const run = (inputs: Readonly<Record<string, string>>) =>
+  invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...inputs } })
+
+const windows = () =>
+  emulator().requests.map(({ path }) => {
+    const query = new URL(path, 'http://x').searchParams
+    return [query.get('from_date') ?? '', query.get('to_date') ?? ''] as const
+  })
+
+describe('a period', () => {
+  it('of 365 days is 12 requests and one answer', async () => {
+    const ran = await run({ 'from-date': addDays(today, -364), 'to-date': today })
+    expect(ran.document).toMatchObject({ status: 'pass', days: 365, grandTotalCredits: '401.5' })
+    expect(windows()).toHaveLength(12)
+  })
+
+  it('is read without a gap and without an overlap, whatever comes first', async () => {
+    await run({ 'from-date': addDays(today, -99), 'to-date': today })
+    const sorted = windows().toSorted()
+    expect(sorted).toHaveLength(4)
+    expect([sorted[0]?.[0], sorted.at(-1)?.[1]]).toEqual([addDays(today, -99), today])
+    for (const [i, [from]] of sorted.entries()) if (i > 0) expect(from).toBe(addDays(sorted[i - 1]?.[1] as Day, 1))
+  })
+
+  it('fails as a whole when one window fails, and names the window', async () => {
+    const from = addDays(today, -99)
+    const third = addDays(from, 62)
+    emulator().addFault({ match: { path: `from_date=${third}` }, effect: { kind: 'status', status: 403 } })
+    const ran = await run({ 'from-date': from, 'to-date': today })
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'permission' } })
+    expect(ran.document).not.toHaveProperty('grandTotalCredits')
+    expect(ran.reason).toContain(`from_date=${third}&to_date=${addDays(third, 30)}`)
+  })
+
+  it('is an error when parts of it are counted in different units', async () => {
+    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCHC":1,"costs":[]}}' } })
+    expect((await run({ 'from-date': addDays(today, -40), 'to-date': today })).reason).toMatch(
+      /counts in \w+ for one part .* in \w+ for another/,
+    )
+  })
+
+  it.each([
+    [{ 'from-date': '2026-02-30', 'to-date': '2026-03-01' }, /from-date: "2026-02-30" is not accepted/],
+    [{ 'from-date': '2026-3-1', 'to-date': '2026-03-01' }, /from-date: "2026-3-1" is not accepted/],
+    [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, /to-date: is 2026-03-01, before from-date 2026-03-02/],
+    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /from-date: is 2099-01-01, which is still to come/],
+    [{ 'from-date': '2010-01-01', 'to-date': '2025-01-02' }, /makes a period of \d+ days; accepted: at most 3660/],
+    [{ period: 'last-7-days', 'from-date': '2026-03-02' }, /from-date: cannot be given together with period/],
+    [{ period: 'month-to-date', 'billing-cycle-day': '15' }, /billing-cycle-day: means nothing without/],
+    [{}, /period: is missing/],
+  ])('%o is refused before any request', async (inputs, reason) => {
+    const ran = await run(inputs as Readonly<Record<string, string>>)
+    expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('is clipped to today, and says so, when its end is still to come', async () => {
+    const ran = await run({ 'from-date': addDays(today, -3), 'to-date': addDays(today, 20) })
+    expect(ran.document).toMatchObject({ toDate: today, endDate: addDays(today, 20), clipped: true, days: 4 })
+    expect(JSON.stringify(ran.blocks)).toContain('Days that are still to come were taken off')
+  })
+})
+
+describe('a comparison', () => {
+  it('reads the days before by windows of their own', async () => {
+    const ran = await run({ period: 'last-7-days', compare: 'previous-period' })
+    expect(windows().toSorted()).toEqual([
+      [addDays(today, -13), addDays(today, -7)],
+      [addDays(today, -6), today],
+    ])
+    expect(ran.document).toMatchObject({
+      comparison: { total: '7.7', change: '0', changePercent: '0.00', movers: [], appeared: [], gone: [] },
+    })
+  })
+
+  const grown = (factor: number) =>
+    fillUsage(emulator(), 60, [
+      { name: 'checkout', microOn: (ago) => ({ compute: ago < 7 ? 1_000_000 * factor : 1_000_000 }), locked: true },
+      { name: 'new', microOn: (ago) => (ago < 7 ? { compute: 0 } : undefined), locked: true },
+      { name: 'old', microOn: (ago) => (ago < 7 ? undefined : { storage: 0 }), locked: true },
+    ])
+
+  it.each([
+    [1.2, '20%', 'pass'],
+    [1.200001, '20%', 'fail'],
+    [1.2, '1.4', 'pass'],
+    [1.2, '1.39', 'fail'],
+    [0.5, '0%', 'pass'],
+  ])('with %f times the usage and at most %s more is a %s', async (factor, most, status) => {
+    grown(factor)
+    expect((await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': most })).document.status).toBe(status)
+  })
+
+  it('names what came and what went', async () => {
+    grown(2)
+    const ran = await run({ period: 'last-7-days', compare: 'previous-period' })
+    expect(ran.document.comparison).toMatchObject({
+      appeared: [{ name: 'new', entityType: 'service' }],
+      gone: [{ name: 'old', entityType: 'service' }],
+      movers: [{ entityName: 'checkout', metric: 'compute', before: '7', after: '14' }],
+    })
+  })
+
+  it('with nothing is no pass', async () => {
+    fillUsage(emulator(), 7, [{ name: 'checkout', microOn: () => ({ compute: 1 }), locked: true }])
+    const ran = await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': '50' })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
+  })
+
+  it('needs to be asked for', async () => {
+    expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe(
+      'max-increase: means nothing without compare: previous-period',
+    )
+  })
+})

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toDecimal } from '../../../src/core/decimal.ts'
+import { numberText, parseJson } from '../../../src/core/json.ts'
+import { decimal } from '../../support/decimal.ts'
+
+describe('parseJson', () => {
+  it('writes back every number that a double cannot hold, digit for digit', () => {
+    const text = '{"a":12345678901234567890,"b":0.1000000000000000055511,"c":1e400,"d":-0.30000000000000004}'
+    expect(JSON.stringify(parseJson(text))).toBe(text)
+  })
+
+  it('keeps ordinary numbers as numbers, however they are spelled', () => {
+    expect(parseJson('[1.10, 1e2, -0, 5.0, 0.1]')).toEqual([1.1, 100, -0, 5, 0.1])
+  })
+
+  it('loses nothing of any decimal on the way to exact arithmetic', () => {
+    const decimals = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9])?$/)
+    fc.assert(
+      fc.property(decimals, (text) => {
+        expect(toDecimal(parseJson(text))?.eq(decimal(text))).toBe(true)
+      }),
+    )
+  })
+
+  it('takes the last of two equal keys, as the language does', () => {
+    expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 })
+  })
+
+  it('refuses nesting deeper than 100 levels and says where', () => {
+    expect(parseJson(`${'['.repeat(100)}${']'.repeat(100)}`)).toBeDefined()
+    expect(() => parseJson('['.repeat(100_000))).toThrow('nested deeper than 100 levels at character 100')
+  })
+
+  it('does not take brackets inside strings for nesting', () => {
+    const text = JSON.stringify('[{"\\'.repeat(200))
+    expect(parseJson(text)).toBe('[{"\\'.repeat(200))
+  })
+
+  it.each([
+    ['{"a": nope}', 7],
+    ['{"a": [1, 2', 11],
+    ['<html>', 0],
+    ['{"a": 1,}', 8],
+    ['{"a": "x', 8],
+    ['', 0],
+    ['{} x', 3],
+    ['{"a": 1.}', 8],
+  ])('says where %s stops being JSON', (text, character) => {
+    expect(() => parseJson(text)).toThrow(`not JSON at character ${character}`)
+  })
+
+  it('reads what the language reads, and throws nothing but what it says', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => void expect(JSON.stringify(parseJson(JSON.stringify(value)))).toBe(JSON.stringify(value))),
+    )
+    const parts = fc.array(fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '\\', '1', 'e', '-', '.', 'true', 'null', ' ', '\n', 'x'), {
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          parts.map((pieces) => pieces.join('')),
+        ),
+        (text) => {
+          try {
+            parseJson(text)
+          } catch (thrown) {
+            expect(thrown instanceof SyntaxError || thrown instanceof RangeError).toBe(true)
+            expect(() => JSON.parse(text)).toThrow()
+          }
+        },
+      ),
+    )
+  })
+
+  it('does not touch the prototype', () => {
+    expect(Object.getPrototypeOf(parseJson('{"__proto__":{"polluted":true}}'))).toBe(Object.prototype)
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+})
+
+describe('numberText', () => {
+  it.each([
+    [1.5, '1.5'],
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    ['1', undefined],
+    [null, undefined],
+  ])('%s → %s', (value, text) => {
+    expect(numberText(value)).toBe(text)
+  })
+})

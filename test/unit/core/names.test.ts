@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../../../src/core/names.ts'
+
+it('spells a name forth and back', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z]{1,8}(-[a-z]{1,8}){0,4}$/), (kebab) => {
+      expect(toKebab(toCamel(kebab))).toBe(kebab)
+    }),
+  )
+})
+
+it('names the variable of an input', () => {
+  expect(toEnvironmentName('api-key-id')).toBe('WATCHKEEPER_API_KEY_ID')
+})
+
+describe('nearestName', () => {
+  const known = ['budget', 'warn-budget', 'period', 'from-date', 'to-date', 'on-missing']
+
+  it.each([
+    ['bugdet', 'budget'],
+    ['Budget', 'budget'],
+    ['budgets', 'budget'],
+    ['from_date', 'from-date'],
+    ['fromdate', 'from-date'],
+    ['warnbudget', 'warn-budget'],
+    ['on-mising', 'on-missing'],
+  ])('takes %s for %s', (given, meant) => {
+    expect(nearestName(given, known)).toBe(meant)
+  })
+
+  it.each(['xyz', 'colour', '', 'x'.repeat(1_000_000)])('does not guess at "%.20s"', (given) => {
+    expect(nearestName(given, known)).toBeUndefined()
+  })
+
+  it('asks in words', () => {
+    expect(didYouMean('bugdet', known)).toBe(', did you mean "budget"?')
+    expect(didYouMean('colour', known)).toBe('')
+    expect(didYouMean('warn', known)).toBe(', did you mean "warn-budget"?')
+    expect(didYouMean('on', [...known, 'on-error'])).toBe('')
+  })
+})

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkReferences } from '../../../src/resources/references.ts'
+import { isOf } from '../../../src/sync/declarations.ts'
+import { lint } from '../../../src/sync/lint.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
+import { hostileYaml, longestMs } from '../../support/yaml-corpus.ts'
+
+describe('whatever a file holds', () => {
+  /** How much there is to say of it, and what of that nobody could use. */
+  const check = (value: unknown) => {
+    const read = readValue(value, { X: '1' })
+    const all = [...read.findings, ...checkReferences(read, allAbilities), ...lint(read, {})]
+    const odd = all.filter(({ place, rule, message }) => {
+      const hasPlace = place.file === 'f.yml' && Number(place.line) >= 1 && Number(place.column) >= 1
+      return !hasPlace || rule === '' || !/^(?!.*(?:\[object|undefined|NaN)).+$/s.test(message)
+    })
+    return { count: read.findings.length + read.objects.length, odd }
+  }
+
+  it('it is findings or objects, and never an exception', () => {
+    const words = /object|undefined|NaN/
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        fc.pre(!words.test(JSON.stringify(value)) && JSON.stringify(value) !== '{}')
+        const { count, odd } = check(value)
+        expect(odd).toEqual([])
+        expect(count).toBeGreaterThan(0)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('nor for a map whose keys are names that every object has', () => {
+    for (const name of ['toString', 'valueOf', 'toJSON', '__proto__', 'constructor'])
+      for (const value of [{ [name]: [] }, { alerts: { a: { [name]: [], interval: { [name]: [] }, dashboard: { [name]: [] } } } }])
+        expect(check(JSON.parse(JSON.stringify(value))).count).toBeGreaterThan(0)
+    expect(check([{ toString: [] }]).odd).toEqual([])
+  })
+
+  it('that holds for any text as well', () => {
+    const part = fc.constantFrom(
+      'alerts',
+      ': ',
+      '\n',
+      '  ',
+      '- ',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      '&a',
+      '*a',
+      '"',
+      "'",
+      '|',
+      '>',
+      '#',
+      '!',
+      '%',
+      '?',
+      'x',
+      '1',
+      written('‹env.X›'),
+      '<<',
+      '---',
+      '\t',
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+        readText(parts.join(''), { X: '1' })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('and for objects of any fields', () => {
+    const names = [
+      'name',
+      'tiles',
+      'dashboard',
+      'tile',
+      'savedSearch',
+      'threshold',
+      'channel',
+      'channels',
+      'config',
+      'raw',
+      'sourceId',
+      '__proto__',
+    ]
+    const section = fc.constantFrom('dashboards', 'savedSearches', 'alerts')
+    const object = fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6, noNullPrototype: true })
+    const objects = fc.dictionary(fc.constantFrom('a', 'b', 'alerts'), object, { minKeys: 1, noNullPrototype: true })
+    fc.assert(
+      fc.property(section, objects, object, (name, declared, defaults) => {
+        expect(check({ [name]: declared })).toMatchObject({ count: expect.any(Number), odd: [] })
+        expect(check({ [name]: declared, defaults: { [name]: defaults } }).odd).toEqual([])
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('also every text of the corpus', () =>
+    forEachEntry(hostileYaml, ({ text }) => {
+      expect(cpuMsOf(() => readText(text))).toBeLessThan(longestMs)
+    }))
+
+  it('keeps a hostile name as data', () =>
+    forEachEntry(
+      hostile.filter(({ value }) => value.length < 1024),
+      ({ value }) => {
+        const name = value.toWellFormed()
+        const { objects, findings } = readValue(fileWith({ alert: { message: `x${name}` }, tile: { name: `x${name}` } }))
+        if (name.includes(written('‹').trim())) expect(findings.map(({ rule }) => rule)).toContain('variable')
+        else expect(objects.find(isOf('alerts'))?.value.message).toBe(`x${name}`)
+      },
+    ))
+})

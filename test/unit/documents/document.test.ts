@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { formatPlace } from '../../../src/core/diagnostics.ts'
+import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import { hostileYaml, longestMs } from '../../support/yaml-corpus.ts'
+
+function read(text: string): ReadDocument {
+  const reading = readDocument(text, 'f.yml')
+  if ('complaints' in reading) throw new Error(reading.complaints.map(({ message }) => message).join('; '))
+  return reading
+}
+
+function complaintsAbout(text: string): readonly string[] {
+  const reading = readDocument(text, 'f.yml')
+  return 'complaints' in reading ? reading.complaints.map(({ place, message }) => `${formatPlace(place)} ${message}`) : []
+}
+
+describe('hostile documents', () => {
+  it('gives a document or a diagnostic for every text of the corpus', () =>
+    forEachEntry(hostileYaml, ({ text, complaint }) => {
+      let complaints: readonly string[] = []
+      const ms = cpuMsOf(() => {
+        complaints = complaintsAbout(text)
+      })
+      expect(ms).toBeLessThan(longestMs)
+      if (complaint === undefined) expect(complaints).toEqual([])
+      else expect(complaints[0]).toMatch(complaint)
+      expect(complaints.length).toBeLessThanOrEqual(20)
+    }))
+
+  it('leave the depth of stack traces as it was', () => {
+    const before = Error.stackTraceLimit
+    for (const { text } of hostileYaml.filter(({ text }) => text.length < 10_000)) complaintsAbout(text)
+    expect(Error.stackTraceLimit).toBe(before)
+  })
+})
+
+describe('a value', () => {
+  it('is what JSON would make of it', () => {
+    const value = { a: [1, -0.5, 1e3, true, false, null, 'x', ''], b: { c: {}, d: [] }, '404': 'y' }
+    expect(read(JSON.stringify(value)).value).toEqual(value)
+  })
+
+  it('knows no words for true, false and times but the ones of JSON', () => {
+    const words = ['on', 'yes', 'no', 'off', '0o17', '1:30', '2001-01-01', '017']
+    expect(read('[on, yes, no, off, "0o17", 1:30, 2001-01-01, "017"]').value).toEqual(words)
+    expect(read('%YAML 1.1\n---\n[yes, 1:30, 2001-01-01]').value).toEqual(['yes', '1:30', '2001-01-01'])
+  })
+
+  it('has aliases filled in, the latest anchor of a name first', () => {
+    expect(read('[&a 1, *a, &a { x: 2 }, *a]').value).toEqual([1, 1, { x: 2 }, { x: 2 }])
+  })
+
+  it('has keys that objects inherit as keys of its own', () => {
+    const { value } = read('{ __proto__: { x: 1 }, constructor: 2 }')
+    expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor'])
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+
+  it('may share one channel among a thousand alerts', () => {
+    const text = `c: &c { type: webhook, webhookId: x }\nalerts: [${'{ channel: *c }, '.repeat(1000)}]`
+    expect((read(text).value as { alerts: object[] }).alerts).toHaveLength(1000)
+  })
+})
+
+describe('a number', () => {
+  it.each(['0.1', '0.30000000000000004', '-0', '1e21', '+5', '.5', '5.', '0x10', '0o17', '9007199254740991', '1.10', '0e99'])(
+    'is taken as it is written: %s',
+    (text) => {
+      expect(read(`a: ${text}`).value).toEqual({ a: Number(text) })
+    },
+  )
+
+  it.each(['0.1000000000000000055511151231257827', '9007199254740993', '12345678901234567890', '1e309', '0x20000000000001'])(
+    'is refused where it would become another: %s',
+    (text) => {
+      expect(complaintsAbout(`a: ${text}`)).toEqual(['f.yml:1:4 has more digits than a number can hold; write it in quotes'])
+      expect(read(`a: "${text}"`).value).toEqual({ a: text })
+    },
+  )
+})
+
+describe('a place', () => {
+  const text = '# comment\na:\n  b: 1\n  "c d": [x, { e: 2 }]\n404: y\n'
+
+  it.each([
+    [['a', 'b'], '3:6', '3:3'],
+    [['a', 'c d', 1, 'e'], '4:19', '4:16'],
+    [['a', 'c d', 0], '4:11', '4:11'],
+    [['404'], '5:6', '5:1'],
+    [['a', 'missing', 'deeper'], '3:3', '3:3'],
+    [[], '2:1', '2:1'],
+  ])('is that of the value, of its key, or of the nearest thing around it: %j', (path, value, key) => {
+    const { placeOf, placeOfKey } = read(text)
+    expect(formatPlace(placeOf(path))).toBe(`f.yml:${value}`)
+    expect(formatPlace(placeOfKey(path))).toBe(`f.yml:${key}`)
+  })
+
+  it('is the same with a byte order mark and with carriage returns', () => {
+    const { placeOf } = read(`\ufeff${text.replaceAll('\n', '\r\n')}`)
+    expect(formatPlace(placeOf(['a', 'c d', 1, 'e']))).toBe('f.yml:4:19')
+  })
+
+  it('is that of the alias where the value stands elsewhere', () => {
+    expect(formatPlace(read('a: &a { x: 1 }\nb: *a\n').placeOf(['b', 'x']))).toBe('f.yml:2:4')
+  })
+
+  it.each([
+    ['a: 1\nb: [\n', 'f.yml:3:1 Flow sequence in block collection must be sufficiently indented and end with a ]'],
+    ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" stands here already'],
+    ['a:\n  - *x', 'f.yml:2:5 *x stands for nothing: no &x comes before it'],
+    [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
+  ])('is told of what cannot be read: %j', (wrong, complaint) => {
+    expect(complaintsAbout(wrong)[0]).toBe(complaint)
+  })
+
+  it('is found quickly in a map of thousands of keys', () => {
+    const { placeOfKey } = read(Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join('\n'))
+    const lines: unknown[] = []
+    const ms = cpuMsOf(() => {
+      for (let i = 0; i < 20_000; i++) lines.push(placeOfKey([`k${i}`]).line)
+    })
+    expect(lines).toEqual(lines.map((_, i) => i + 1))
+    expect(ms).toBeLessThan(longestMs)
+  })
+})

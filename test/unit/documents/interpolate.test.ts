@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { interpolate } from '../../../src/documents/interpolate.ts'
+import { written } from '../../support/declarations.ts'
+
+const variables: ReadonlyMap<string, string> = new Map([
+  ['STAGE', 'test'],
+  ['LIMIT', '5'],
+  ['HALF', '0.5'],
+  ['ON', 'true'],
+  ['EMPTY', ''],
+  ['NESTED', written('‹env.STAGE›')],
+])
+
+const fill = (value: unknown, isText = false) => interpolate(value, { variable: (name) => variables.get(name), isText: () => isText })
+
+describe('an expression', () => {
+  it.each([
+    ['‹env.STAGE›', 'test'],
+    ['a ‹env.STAGE› b ‹env.LIMIT›', 'a test b 5'],
+    ['‹env.STAGE›‹env.STAGE›', 'testtest'],
+    ['‹  env.STAGE\n›', 'test'],
+    ['‹env.EMPTY›', ''],
+    ['{{ env.STAGE }} $ { }', '{{ env.STAGE }} $ { }'],
+  ])('is replaced: %j', (text, filled) => {
+    expect(fill({ a: [written(text)] })).toEqual({ value: { a: [filled] }, complaints: [] })
+  })
+
+  it.each([
+    ['‹env.LIMIT›', 5],
+    ['‹env.HALF›', 0.5],
+    ['‹env.ON›', true],
+    ['5‹env.LIMIT›', '55'],
+    [' ‹env.LIMIT›', ' 5'],
+  ])('that stands alone may be a number or a boolean: %j', (text, filled) => {
+    expect(fill(written(text)).value).toBe(filled)
+  })
+
+  it('stays a text where a text belongs', () => {
+    expect(fill(written('‹env.LIMIT›'), true).value).toBe('5')
+  })
+
+  it('is filled in once: what a variable holds is data', () => {
+    expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), complaints: [] })
+  })
+
+  it.each([
+    ['‹env.MISSING›', '‹env.MISSING› is not set'],
+    ['‹secrets.X›', '‹secrets.X› is not known; accepted: ‹env.NAME›'],
+    ['‹›', '‹› is not known; accepted: ‹env.NAME›'],
+    ['x ‹env.STAGE', '‹env.STAGE is not closed'],
+    ["‹env['STAGE']›", "‹env['STAGE']› is not known; accepted: ‹env.NAME›"],
+    ['‹env.A || env.B›', '‹env.A || env.B› is not known; accepted: ‹env.NAME›'],
+  ])('that cannot be filled in is told of, with its path: %s', (text, message) => {
+    expect(fill({ a: [written(text)] })).toEqual({
+      value: { a: [written(text)] },
+      complaints: [{ path: ['a', 0], message: written(message) }],
+    })
+  })
+
+  it.each([
+    'WATCHKEEPER_API_KEY_SECRET',
+    'GITHUB_TOKEN',
+    'GH_TOKEN',
+    'INPUT_API_KEY_SECRET',
+    'ACTIONS_RUNTIME_TOKEN',
+    'ACTIONS_ID_TOKEN_REQUEST_URL',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_ACCESS_KEY_ID',
+    'DB_PASSWORD',
+    'NPM_TOKEN',
+    'https_proxy',
+    'SLACK_API_KEY',
+    'MY_PAT',
+  ])('never reads what may hold a credential: %s', (name) => {
+    const asked: string[] = []
+    const variable = (one: string): string => {
+      asked.push(one)
+      return 'the-secret'
+    }
+    const { complaints } = interpolate(written(`‹env.${name}›`), { variable })
+    expect(complaints.map(({ message }) => message)).toEqual([written(`‹env.${name}› may hold a credential and is never put into a file`)])
+    expect(asked).toEqual([])
+  })
+})
+
+it('changes nothing of a value without an expression', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      fc.pre(!JSON.stringify(value).includes(written('‹').trim()))
+      expect(fill(value)).toEqual({ value, complaints: [] })
+    }),
+  )
+})
+
+it('replaces in values, never in keys', () => {
+  const key = written('‹env.STAGE›')
+  expect(fill({ [key]: 1 }).value).toEqual({ [key]: 1 })
+})

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  canonicalText,
+  digestOf,
+  isMarkerTag,
+  markInTags,
+  markInText,
+  markText,
+  tagStyle,
+  textStyle,
+  toMarkTag,
+  withoutMarkLine,
+} from '../../../src/resources/marker.ts'
+import { hostile } from '../../support/corpus.ts'
+
+const mark = { project: 'shop/observability', key: 'checkout-errors', digest: '0a1b2c' }
+const line = 'watchkeeper: shop/observability checkout-errors 0a1b2c'
+
+const found = (text: string) => {
+  const mine = markInText(text)
+  return mine && [mine.project, mine.key, mine.digest]
+}
+
+describe('a mark in a text', () => {
+  it.each([
+    ['is the whole of an empty one', '', line],
+    ['is the last line of one that says something', 'Look', `Look\n\n${line}`],
+    ['takes the place of an older one', `Look\n\nwatchkeeper: shop/observability checkout-errors ffffff`, `Look\n\n${line}`],
+    ['takes the place of a line that somebody copied from elsewhere', 'Look\n\nwatchkeeper: other/project key ffffff\n', `Look\n\n${line}`],
+  ])('%s', (_what, text, marked) => {
+    expect(markText(text, mark)).toBe(marked)
+  })
+
+  it.each([
+    ['at the end', `Look\n\n${line}`],
+    ['alone', line],
+    ['before white space', `Look\n\n${line}  \n\n`],
+    ['with line ends of Windows', `Look\r\n\r\n${line}\r\n`],
+    ['indented', `Look\n  ${line}`],
+    ['before what somebody wrote below it', `Look\n\n${line}\nAsk Kim first.`],
+    ['between what somebody wrote around it', `Look\n${line}\nAsk Kim first.\n`],
+  ])('is found %s', (_where, text) => {
+    expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
+  })
+
+  it.each([
+    ['inside a line', `see ${line}`],
+    ['before other words on its line', `${line} and more`],
+    ['quoted', `> ${line}`],
+    ['cut', line.slice(0, -1)],
+    ['without a digest', 'watchkeeper: shop/observability checkout-errors'],
+    ['with a digest in capitals', line.replace('0a1b2c', '0A1B2C')],
+    ['of another tool', line.replace('watchkeeper', 'keeper')],
+    ['with two spaces', line.replace(' ', '  ')],
+  ])('is none %s', (_what, text) => {
+    expect(markInText(text)).toBeUndefined()
+    expect(withoutMarkLine(text)).toBe(text)
+  })
+
+  it('takes nothing but its own line along when it is taken out', () => {
+    expect(withoutMarkLine(`One\n\n${line}\nTwo\n`)).toBe('One\n\nTwo\n')
+    expect(withoutMarkLine(`One\n\n${line}`)).toBe('One')
+    expect(withoutMarkLine(line)).toBe('')
+  })
+
+  it('is the last one where there are several: the others are text', () => {
+    const other = 'watchkeeper: other/project key ffffff'
+    expect(found(`${other}\n\nText\n\n${line}`)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
+    expect(withoutMarkLine(`${other}\n\nText\n\n${line}`)).toBe(`${other}\n\nText`)
+  })
+
+  it.each([undefined, null, 5, {}, []])('is none in %j', (value) => {
+    expect(markInText(value)).toBeUndefined()
+  })
+
+  it('comes back from any text, and leaves the text as it was but for white space at its end', () => {
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.constantFrom(...hostile.map(({ value }) => value.slice(0, 500))),
+    )
+    fc.assert(
+      fc.property(texts, (text) => {
+        const marked = markText(text, mark)
+        expect(found(marked)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
+        expect(withoutMarkLine(marked)).toBe(withoutMarkLine(text).trimEnd())
+      }),
+    )
+  })
+
+  it('fits into a note of the API with the longest text, project and key that files may have', () => {
+    const longest = { project: `p${'x'.repeat(99)}`, key: 'k'.repeat(63), digest: '0a1b2c' }
+    const marked = markText('x'.repeat(3900), longest)
+    expect(marked.length).toBeLessThanOrEqual(4096)
+    expect(found(marked)).toEqual([longest.project, longest.key, '0a1b2c'])
+  })
+
+  it('is found in time however long a text is', () => {
+    const spaces = `\n${' '.repeat(50_000)}watchkeeper:`.repeat(20)
+    const started = performance.now()
+    expect(markInText(spaces)).toBeUndefined()
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})
+
+describe('a mark in tags', () => {
+  it.each(['a', 'checkout', 'fifteen-letters', 'a-key-of-sixteen', 'k'.repeat(63), 'a.b_c-d'])(
+    'of the key %s fits into 32 characters',
+    (key) => {
+      const tag = toMarkTag({ ...mark, key })
+      expect(tag.length).toBeLessThanOrEqual(32)
+      expect(isMarkerTag(tag)).toBe(true)
+      expect(markInTags(['shop', tag])).toMatchObject({ token: tagStyle.token(mark.project, key), digest: '0a1b2c' })
+    },
+  )
+
+  it('tells its key where it is short enough to stand there', () => {
+    expect(markInTags([toMarkTag({ ...mark, key: 'fifteen-letters' })])?.key).toBe('fifteen-letters')
+    expect(markInTags([toMarkTag({ ...mark, key: 'a-key-of-sixteen' })])?.key).toBeUndefined()
+  })
+
+  it('is another for another key or project, however alike they are', () => {
+    const keys = ['a-key-that-is-long-1', 'a-key-that-is-long-2', 'a-key-that-is-l', 'a-key-that-is-lo']
+    const tokens = ['one/repo', 'two/repo'].flatMap((project) => keys.map((key) => tagStyle.token(project, key)))
+    expect(new Set(tokens).size).toBe(8)
+  })
+
+  it.each([
+    'wk:',
+    'wk:0a1b2c:checkout',
+    'wk:0a1b2c:checkout:0a1b2',
+    'WK:0a1b2c:checkout:0a1b2c',
+    'xwk:0a1b2c:checkout:0a1b2c',
+    'wk:0a1b2c:Checkout:0a1b2c',
+    'wk:0a1b2c:checkout:0a1b2c ',
+    5,
+    null,
+  ])('is none in %j', (tag) => {
+    expect(isMarkerTag(tag)).toBe(false)
+    expect(markInTags([tag])).toBeUndefined()
+  })
+})
+
+it('two styles never mistake one project for another', () => {
+  expect(textStyle.token('a/b', 'c')).not.toBe(textStyle.token('a', 'b/c'))
+  expect(textStyle.projectToken('a/b')).toBe('a/b')
+})
+
+describe('a digest', () => {
+  it('is the same however the keys are ordered, at any depth', () => {
+    const [one, other] = [
+      { b: [{ d: 1, c: 2 }], a: null },
+      { a: null, b: [{ c: 2, d: 1 }] },
+    ]
+    expect(canonicalText(one)).toBe('{"a":null,"b":[{"c":2,"d":1}]}')
+    expect(digestOf(one)).toBe(digestOf(other))
+  })
+
+  it('is another one for another value', () => {
+    const values = [
+      {},
+      { a: 1 },
+      { a: '1' },
+      { a: [1] },
+      { a: { 0: 1 } },
+      { a: [1, 2] },
+      { a: [2, 1] },
+      { b: 1 },
+      { a: JSON.rawJSON('1e400') },
+    ]
+    expect(new Set(values.map(digestOf)).size).toBe(values.length)
+    expect(canonicalText({ a: JSON.rawJSON('1e400') })).toBe('{"a":1e400}')
+  })
+})
+
+it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])('%j is no mark, and holds none', (value) => {
+  expect(markInTags(value)).toBeUndefined()
+  expect(markInText(value)).toBeUndefined()
+})
+
+it.each([undefined, null, 5, 'x'])('%j is no tag with a mark', (value) => {
+  expect(isMarkerTag(value)).toBe(false)
+})

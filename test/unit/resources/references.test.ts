@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { type Abilities, checkReferences, referenceRules } from '../../../src/resources/references.ts'
+import { readDeclarations } from '../../../src/sync/declarations.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import { allAbilities, fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
+
+const check = (value: unknown, abilities: Partial<Abilities> = {}): readonly string[] => {
+  const read = readValue(value)
+  return messages([...read.findings, ...checkReferences(read, { ...allAbilities, ...abilities })])
+}
+
+const nothing = undefined
+const search = { savedSearches: { s: { name: 'S', sourceId: 'x' } } }
+const onSearch = { dashboard: nothing, tile: nothing, savedSearch: 's' }
+
+describe('what an alert watches', () => {
+  it.each([
+    ['a tile by name', fileWith()],
+    ['a tile by id', fileWith({ alert: { tile: { id: 'x' } } })],
+    ['a dashboard that exists, by name', fileWith({ alert: { dashboard: { name: 'x' } } })],
+    ['a dashboard that exists, by id', fileWith({ alert: { dashboard: { id: 'x' } } })],
+    ['a saved search', fileWith({ alert: onSearch, more: search })],
+    ['a saved search that exists', fileWith({ alert: { ...onSearch, savedSearch: { name: 'x' } } })],
+    ['a tile that is raw', fileWith({ tile: { config: nothing, raw: { x: 1 } } })],
+    ['a saved search, by groups', fileWith({ alert: { ...onSearch, groupBy: 'x' }, more: search })],
+    ['a tile from some time on', fileWith({ alert: { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 0 } })],
+  ])('may be %s', (_, file) => {
+    expect(check(file)).toEqual([])
+  })
+
+  it.each([
+    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing: name dashboard and tile, or savedSearch'],
+    [{ tile: nothing }, 'alert-target: alerts.a: watches a tile, and needs tile as well'],
+    [{ dashboard: nothing }, 'alert-target: alerts.a: watches a tile, and needs dashboard as well'],
+    [{ savedSearch: 's' }, 'alert-target: alerts.a: watches a tile or a savedSearch, not both'],
+    [
+      { dashboard: 'dd' },
+      'dangling-reference: alerts.a.dashboard: "dd" is no key of these files, did you mean "d"? For one that exists, write { name: … } or { id: … }',
+    ],
+    [
+      { dashboard: 'elsewhere' },
+      'dangling-reference: alerts.a.dashboard: "elsewhere" is no key of these files; for one that exists, write { name: … } or { id: … }',
+    ],
+    [{ tile: 't' }, 'dangling-reference: alerts.a.tile: dashboard d has no tile "t", did you mean "T"?'],
+    [
+      { channels: [{ type: 'email', emailRecipients: ['a@b.c'] }] },
+      'conflicting-fields: alerts.a.channels: stands beside channel: give one of the two',
+    ],
+    [{ groupBy: 'x' }, 'conflicting-fields: alerts.a.groupBy: is for alerts on a savedSearch; a tile has its own'],
+    [
+      { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 3 },
+      'conflicting-fields: alerts.a.scheduleOffsetMinutes: must be 0 beside scheduleStartAt',
+    ],
+  ])('may not be %j', (alert, message) => {
+    expect(check(fileWith({ alert }))).toEqual([message])
+  })
+
+  it('may not be one of two tiles with the same name', () => {
+    const file = fileWith()
+    const { d } = file.dashboards
+    const twice = { ...file, dashboards: { d: { ...d, tiles: [...d.tiles, ...d.tiles] } } }
+    expect(check(twice)).toEqual(['ambiguous-tile: alerts.a.tile: dashboard d has several tiles "T": give each a name of its own'])
+  })
+
+  it('may not be a tile that carries no alerts', () => {
+    expect(check(fileWith({ tile: { config: { displayType: 'markdown', markdown: 'x' } } }))).toEqual([
+      'tile-without-alerts: alerts.a.tile: a tile of type markdown carries no alerts; those that do: line, stacked_bar, number',
+    ])
+  })
+
+  it('may stand in another file, in any order', () => {
+    const { dashboards, alerts } = fileWith()
+    const files = [{ alerts }, { dashboards }].map((part, i) => ({ path: `${i}.json`, text: JSON.stringify(part) }))
+    const read = readDeclarations(files, () => undefined)
+    expect(checkReferences(read, allAbilities)).toEqual([])
+  })
+
+  it('is not missed where it is there and something else of it is wrong', () => {
+    expect(check(fileWith({ dashboard: { nam: 'x' } }))).toEqual(['schema: dashboards.d: "nam" is not known, did you mean "name"?'])
+  })
+
+  it('is not missed while a file cannot be read that may declare it', () => {
+    const files = [
+      { path: 'a.json', text: JSON.stringify({ alerts: fileWith().alerts }) },
+      { path: 'b.yml', text: 'a: [' },
+    ]
+    expect(
+      checkReferences(
+        readDeclarations(files, () => undefined),
+        allAbilities,
+      ),
+    ).toEqual([])
+  })
+
+  it('is told of where the reference stands', () => {
+    const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    dashboard: x\n    tile: T\n')
+    expect(lines(checkReferences(read, allAbilities))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
+  })
+
+  it('is looked for quickly among thousands', () => {
+    const { d } = fileWith().dashboards
+    const { a } = fileWith().alerts
+    const many = Array.from({ length: 1200 }, (_, i) => i)
+    const read = readValue({
+      dashboards: Object.fromEntries(many.map((i) => [`d${i}`, { ...d, tiles: [] }])),
+      alerts: Object.fromEntries(many.map((i) => [`a${i}`, { ...a, dashboard: `missing-${i}` }])),
+    })
+    expect(cpuMsOf(() => expect(checkReferences(read, allAbilities)).toHaveLength(1200))).toBeLessThan(2000)
+  })
+})
+
+describe('what the product does not know', () => {
+  it.each([
+    ['a saved search', fileWith({ more: search }), { savedSearches: false }, 'savedSearches.s'],
+    ['a field', fileWith(), { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'note')) }, 'alerts.a.note'],
+    [
+      'the saved search of an alert',
+      fileWith({ alert: onSearch, more: search }),
+      { alertFields: new Set([...allAbilities.alertFields].filter((field) => field !== 'savedSearchId')) },
+      'alerts.a.savedSearch',
+    ],
+  ])('is an error: %s', (_, file, abilities, where) => {
+    expect(check(file, abilities)).toEqual([
+      `not-in-profile: ${where}: is not in the neutral contract; set the profile of a product that has it`,
+    ])
+  })
+
+  it('is the name of a webhook where webhooks cannot be listed', () => {
+    expect(check(fileWith(), { webhookNames: false })).toEqual([
+      expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or give webhookId$/),
+    ])
+    expect(check(fileWith({ alert: { channel: { type: 'webhook', webhookId: 'x' } } }), { webhookNames: false })).toEqual([])
+  })
+
+  it('is never a word of these files', () => {
+    expect(check(fileWith({ alert: { adopt: true, id: 'x' } }))).toEqual([])
+  })
+})
+
+it('has a description of every rule', () => {
+  expect(Object.values(referenceRules).every((description) => /^[A-Z].*\.$/.test(description))).toBe(true)
+})

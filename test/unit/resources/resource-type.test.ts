@@ -1,0 +1,230 @@
+// By what two bodies of a kind are compared, and what an update of it sends.
+import { describe, expect, it } from 'vitest'
+import { neutral } from '../../../src/api/profiles.ts'
+import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
+import { type Actual, type Body, createKinds, type Kind } from '../../../src/resources/resource-type.ts'
+import { kinds } from '../../support/planning.ts'
+
+const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
+
+const hook = { type: 'webhook', webhookId: 'w' }
+
+const isAlike = (kind: Kind, a: Body, b: Body): boolean => JSON.stringify(comparable(kind, a)) === JSON.stringify(comparable(kind, b))
+
+describe('two alerts', () => {
+  const alert = {
+    name: 'A',
+    source: 'tile',
+    dashboardId: 'd',
+    tileId: 't',
+    threshold: 1,
+    thresholdType: 'above',
+    interval: '5m',
+    channels: [hook],
+  }
+
+  it.each([
+    ['a mark', { note: 'watchkeeper: shop/main errors 0a1b2c' }],
+    ['an offset of nothing', { scheduleOffsetMinutes: 0 }],
+    ['what is empty', { message: '', groupBy: null }],
+    ['what a saved search would be for', { savedSearchId: 's', groupBy: 'service' }],
+    ['another end of a range, where there is none', { thresholdMax: 5 }],
+    ['the service of a webhook', { channels: [{ ...hook, webhookService: 'slack' }] }],
+    ['the first channel said twice', { channel: hook }],
+  ])('are alike but for %s', (_, fields) => {
+    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(true)
+  })
+
+  it.each([
+    ['a note', { note: 'Call' }],
+    ['an offset', { scheduleOffsetMinutes: 1 }],
+    ['the tile', { tileId: 'u' }],
+    ['the dashboard', { dashboardId: 'e' }],
+    ['the webhook', { channels: [{ ...hook, webhookId: 'v' }] }],
+    ['how grave it is', { channels: [{ ...hook, severity: 'error' }] }],
+    ['a second channel', { channels: [hook, { ...hook, webhookId: 'v' }] }],
+    ['the first look', { scheduleStartAt: '2026-01-01T00:00:00Z' }],
+  ])('are not alike with another %s', (_, fields) => {
+    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(false)
+  })
+
+  it('are alike by the moment of the first look, however it is written', () => {
+    const at = (scheduleStartAt: string) => ({ ...alert, scheduleStartAt })
+    expect(isAlike(kinds.alerts, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
+    expect(isAlike(kinds.alerts, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
+    expect(comparable(kinds.alerts, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
+  })
+
+  it('are compared by both ends of a range, whichever side of it fires', () => {
+    for (const thresholdType of ['between', 'not_between']) {
+      const range = { ...alert, thresholdType }
+      expect(isAlike(kinds.alerts, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
+    }
+  })
+
+  it('on a saved search are compared by that and its groups, and by no tile', () => {
+    const search = { ...alert, source: 'saved_search', savedSearchId: 's', groupBy: 'service' }
+    expect(isAlike(kinds.alerts, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
+    expect(isAlike(kinds.alerts, search, { ...search, groupBy: 'host' })).toBe(false)
+    expect(isAlike(kinds.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
+  })
+
+  it('with one channel are alike, be it said alone or in a list', () => {
+    const { channels: _, ...rest } = alert
+    expect(isAlike(kinds.alerts, alert, { ...rest, channel: hook })).toBe(true)
+    expect(isAlike(kinds.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
+    expect(isAlike(kinds.alerts, rest, { ...rest, channel: null })).toBe(true)
+    expect(isAlike(kinds.alerts, rest, { ...rest, channel: hook })).toBe(false)
+  })
+})
+
+describe('the mark of an alert', () => {
+  it('stands in the note, or in the message where there are no notes', () => {
+    const written = 'watchkeeper: shop/main errors 0a1b2c'
+    const simple = createKinds(neutral).alerts
+    expect(kinds.alerts.withMark({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
+    expect(simple.withMark({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
+    expect(kinds.alerts.markIn({ note: written, message: '' })?.key).toBe('errors')
+    // As another profile wrote it.
+    expect(kinds.alerts.markIn({ message: written, note: 'Call' })?.key).toBe('errors')
+    expect(simple.markIn({ message: written })?.key).toBe('errors')
+  })
+
+  it('leaves no blanks behind', () => {
+    expect(isAlike(kinds.alerts, { note: 'Call  \n' }, kinds.alerts.withMark({ note: 'Call' }, mark))).toBe(true)
+  })
+})
+
+describe('the kinds behind the neutral contract', () => {
+  const { alerts } = createKinds(neutral)
+
+  it('know no field that it does not document', () => {
+    expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
+    expect(Object.keys(kinds.alerts.clearWith)).toContain('note')
+  })
+
+  it('leave such a field to whoever put it there', () => {
+    const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as Actual
+    expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
+    expect(composeUpdate(kinds.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
+  })
+})
+
+describe('the channels of an update', () => {
+  const desired = (channels: object) => ({ name: 'A', ...channels })
+  const send = (channels: object, actual: object): Body =>
+    composeUpdate(kinds.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as Actual)
+
+  it('are one, where the server knows one', () => {
+    expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
+      name: 'A',
+      channel: { ...hook, webhookService: 'slack' },
+    })
+  })
+
+  it('are said twice, where the server says them twice', () => {
+    expect(send({ channel: hook }, { channel: hook, channels: [hook] })).toMatchObject({ channel: hook, channels: [hook] })
+  })
+
+  it('are a list, where there are several', () => {
+    const other = { ...hook, webhookId: 'v' }
+    expect(send({ channels: [hook, other] }, { channel: hook })).toMatchObject({ channel: hook, channels: [hook, other] })
+  })
+
+  it('keep what no file can say, and lose what one can and does not', () => {
+    const actual = { channel: { ...hook, somethingNew: 1, severity: 'error', slackChannelId: 'C1' } }
+    expect(send({ channel: hook }, actual).channel).toEqual({ ...hook, somethingNew: 1 })
+    for (const field of ['severity', 'slackChannelId'])
+      expect(send({ channel: { ...hook, webhookId: 'v' } }, actual).channel).not.toHaveProperty(field)
+    expect(send({ channel: { type: 'email', emailRecipients: ['a@b.c'] } }, actual).channel).toEqual({
+      type: 'email',
+      emailRecipients: ['a@b.c'],
+    })
+  })
+})
+
+describe('two dashboards', () => {
+  const { dashboards } = kinds
+  const one = { name: 'T', x: 0, y: 0, w: 1, h: 1 }
+  const dashboard = {
+    name: 'D',
+    tags: ['a', 'b'],
+    tiles: [
+      { ...one, id: '1' },
+      { ...one, id: '2', name: 'U' },
+    ],
+  }
+
+  it.each([
+    ['the order of tags', { tags: ['b', 'a'] }],
+    ['a tag said twice', { tags: ['a', 'b', 'a'] }],
+    ['a mark', { tags: ['a', 'b', 'wk:0a1b2c:shop:3d4e5f'] }],
+    ['the order of tiles', { tiles: dashboard.tiles.toReversed() }],
+    ['filters that are none', { filters: [], savedFilterValues: [], containers: [], savedQuery: null }],
+  ])('are alike but for %s', (_, fields) => {
+    expect(isAlike(dashboards, dashboard, { ...dashboard, ...fields })).toBe(true)
+  })
+
+  it.each([
+    ['tag', { tags: ['a'] }],
+    ['tile', { tiles: dashboard.tiles.slice(1) }],
+    ['name', { name: 'E' }],
+    ['saved filter', { savedFilterValues: [{ condition: 'x' }] }],
+  ])('are not alike with another %s', (_, fields) => {
+    expect(isAlike(dashboards, dashboard, { ...dashboard, ...fields })).toBe(false)
+  })
+
+  it('are alike by their saved filters, be they called sql or nothing', () => {
+    const saved = (value: object) => ({ ...dashboard, savedFilterValues: [value] })
+    expect(isAlike(dashboards, saved({ condition: 'x' }), saved({ type: 'sql', condition: 'x' }))).toBe(true)
+    expect(isAlike(dashboards, saved({ condition: 'x' }), saved({ type: 'variable', condition: 'x' }))).toBe(false)
+  })
+
+  it('have tiles in the order of their ids, or of their names', () => {
+    const order = (tiles: readonly object[]) =>
+      (comparable(dashboards, { tiles }).tiles as readonly Body[]).map(({ id, name }) => id ?? name)
+    expect(order([{ id: 'b' }, { name: 'a' }, { id: 'c' }])).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('the filters of an update', () => {
+  it('keep their ids by their names, each once', () => {
+    const filter = (name: string, id?: string) => ({ type: 'QUERY_EXPRESSION', name, expression: name, sourceId: 's', ...(id && { id }) })
+    const actual = { id: 'd', name: 'D', tiles: [], filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')] } as unknown as Actual
+    const sent = composeUpdate(
+      kinds.dashboards,
+      { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
+      actual,
+    )
+    const ids = (sent.filters as readonly Body[]).map(({ id }) => id)
+    expect(ids.slice(0, 3)).toEqual(['1', '2', '3'])
+    expect(ids[3]).toMatch(/^[0-9a-f]{24}$/)
+  })
+
+  it('are no business of a dashboard without any', () => {
+    const sent = composeUpdate(kinds.dashboards, { name: 'D', tiles: [] }, {
+      id: 'd',
+      name: 'D',
+      tiles: [],
+      filters: [{ id: '1' }],
+    } as unknown as Actual)
+    expect(sent.filters).toEqual([])
+  })
+})
+
+describe('two saved searches', () => {
+  const search = { name: 'S', sourceId: 'l', tags: ['a', 'b'], filters: [{ type: 'sql', condition: 'x' }] }
+
+  it('are alike whatever the order of their tags, and the name of what a filter is anyway', () => {
+    expect(isAlike(kinds.savedSearches, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
+    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
+    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
+  })
+
+  it('bear their mark among the tags, once', () => {
+    const marked = kinds.savedSearches.withMark({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
+    expect(marked.tags).toHaveLength(2)
+    expect(kinds.savedSearches.markIn(marked)?.key).toBe('errors')
+    expect(kinds.savedSearches.withMark({}, mark).tags).toHaveLength(1)
+  })
+})

@@ -1,0 +1,168 @@
+// When a service whose server fills in fields by itself is as declared, and when somebody changed it.
+import { describe, expect, it } from 'vitest'
+import { sidesOf } from '../../../src/resources/compare.ts'
+import type { Actual, Body } from '../../../src/resources/resource-type.ts'
+import { snapshotOf } from '../../../src/resources/snapshot.ts'
+import type { World } from '../../../src/sync/remote-state.ts'
+import { afterApply, fieldsOf, kinds, planOf, saidOf, steps } from '../../support/planning.ts'
+
+const place = { x: 0, y: 0, w: 12, h: 4 }
+const chart = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
+const tile = (name: string, config: object = {}) => ({ name, ...place, config: { ...chart, ...config } })
+
+const declared = {
+  dashboards: { shop: { name: 'Shop', tiles: [tile('A'), tile('B'), tile('C', { seriesLimit: 5 })] } },
+  alerts: {
+    errors: { name: 'Errors', dashboard: 'shop', tile: 'A', threshold: 5, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } },
+  },
+}
+
+/** What a server makes of the configs of all tiles. */
+type Fill = (config: Body, name: string) => Body
+
+const withConfigs = (dashboard: Body, fill: Fill): Actual =>
+  ({
+    ...dashboard,
+    tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
+  }) as unknown as Actual
+
+const filled = (world: World, fill: Fill): World =>
+  ({ ...world, dashboards: world.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as World
+
+/** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
+function appliedOn(fill: Fill, { snapshot = true } = {}): World {
+  const plan = planOf(declared)
+  const world = filled(afterApply(plan), fill)
+  if (!snapshot) return world
+  const kind = kinds.dashboards
+  const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
+  const dashboards = world.dashboards.map((one) => ({
+    ...one,
+    ...kind.withSnapshot(kind.bodyOf(one), snapshotOf(sidesOf(kind, desired, one))),
+  }))
+  return { ...world, dashboards }
+}
+
+const known: Fill = (config) => ({
+  fillNulls: true,
+  asRatio: false,
+  ...config,
+  select: [{ valueExpression: '', where: '', whereLanguage: 'lucene', aggFn: 'count' }],
+})
+const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName', ...known(config, '') })
+const dashboardSteps = (world: World): string | undefined => steps(planOf(declared, world))[0]
+
+describe('an object that nobody changed', () => {
+  it('is unchanged where known defaults explain what the server fills in', () => {
+    expect(dashboardSteps(appliedOn(known, { snapshot: false }))).toBe('dashboards.shop unchanged')
+  })
+
+  it('is unchanged where a snapshot says that it was stored like that', () => {
+    const world = appliedOn(unknown)
+    expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
+    expect(saidOf(planOf(declared, world))).toEqual([])
+  })
+
+  it('is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
+    const gained: Fill = (config) => ({ compareToPreviousPeriod: true, ...config })
+    for (const world of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
+      expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
+      expect(saidOf(planOf(declared, world))).toEqual([
+        'server-default: dashboards.shop: since the last apply the server stores fields that no file declares, with one value everywhere, for example tiles["A"].config.compareToPreviousPeriod. They are taken for its defaults',
+      ])
+    }
+  })
+
+  it('is unchanged when the server begins to answer a default that is known', () => {
+    const world = filled(appliedOn(unknown), (config) => ({ compareToPreviousPeriod: false, ...config }))
+    expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
+    expect(saidOf(planOf(declared, world))).toEqual([])
+  })
+})
+
+describe('an object that somebody changed', () => {
+  const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
+
+  it('is a difference that names the field, with a snapshot and without', () => {
+    for (const world of [filled(appliedOn(unknown), limited), filled(appliedOn(known, { snapshot: false }), limited)]) {
+      expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
+      expect(fieldsOf(planOf(declared, world), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
+    }
+  })
+
+  it('is a difference where the only object of its kind has a new value', () => {
+    const one = { dashboards: { shop: { name: 'Shop', tiles: [tile('A')] } } }
+    const world = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
+    expect(steps(planOf(one, world))).toEqual(['dashboards.shop update (service)'])
+  })
+
+  it('is a difference in a declared field, beside the candidates that the server may have filled in', () => {
+    const world = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
+    const plan = planOf(declared, world)
+    expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
+    expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["C"].config.seriesLimit: 9 → 5')
+    expect(plan.changes[0]?.notes).toEqual([
+      'at least one of these fields was changed since the last apply; the server may have filled in the others',
+    ])
+  })
+
+  it('is a difference where a value of the server was changed to another', () => {
+    const world = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
+    expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
+    expect(fieldsOf(planOf(declared, world), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
+  })
+
+  it('is a difference without a field where it is now as declared, but not as the server stored it', () => {
+    const world = filled(
+      appliedOn((config) => ({ groupBy: 'Host', ...config })),
+      ({ groupBy: _, ...config }) => config,
+    )
+    const [change] = planOf(declared, world).changes
+    expect(change).toMatchObject({
+      action: 'update',
+      origin: 'service',
+      fields: [],
+      notes: ['a field that no file declares was changed since the last apply'],
+    })
+  })
+})
+
+describe('a snapshot', () => {
+  it('of another version of the tool is as good as none', () => {
+    const world = appliedOn(known)
+    const dashboards = world.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
+    expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
+    expect(dashboardSteps({ ...world, dashboards })).toBe('dashboards.shop unchanged')
+  })
+
+  it('is about what is declared as well: another id behind a name is a difference', () => {
+    const world = appliedOn(unknown)
+    const moved = { ...world, sources: [{ id: 'other-logs', name: 'Logs' }] } as World
+    expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
+  })
+
+  it('is taken away with the ownership marker of an update', () => {
+    const kind = kinds.dashboards
+    const marked = kind.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
+    expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
+    expect(kind.withMark(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
+      'a',
+      expect.stringMatching(/^wk:.*ffffff$/),
+    ])
+  })
+
+  it('stands below the ownership marker in a text, and both are taken out of it', () => {
+    const kind = kinds.alerts
+    const marked = kind.withMark({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
+    const both = kind.withSnapshot(marked, '0123456789abcdef0123')
+    expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c\nwatchkeeper-snapshot: 1 0123456789abcdef0123')
+    expect(kind.plain(both).note).toBe('Call Ada')
+    expect(kind.markIn(both)).toEqual(kind.markIn(marked))
+    expect(kind.snapshotIn(both)).toEqual({ digest: '0123456789abcdef0123' })
+  })
+
+  it('is computed as in every version of its revision', () => {
+    const [dashboard] = appliedOn(known).dashboards
+    expect(dashboard?.tags.find((tag) => tag.startsWith('wks'))).toMatchInlineSnapshot(`"wks1:e535b03122c89e71d8c5"`)
+  })
+})

@@ -1,0 +1,163 @@
+// A field that this tool does not know belongs to somebody else: it is no difference, and it survives every update.
+import { describe, expect, it } from 'vitest'
+import { neutral, profileNamed } from '../../../src/api/profiles.ts'
+import { compareBodies, composeUpdate } from '../../../src/resources/compare.ts'
+import { type Actual, type Body, createKinds, type Kind } from '../../../src/resources/resource-type.ts'
+
+const kinds = createKinds(profileNamed('clickhouse-cloud'))
+
+const select = { aggFn: 'count', where: 'level:error' }
+const chart = { displayType: 'line', sourceId: 's', select: [select] }
+const tile = { name: 'Errors', x: 0, y: 0, w: 12, h: 6, config: chart }
+const filter = { type: 'QUERY_EXPRESSION', name: 'Environment', expression: 'env', sourceId: 's' }
+const container = { id: 'c', title: 'C', collapsed: false }
+const channel = { type: 'webhook', webhookId: 'w' }
+
+const dashboard: Body = { name: 'Shop', tags: ['shop'], tiles: [tile], filters: [filter], containers: [container] }
+const alert: Body = {
+  name: 'Errors',
+  source: 'tile',
+  dashboardId: 'd',
+  tileId: 't',
+  threshold: 1,
+  thresholdType: 'above',
+  interval: '5m',
+  channel,
+}
+const savedSearch: Body = { name: 'Errors', sourceId: 's', filters: [{ type: 'sql', condition: 'a = 1' }] }
+
+const stored: Body = { ...dashboard, tiles: [{ ...tile, id: 't' }], filters: [{ ...filter, id: 'f' }] }
+const future = { future: { deep: [1, null, 'x'] } }
+
+type Case = readonly [where: string, kind: Kind, desired: Body, actual: Body, changed: Body]
+
+const cases: readonly Case[] = [
+  ['an alert', kinds.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
+  [
+    'a channel',
+    kinds.alerts,
+    alert,
+    { ...alert, channel: { ...channel, ...future }, channels: [{ ...channel, ...future }] },
+    { threshold: 2 },
+  ],
+  ['a dashboard', kinds.dashboards, dashboard, { ...stored, ...future }, { name: 'New' }],
+  ['a tile', kinds.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
+  ['a chart', kinds.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }, { name: 'New' }],
+  [
+    'a series of a chart',
+    kinds.dashboards,
+    dashboard,
+    { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, select: [{ ...select, ...future }] } }] },
+    { name: 'New' },
+  ],
+  ['a filter', kinds.dashboards, dashboard, { ...stored, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
+  ['a container', kinds.dashboards, dashboard, { ...stored, containers: [{ ...container, ...future }] }, { name: 'New' }],
+  ['a saved search', kinds.savedSearches, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
+  [
+    'a filter of a saved search',
+    kinds.savedSearches,
+    savedSearch,
+    { ...savedSearch, filters: [{ type: 'sql', condition: 'a = 1', ...future }] },
+    { name: 'New' },
+  ],
+]
+
+const actualOf = (body: Body): Actual => ({ id: 'x', ...body }) as Actual
+
+describe('an unknown field', () => {
+  it.each(cases)('of %s is no difference', (_where, kind, desired, actual) => {
+    const { before, after } = compareBodies(kind, desired, actualOf(actual))
+    expect(before).toEqual(after)
+  })
+
+  it.each(cases)('of %s survives an update of something else', (...[, kind, desired, actual, changed]) => {
+    const sent = composeUpdate(kind, { ...desired, ...changed }, actualOf(actual))
+    expect(sent).toEqual({ ...actual, ...changed })
+  })
+
+  it('of a tile survives that the tile moves, and goes with the tile to its new place in the list', () => {
+    const other = { ...tile, name: 'Other', id: 'o' }
+    const moved = {
+      ...dashboard,
+      tiles: [
+        { ...tile, name: 'Other' },
+        { ...tile, x: 5 },
+      ],
+    }
+    const sent = composeUpdate(kinds.dashboards, moved, actualOf({ ...stored, tiles: [{ ...tile, id: 't', ...future }, other] }))
+    expect(sent.tiles).toEqual([other, { ...tile, id: 't', x: 5, ...future }])
+  })
+
+  it('of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
+    const text = { ...dashboard, tiles: [{ ...tile, config: { displayType: 'markdown', markdown: 'x' } }] }
+    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
+    expect(composeUpdate(kinds.dashboards, text, actualOf(actual)).tiles).toEqual([
+      { ...tile, id: 't', config: { displayType: 'markdown', markdown: 'x' } },
+    ])
+  })
+
+  it('of a chart that nobody declared a type for is left alone', () => {
+    const { config: _, ...bare } = tile
+    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
+    const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }
+    expect(composeUpdate(kinds.dashboards, desired, actualOf(actual))).toEqual(actual)
+  })
+})
+
+describe('a field that the profile does not know, on a server that does', () => {
+  const neutralAlerts = createKinds(neutral).alerts
+  const actual = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
+
+  it('is no difference', () => {
+    const { before, after } = compareBodies(neutralAlerts, alert, actual)
+    expect(before).toEqual(after)
+  })
+
+  it('survives an update', () => {
+    expect(composeUpdate(neutralAlerts, { ...alert, threshold: 2 }, actual)).toMatchObject({
+      threshold: 2,
+      note: 'Look there',
+      numConsecutiveWindows: 3,
+    })
+  })
+})
+
+describe('what files have a say in, and leave out', () => {
+  it('is cleared where an update can', () => {
+    const actual = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
+    expect(composeUpdate(kinds.alerts, alert, actual)).toEqual({
+      ...alert,
+      note: null,
+      message: null,
+      numConsecutiveWindows: null,
+      scheduleOffsetMinutes: 0,
+    })
+    const filled = { ...stored, savedQuery: 'x', savedQueryLanguage: 'sql', savedFilterValues: [{ condition: 'a' }] }
+    expect(composeUpdate(kinds.dashboards, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
+      name: 'Shop',
+      tiles: stored.tiles,
+      tags: [],
+      filters: [],
+      containers: [],
+      savedQuery: null,
+      savedFilterValues: [],
+    })
+  })
+
+  it.each(['severity', 'slackChannelId'])('is a difference, and is cleared, inside a channel: %s', (field) => {
+    const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
+    const actual = actualOf({ ...alert, channel: full, channels: [full] })
+    const { before, after } = compareBodies(kinds.alerts, alert, actual)
+    expect(before).not.toEqual(after)
+    const kept = { ...channel, webhookService: 'slack_api' }
+    expect(composeUpdate(kinds.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
+    expect(composeUpdate(kinds.alerts, alert, actual).channel).toEqual(kept)
+  })
+
+  it('is a difference inside a chart, and goes', () => {
+    const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
+    const { before, after } = compareBodies(kinds.dashboards, dashboard, actualOf(actual))
+    expect(before).not.toEqual(after)
+    expect(composeUpdate(kinds.dashboards, dashboard, actualOf(actual)).tiles).toEqual(stored.tiles)
+  })
+})

@@ -1,0 +1,236 @@
+// What became of each change, which ids are known by it, and when to go no further.
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/api/api-error.ts'
+import { WatchkeeperError } from '../../../src/core/errors.ts'
+import { guestOn, guestOnTiles } from '../../../src/resources/lost-alerts.ts'
+import {
+  createKnownIds,
+  createLedger,
+  failed,
+  isDone,
+  isWritten,
+  type Outcome,
+  outcomeKinds,
+  skipped,
+} from '../../../src/sync/apply-state.ts'
+import { type Change, Pending } from '../../../src/sync/change.ts'
+
+const change = (key: string, more: Partial<Change> = {}): Change => ({
+  section: 'dashboards',
+  key,
+  name: key,
+  action: 'create',
+  isAdopted: false,
+  notes: [],
+  fields: [],
+  ...more,
+})
+
+const shop = {
+  id: 'd1',
+  tiles: [
+    { id: 't1', name: 'A' },
+    { id: 't2', name: 'B' },
+    { id: 't3', name: 'B' },
+  ],
+}
+
+describe('ids that are waited for', () => {
+  it('are known once the object is there', () => {
+    const ids = createKnownIds()
+    const body = { name: 'x', dashboardId: new Pending('dashboards', 'shop'), tileId: new Pending('dashboards', 'shop', 'A') }
+    expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
+    ids.learn({ change: change('shop'), actual: undefined })
+    expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
+    ids.learn({ change: change('shop'), actual: shop })
+    expect(ids.resolve(body)).toEqual({ body: { name: 'x', dashboardId: 'd1', tileId: 't1' } })
+  })
+
+  it('are those of one kind and key', () => {
+    const ids = createKnownIds()
+    ids.learn({ change: change('shop', { section: 'savedSearches' }), actual: { id: 's1' } })
+    ids.learn({ change: change('store'), actual: { id: 'd2' } })
+    expect(ids.resolve({ dashboardId: new Pending('dashboards', 'shop') })).toHaveProperty('waitsFor')
+    expect(ids.resolve({ savedSearchId: new Pending('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
+  })
+
+  it.each(['B', 'C'])('are not guessed of tiles: %s is there twice, or not at all', (name) => {
+    const ids = createKnownIds()
+    ids.learn({ change: change('shop'), actual: shop })
+    const tileId = new Pending('dashboards', 'shop', name)
+    expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
+  })
+})
+
+describe('an alert that came onto what goes', () => {
+  const update = change('shop', { action: 'update', takes: { tiles: ['t1'], alerts: ['seen'] } })
+  const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
+  const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
+
+  it.each([
+    ['nobody, on another tile', alert('x', { tileId: 't2' }), undefined],
+    ['nobody who was seen there', alert('seen', { tileId: 't1' }), undefined],
+    ['nobody without a tile', alert('x', {}), undefined],
+    ['who came', alert('x', { tileId: 't1' }), 'the alert "Errors" (x) was put onto a tile that would go, and would go with it'],
+    [
+      'who came without a name',
+      alert('x', { tileId: 't1', name: null }),
+      'the alert "" (x) was put onto a tile that would go, and would go with it',
+    ],
+  ])('of a dashboard is found: %s', (_, one, expected) => {
+    expect(guestOnTiles(update, list(one))).toBe(expected)
+  })
+
+  it.each([
+    [
+      'on a dashboard',
+      change('shop', { id: 'd1' }),
+      alert('x', { dashboardId: 'd1' }),
+      'the alert "Errors" (x) hangs on it and would go with it',
+    ],
+    [
+      'on a saved search',
+      change('slow', { section: 'savedSearches', id: 's1' }),
+      alert('x', { savedSearchId: 's1' }),
+      'the alert "Errors" (x) hangs on it and would go with it',
+    ],
+    ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
+    ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
+  ])('%s is found', (_, deleted, one, expected) => {
+    expect(guestOn(deleted, list(one))).toBe(expected)
+  })
+
+  it('may be behind the end of a list that is as long as a page', () => {
+    const cut = { items: [], mayBeCut: true }
+    const words = 'there may be alerts that nobody sees, because their list is as long as a page can be'
+    expect(guestOnTiles(update, cut)).toBe(words)
+    expect(guestOn(change('shop', { id: 'd1' }), cut)).toBe(words)
+    expect(guestOn(change('a', { section: 'alerts' }), cut)).toBeUndefined()
+  })
+})
+
+describe('what became of a change', () => {
+  it('is done, and written, or not', () => {
+    const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
+    expect(kindsWhere(isDone)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged'])
+    expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted'])
+  })
+
+  it('is failed when the server refused', () => {
+    const one = change('a', { id: 'x' })
+    expect(failed(one, new WatchkeeperError('conflict', 'Somebody was faster.'))).toEqual({
+      change: one,
+      kind: 'failed',
+      id: 'x',
+      message: 'Somebody was faster.',
+      errorKind: 'conflict',
+    })
+  })
+
+  it('is no outcome when it is a mistake of ours', () => {
+    const mistake = new TypeError('x is not a function')
+    expect(() => failed(change('a'), mistake)).toThrow(mistake)
+  })
+
+  it('is skipped for a reason, with the id of what was there', () => {
+    const one = change('a', { id: 'x' })
+    expect(skipped(one, 'too late')).toEqual({ change: one, kind: 'skipped', id: 'x', message: 'too late' })
+  })
+})
+
+describe('the ledger', () => {
+  const open = (onError: 'continue' | 'stop' = 'continue') => {
+    const stop = new AbortController()
+    const told: (readonly string[])[] = []
+    const ledger = createLedger({
+      stop: stop.signal,
+      onError,
+      onProgress: async (outcomes) => void told.push(outcomes.map(({ kind }) => kind)),
+    })
+    return { ledger, stop, told }
+  }
+
+  it('tells of what was sent, with all that was before', async () => {
+    const { ledger, told } = open()
+    await ledger.record({ change: change('a'), kind: 'unchanged' })
+    await ledger.record({ change: change('b'), kind: 'created' })
+    await ledger.skip(change('c'), 'too late')
+    await ledger.record({ change: change('d'), kind: 'failed' })
+    expect(told).toEqual([
+      ['unchanged', 'created'],
+      ['unchanged', 'created', 'skipped', 'failed'],
+    ])
+  })
+
+  it('keeps the last word about each change, in the order of the first', async () => {
+    const { ledger, told } = open()
+    const [a, b] = [change('a'), change('b')]
+    await ledger.record({ change: a, kind: 'unknown' })
+    await ledger.record({ change: b, kind: 'created' })
+    ledger.amend({ change: a, kind: 'created' })
+    expect(ledger.all().map(({ kind }) => kind)).toEqual(['created', 'created'])
+    expect(ledger.outcomeOf(a)).toEqual({ change: a, kind: 'created' })
+    expect(ledger.outcomeOf(change('c'))).toBeUndefined()
+    expect(told).toHaveLength(2)
+  })
+
+  it('learns ids from what was done, and from nothing else', async () => {
+    const { ledger } = open()
+    const waits = { dashboardId: new Pending('dashboards', 'a') }
+    await ledger.record({ change: change('a'), kind: 'failed', actual: { id: 'd1' } })
+    expect(ledger.resolve(waits)).toHaveProperty('waitsFor')
+    ledger.amend({ change: change('a'), kind: 'created', actual: { id: 'd1' } })
+    expect(ledger.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
+  })
+
+  it('ends with the first failure where that is asked for, and stays ended', async () => {
+    const { ledger } = open('stop')
+    const one = change('a')
+    expect(ledger.stopped()).toBeUndefined()
+    await ledger.record({ change: one, kind: 'failed', message: 'no' })
+    const stopped = ledger.stopped()
+    expect(stopped).toBeDefined()
+    ledger.amend({ change: one, kind: 'created' })
+    expect(ledger.stopped()).toBe(stopped)
+  })
+
+  it('goes on after a failure otherwise, and ends when it is told to', async () => {
+    const { ledger, stop } = open()
+    await ledger.record({ change: change('a'), kind: 'failed', message: 'no' })
+    expect(ledger.stopped()).toBeUndefined()
+    stop.abort()
+    expect(ledger.stopped()?.words).toMatch(/cancel/i)
+  })
+})
+
+describe('an answer that never came', () => {
+  const facts = {
+    method: 'POST',
+    path: '/dashboards',
+    host: 'h',
+    proxyHost: undefined,
+    keyId: 'k',
+    permission: 'write',
+    noun: 'dashboard',
+    timeoutMs: 1000,
+  } as const
+  const end = { attempts: 1, isAfterUnknown: false, decision: { retry: false, because: 'final' }, nowMs: 0 } as const
+  const errorOf = (certainty: 'unknown' | 'not-done') =>
+    new ApiError(facts, { cause: 'connection', certainty, headers: {}, detail: 'the connection was reset' }, end)
+
+  it('leaves open what became of the change, and says to run again instead of to look by hand', () => {
+    const error = errorOf('unknown')
+    const { kind, errorKind, message = '' } = failed(change('a'), error)
+    expect({ kind, errorKind }).toEqual({ kind: 'unknown', errorKind: 'may-exist' })
+    const [what, advice] = message.split('\n')
+    expect(what).toBe(error.message.split('\n')[0])
+    expect(advice).toBe('The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.')
+    expect(error.message).toContain(error.advice)
+    expect(message).not.toContain(error.advice)
+  })
+
+  it('is a failure like any other when nothing was sent', () => {
+    const error = errorOf('not-done')
+    expect(failed(change('a'), error)).toMatchObject({ kind: 'failed', message: error.message })
+  })
+})

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { type LintRule, type LintSettings, lint, lintRules } from '../../../src/sync/lint.ts'
+import { fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
+
+const lintValue = (value: unknown, settings: LintSettings = {}): readonly string[] => {
+  const read = readValue(value)
+  return messages([...read.findings, ...lint(read, settings)])
+}
+
+const twin = (changes: object) => ({ more: { alerts: { a: fileWith().alerts.a, b: { ...fileWith().alerts.a, ...changes } } } })
+
+const formula = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count' }], formulas: [{ expression: 'A - B' }] }
+const average = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'avg', valueExpression: 'x' }] }
+const delta = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count', periodAggFn: 'delta' }] }
+
+interface Case {
+  readonly fires: readonly (readonly [Parameters<typeof fileWith>[0], string])[]
+  readonly silent: readonly Parameters<typeof fileWith>[0][]
+}
+
+const cases: Readonly<Record<LintRule, Case>> = {
+  'may-be-refused': {
+    fires: [
+      [{ alert: { interval: '30s' } }, 'alerts.a.interval: 30s needs a feature that most services lack'],
+      [
+        { alert: { channel: { type: 'email', emailRecipients: ['a@example.com'] } } },
+        'alerts.a.channel: email channels are refused by self-hosted servers',
+      ],
+      [
+        { alert: { channel: { type: 'webhook', webhook: 'w', severity: 'error' } } },
+        'alerts.a.channel.severity: severity is dropped by self-hosted servers',
+      ],
+    ],
+    silent: [{ alert: { interval: '1m' } }],
+  },
+  'without-effect': {
+    fires: [
+      [
+        { tile: { config: { ...average, showOperandSeries: false } } },
+        'dashboards.d.tiles.0.config.showOperandSeries: has no effect without formulas',
+      ],
+    ],
+    silent: [{ tile: { config: { ...average, formulas: [{ expression: 'A' }], showOperandSeries: false } } }],
+  },
+  'alert-without-channel': {
+    fires: [[{ alert: { channel: undefined } }, 'alerts.a: notifies nobody: give it a channel']],
+    silent: [{ alert: { channel: undefined, channels: [{ type: 'webhook', webhook: 'w' }] } }],
+  },
+  'empty-range': {
+    fires: [
+      [{ alert: { thresholdType: 'between' } }, 'alerts.a.thresholdType: between needs thresholdMax as well'],
+      [{ alert: { thresholdType: 'not_between', thresholdMax: null } }, 'alerts.a.thresholdType: not_between needs thresholdMax as well'],
+      [{ alert: { thresholdType: 'between', thresholdMax: 0 } }, 'alerts.a.thresholdMax: is below threshold: no value lies between'],
+    ],
+    silent: [{ alert: { thresholdType: 'between', thresholdMax: 1 } }, { alert: { thresholdType: 'above', thresholdMax: 0 } }],
+  },
+  'threshold-never-fires': {
+    fires: [
+      [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: nothing is below 0, and a count is never negative'],
+      [
+        { alert: { thresholdType: 'below_or_equal', threshold: -1 } },
+        'alerts.a.threshold: nothing is -1 or less, and a count is never negative',
+      ],
+      [{ alert: { thresholdType: 'equal', threshold: -1 } }, 'alerts.a.threshold: nothing is -1, and a count is never negative'],
+      [
+        { alert: { thresholdType: 'between', threshold: -2, thresholdMax: -1 } },
+        'alerts.a.threshold: nothing is between -2 and -1, and a count is never negative',
+      ],
+    ],
+    silent: [
+      { alert: { thresholdType: 'below_or_equal', threshold: 0 } },
+      { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: formula } },
+      { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: average } },
+      { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: delta } },
+      { alert: { thresholdType: 'not_equal', threshold: -1 } },
+    ],
+  },
+  'offset-beyond-interval': {
+    fires: [
+      [{ alert: { scheduleOffsetMinutes: 5 } }, 'alerts.a.scheduleOffsetMinutes: must be less than the interval of 5m'],
+      [{ alert: { scheduleOffsetMinutes: 1, interval: '1m' } }, 'alerts.a.scheduleOffsetMinutes: must be less than the interval of 1m'],
+    ],
+    silent: [
+      { alert: { scheduleOffsetMinutes: 4 } },
+      { alert: { scheduleOffsetMinutes: 0, interval: '1m' } },
+      { alert: { scheduleOffsetMinutes: 1439, interval: '1d' } },
+    ],
+  },
+  'duplicate-name': {
+    fires: [[twin({}), 'alerts.b.name: "A" is also the name of a']],
+    silent: [twin({ name: 'B' }), { alert: { name: 'D' } }],
+  },
+  'missing-runbook': {
+    fires: [
+      [{ alert: { note: undefined } }, 'alerts.a: has no note that says what to do'],
+      [{ alert: { note: null } }, 'alerts.a: has no note that says what to do'],
+    ],
+    silent: [{}],
+  },
+  'dashboard-without-tags': {
+    fires: [
+      [{ dashboard: { tags: undefined } }, 'dashboards.d: has no tags'],
+      [{ dashboard: { tags: [] } }, 'dashboards.d: has no tags'],
+    ],
+    silent: [{}],
+  },
+}
+
+describe.each(Object.entries(cases) as [LintRule, Case][])('%s', (rule, { fires, silent }) => {
+  it.each(fires)('fires, and nothing else does: %j', (changes, message) => {
+    expect(lintValue(fileWith(changes))).toEqual([`${rule}: ${message}`])
+  })
+
+  it.each(silent)('stays silent: %j', (changes) => {
+    expect(lintValue(fileWith(changes))).toEqual([])
+  })
+
+  it('has a severity that can be set, or turned off', () => {
+    const [first] = fires
+    const read = readValue(fileWith(first?.[0]))
+    const severities = (['error', 'warning', 'note', 'off'] as const).map((severity) => lint(read, { [rule]: severity })[0]?.severity)
+    expect(severities).toEqual(['error', 'warning', 'note', undefined])
+    expect(lint(read, {})[0]?.severity).toBe(lintRules[rule].severity)
+  })
+})
+
+it('says where the field stands, or the object where it lacks one', () => {
+  const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    scheduleOffsetMinutes: 9\n')
+  const places = Object.fromEntries(lines(lint(read, {})).map((line) => [/ ([\w-]+):/.exec(line)?.[1], line.split(' ')[0]]))
+  expect(places).toEqual({
+    'alert-without-channel': 'f.yml:2:3',
+    'offset-beyond-interval': 'f.yml:6:28',
+    'missing-runbook': 'f.yml:2:3',
+  })
+})
+
+it('never calls two objects of different kinds by one name', () => {
+  expect(lintValue(fileWith({ alert: { name: 'D' } }))).toEqual([])
+})

@@ -1,0 +1,156 @@
+// Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
+import { describe, expect, it } from 'vitest'
+import type { World } from '../../../src/sync/remote-state.ts'
+import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
+import { errors, shop } from '../../support/small-shop.ts'
+
+const declared = { dashboards: { shop }, alerts: { errors } }
+const applied = afterApply(planOf(declared))
+
+const withAlerts = (...alerts: readonly object[]): World => ({ ...applied, alerts: alerts as unknown as World['alerts'] })
+const [own] = applied.alerts
+
+describe('an object that is not clear', () => {
+  it('bears a mark that stands twice', () => {
+    const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
+    expect(saidOf(plan)).toEqual([
+      'mark-twice: alerts.errors: two alerts bear this mark, alerts-errors and copy: delete the one that is not wanted',
+    ])
+    expect(plan.findings[0]).toMatchObject({ severity: 'error', place: { file: 'f.yml', line: 1 } })
+    expect(plan.leftovers).toEqual([])
+  })
+
+  it('bears the mark, and the file names another', () => {
+    const plan = planOf(
+      { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
+      withAlerts({ ...own }, { id: 'other', name: 'O' }),
+    )
+    expect(saidOf(plan)).toEqual(['not-ours: alerts.errors: the file names other, but the mark is on alerts-errors'])
+  })
+
+  it('bears the mark, and the file names just that', () => {
+    expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).findings).toEqual([])
+  })
+
+  it('is one of several of its name', () => {
+    const two = [
+      { id: 'x', name: 'Errors' },
+      { id: 'y', name: 'Errors' },
+    ]
+    const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
+    expect(saidOf(plan)).toEqual(['ambiguous-adoption: alerts.errors: several alerts called "Errors" could be adopted (x, y): give the id'])
+    expect(plan.findings[0]?.severity).toBe('error')
+  })
+
+  it('is wanted by two keys', () => {
+    const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
+    const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
+    expect(saidOf(plan)).toEqual(['not-ours: alerts.more: x is claimed by two keys'])
+  })
+
+  it('is no double where nobody claims it twice', () => {
+    const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'y' } }
+    const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
+    expect(plan.findings).toEqual([])
+  })
+
+  it('is created beside one without a name', () => {
+    const plan = planOf(declared, withAlerts({ id: 'n', name: null }))
+    expect(plan.findings).toEqual([])
+    expect(steps(plan)).toContain('alerts.errors create')
+  })
+
+  it('warns, and no more, where another of its name stays beside it', () => {
+    const plan = planOf(declared, withAlerts({ id: 'x', name: 'Errors' }))
+    expect(plan.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'warning']])
+  })
+})
+
+describe('a list that may not be whole', () => {
+  const doubt = 'holds 1000 objects'
+  const doubted = (world: World, ...sections: readonly string[]): World => ({
+    ...world,
+    doubts: Object.fromEntries(sections.map((section) => [section, doubt])),
+  })
+  const words = (noun: string) => `incomplete-list: the list of ${noun} ${doubt}: nothing is created or deleted by such a list`
+
+  it('creates nothing of its kind', () => {
+    const plan = planOf(declared, doubted(withAlerts(), 'alerts'))
+    expect(saidOf(plan)).toEqual([words('alerts')])
+    expect(plan.findings[0]).toMatchObject({ severity: 'error', place: plan.changes.at(-1)?.place })
+  })
+
+  it('creates what is of another kind, and updates what was found', () => {
+    expect(planOf(declared, doubted(withAlerts(), 'dashboards', 'savedSearches')).findings).toEqual([])
+    expect(
+      planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 } } }, doubted(applied, 'alerts', 'dashboards')).findings,
+    ).toEqual([])
+  })
+
+  it('deletes nothing of its kind, and nothing that alerts may hang on', () => {
+    const prune = { prune: true }
+    const plan = planOf(
+      { alerts: { a: { ...errors, dashboard: { id: 'dashboards-shop' }, tile: 'A' } } },
+      doubted(applied, 'dashboards'),
+      prune,
+    )
+    expect(saidOf(plan)).toContain(words('dashboards'))
+    expect(plan.findings.find(({ rule }) => rule === 'incomplete-list')?.place).toEqual({ file: 'prune' })
+    const boards = afterApply(planOf({ dashboards: { shop, store: { ...shop, name: 'Store' } } }))
+    expect(saidOf(planOf({ dashboards: { shop } }, doubted(boards, 'alerts'), prune))).toEqual([words('alerts')])
+  })
+
+  it('takes no tile away, on which an alert may be that nobody sees', () => {
+    const less = { ...shop, tiles: [{ ...shop.tiles[1], name: 'B', config: { displayType: 'markdown', markdown: 'x' } }] }
+    expect(saidOf(planOf({ dashboards: { shop: less } }, doubted(withAlerts(), 'alerts')))).toEqual([words('alerts')])
+  })
+})
+
+describe('deletes', () => {
+  const many = afterApply(planOf({ dashboards: { a: { ...shop, name: 'A' }, b: { ...shop, name: 'B' }, shop } }))
+
+  it.each([
+    [2, []],
+    [1, ['too-many-deletes: 2 objects would be deleted, and max-deletes allows 1']],
+    [0, ['too-many-deletes: 2 objects would be deleted, and max-deletes allows 0']],
+  ])('are at most %i where so many are allowed', (maxDeletes, expected) => {
+    const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
+    expect(saidOf(plan)).toEqual(expected)
+    for (const { severity, place } of plan.findings) expect({ severity, place }).toEqual({ severity: 'error', place: { file: 'prune' } })
+  })
+})
+
+describe('an object that is adopted by its name', () => {
+  const adopt = (name: string, ...names: readonly string[]) => {
+    const world = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
+    const { changes, findings } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, world)
+    const change = changes.find(({ key }) => key === 'errors')
+    return [change?.action, change?.id, ...findings.map(({ rule }) => rule)]
+  }
+
+  it.each([
+    ['is the one whose name is exactly so, before one with a blank more', 'Errors', ['Errors ', 'Errors'], ['update', '1']],
+    ['is the same whatever the order', 'Errors', ['Errors', ' Errors'], ['update', '0']],
+    ['is the one with the blank where the declaration has it', 'Errors ', ['Errors', 'Errors '], ['update', '1']],
+    ['is the trimmed one where none is exactly so', 'Errors ', ['Errors', 'Other'], ['update', '0']],
+    [
+      'is not clear where two are alike, and none is exactly so',
+      'Errors',
+      [' Errors', 'Errors '],
+      ['create', undefined, 'ambiguous-adoption'],
+    ],
+    [
+      'is not clear where two are exactly so, whatever others there are',
+      'Errors',
+      ['Errors', 'Errors', 'Errors '],
+      ['create', undefined, 'ambiguous-adoption'],
+    ],
+  ])('%s', (_, name, names, expected) => {
+    expect(adopt(name, ...names)).toEqual(expected)
+  })
+
+  it('is the one that a warning names, where adopt is not given', () => {
+    const plan = planOf(declared, withAlerts({ id: 'blank', name: 'Errors ' }, { id: 'exact', name: 'Errors' }))
+    expect(saidOf(plan)).toEqual([expect.stringMatching(/^same-name: .* exists \(exact\)/)])
+  })
+})

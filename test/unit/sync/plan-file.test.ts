@@ -1,0 +1,137 @@
+// What was agreed to, as a file, and why it is no longer what is to be done.
+import { describe, expect, it } from 'vitest'
+import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan-file.ts'
+import type { World } from '../../../src/sync/remote-state.ts'
+import { afterApply, kinds, planOf, worldWith } from '../../support/planning.ts'
+import { errors, many, shop, slow } from '../../support/small-shop.ts'
+
+const identity = { organizationId: 'o', serviceId: 's', prune: false }
+
+const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
+
+const fileOf = (content: object, world: World = worldWith(), changes: Partial<typeof identity> = {}) =>
+  toPlanFile(planOf(content, world, changes), kinds, { ...identity, ...changes })
+
+const applied = afterApply(planOf(declared))
+
+describe('a plan as a file', () => {
+  it('holds what is to be done, and nothing of what is not', () => {
+    const file = fileOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 }, many } }, applied)
+    expect(file).toMatchObject({
+      kind: 'watchkeeper-plan',
+      version: 1,
+      project: 'shop/main',
+      ...identity,
+      seen: { dashboards: 1, savedSearches: 1, alerts: 2 },
+      changes: [{ section: 'alerts', key: 'errors', id: 'alerts-errors', action: 'update' }],
+    })
+    expect(fileOf(declared).changes.map((change) => 'id' in change)).toEqual([false, false, false, false])
+  })
+
+  it('holds no value of what it was made of', () => {
+    const secret = { ...errors, note: 'a-word-from-the-note', name: 'A-word-from-the-name' }
+    expect(JSON.stringify(fileOf({ dashboards: { shop }, alerts: { secret } }))).not.toMatch(/a-word/i)
+  })
+
+  it('can be read again, as it was', () => {
+    const file = fileOf(declared)
+    const read = planFileSchema.parse(JSON.parse(JSON.stringify(file)))
+    expect(read).toEqual(file)
+    expect(isIntact(read)).toBe(true)
+    expect(movedSince(read, fileOf(declared))).toEqual([])
+  })
+
+  it.each([
+    ['project', { project: 'other' }],
+    ['serviceId', { serviceId: 'other' }],
+    ['prune', { prune: true }],
+    ['seen', { seen: {} }],
+    ['changes', { changes: [] }],
+  ])('shows that somebody changed its %s', (_, change) => {
+    expect(isIntact({ ...fileOf(declared), ...change })).toBe(false)
+  })
+})
+
+describe('what moved since somebody agreed', () => {
+  const agreed = fileOf(declared)
+
+  it.each([
+    ['another service', { ...agreed, serviceId: 't' }, ['serviceId was s and is t']],
+    ['another organization', { ...agreed, organizationId: 'p' }, ['organizationId was o and is p']],
+    ['another project', { ...agreed, project: 'q' }, ['project was shop/main and is q']],
+    ['prune', { ...agreed, prune: true }, ['prune was false and is true']],
+  ])('is %s', (_, now, expected) => {
+    expect(movedSince(agreed, now)).toEqual(expected)
+  })
+
+  const fewer = { ...applied, alerts: applied.alerts.slice(1) }
+
+  it('is an object that is gone', () => {
+    const before = fileOf(declared, applied)
+    expect(movedSince(before, fileOf(declared, fewer))).toEqual([
+      'there were 2 objects under alerts, and there are 1',
+      'alerts.errors: the plan did not mention it, and now the files want to create it',
+    ])
+    expect(movedSince(before, { ...before, seen: {} })).toHaveLength(3)
+  })
+
+  it('is no object that came', () => {
+    expect(
+      movedSince(fileOf(declared, fewer), { ...fileOf(declared, fewer), seen: { dashboards: 1, savedSearches: 1, alerts: 5 } }),
+    ).toEqual([])
+  })
+
+  it.each([
+    ['is done already', applied, 'alerts.errors: the plan was to create it, and now nothing is to be done'],
+    [
+      'is to be another one',
+      { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
+      'alerts.errors: the plan was to create it, and now the files want to update it',
+    ],
+  ])('is a change that %s', (_, world, expected) => {
+    expect(movedSince(agreed, fileOf(declared, world))).toContain(expected)
+  })
+
+  it('is a change whose fields are others', () => {
+    const other = { ...declared, alerts: { errors: { ...errors, threshold: 9 }, many } }
+    expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it, and now its fields differ'])
+    const on = (threshold: number) => ({ ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold })) })
+    expect(movedSince(fileOf(other, on(3)), fileOf(other, on(4)))).toEqual([
+      'alerts.errors: the plan was to update it, and now its fields differ',
+      'alerts.many: the plan was to update it, and now its fields differ',
+    ])
+  })
+
+  it('is not the service adding what files have no say in', () => {
+    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
+    const base = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3 })) }
+    expect(movedSince(fileOf(declared, base), fileOf(declared, world))).toEqual([])
+  })
+
+  it('is told of deletes as of everything else', () => {
+    const less = { dashboards: { shop }, alerts: { errors, many: { ...errors, name: 'Many' } } }
+    const deleting = fileOf({ dashboards: { shop }, alerts: { errors } }, applied, { prune: true })
+    expect(deleting.changes.map(({ action }) => action)).toEqual(['delete', 'delete'])
+    const changed = { ...applied, savedSearches: applied.savedSearches.map((one) => ({ ...one, where: 'other' })) }
+    expect(movedSince(deleting, fileOf({ dashboards: { shop }, alerts: { errors } }, changed, { prune: true }))).toEqual([
+      'savedSearches.slow: the plan was to delete it, and now its fields differ',
+    ])
+    expect(movedSince(deleting, fileOf(less, applied, { prune: true }))).toContain(
+      'alerts.many: the plan was to delete it, and now the files want to update it',
+    )
+  })
+
+  it('takes two objects of one mark for each other only as they are', () => {
+    const double = { ...applied, alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }] } as unknown as World
+    const prune = { prune: true }
+    const nothing = { dashboards: { shop }, savedSearches: { slow } }
+    const before = fileOf(nothing, double, prune)
+    const turned = { ...double, alerts: double.alerts.toReversed() }
+    expect(movedSince(before, fileOf(nothing, turned, prune))).toEqual([])
+    const without = { ...double, alerts: double.alerts.filter(({ id }) => id !== 'second') }
+    expect(movedSince(before, fileOf(nothing, without, prune))).toEqual([
+      'there were 3 objects under alerts, and there are 2',
+      'alerts.many: the plan was to delete it, and now nothing is to be done',
+    ])
+  })
+})

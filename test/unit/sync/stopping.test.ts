@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import type { ErrorKind } from '../../../src/core/errors.ts'
+import {
+  isHopeless,
+  mostInARow,
+  type OnError,
+  type Outcome,
+  type OutcomeKind,
+  reasonToStop,
+  type Stop,
+} from '../../../src/sync/apply-state.ts'
+import type { Change } from '../../../src/sync/change.ts'
+
+const change: Change = { section: 'alerts', key: 'a', name: 'A', action: 'create', isAdopted: false, notes: [], fields: [] }
+
+const outcome = (kind: OutcomeKind, errorKind?: ErrorKind): Outcome => ({ change, kind, errorKind })
+
+const times = (count: number, ...outcomes: readonly Outcome[]): readonly Outcome[] => Array.from({ length: count }, () => outcomes).flat()
+
+const reason = (outcomes: readonly Outcome[], onError: OnError = 'continue') => reasonToStop(outcomes, onError)?.kind
+
+describe('a run goes on', () => {
+  it.each<[string, readonly Outcome[]]>([
+    ['before anything happened', []],
+    ['after what went well', [outcome('created')]],
+    ['after an object that was refused', [outcome('failed', 'refused')]],
+    ['after any number of them: that is their fault, not the API’s', times(9, outcome('failed', 'refused'))],
+    ['after four failures of the API', times(mostInARow - 1, outcome('unknown', 'may-exist'))],
+    [
+      'after five with something else among them',
+      [...times(4, outcome('failed', 'server')), outcome('created'), outcome('failed', 'server')],
+    ],
+    ['after five, once something went well', [...times(5, outcome('failed', 'server')), outcome('updated')]],
+  ])('%s', (_, outcomes) => {
+    expect(reason(outcomes)).toBeUndefined()
+  })
+
+  it('with on-error: stop after what went well, and after what was left out', () => {
+    expect(reason([outcome('failed', 'refused'), outcome('created')], 'stop')).toBeUndefined()
+    expect(reason([outcome('skipped')], 'stop')).toBeUndefined()
+  })
+})
+
+describe('a run stops', () => {
+  it.each<[ErrorKind, string]>([
+    ['authentication', 'denied'],
+    ['permission', 'denied'],
+    ['not-served', 'unreachable'],
+    ['tls', 'unreachable'],
+    ['redirect', 'unreachable'],
+    ['deadline', 'no-time'],
+    ['rate-limited', 'no-time'],
+    ['cancelled', 'cancelled'],
+  ])('at once after %s: %s', (errorKind, kind) => {
+    expect(reason([outcome('created'), outcome('failed', errorKind)])).toBe(kind)
+    expect(reason([outcome('failed', errorKind)], 'stop')).toBe(kind)
+  })
+
+  it.each<ErrorKind>(['server', 'network', 'timeout', 'may-exist', 'bad-answer'])('after five in a row that end with %s', (errorKind) => {
+    expect(reason([outcome('created'), ...times(5, outcome('failed', errorKind))])).toBe('failing')
+    expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.words).toContain('5 objects in a row')
+  })
+
+  it.each<OutcomeKind>(['failed', 'unknown'])('with on-error: stop after the first that is %s', (kind) => {
+    expect(reasonToStop([outcome('created'), outcome(kind, 'refused')], 'stop')).toEqual({
+      kind: 'on-error',
+      words: 'an object before it failed (on-error: stop)',
+    })
+  })
+})
+
+it.each<[Stop['kind'], boolean]>([
+  ['denied', true],
+  ['unreachable', true],
+  ['no-time', true],
+  ['cancelled', true],
+  ['failing', false],
+  ['on-error', false],
+])('after %s not even a look can succeed: %s', (kind, expected) => {
+  expect(isHopeless({ kind, words: '' })).toBe(expected)
+})
+
+it('a run that goes on can look', () => {
+  expect(isHopeless(undefined)).toBe(false)
+})

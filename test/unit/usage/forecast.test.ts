@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import { type Expectation, type Forecast, forecastSpend, runOutDay } from '../../../src/usage/forecast.ts'
+import { decimal } from '../../support/decimal.ts'
+import { daySeries } from '../../support/usage-records.ts'
+
+const june = { from: '2026-06-01' as Day, to: '2026-06-20' as Day, end: '2026-06-30' as Day }
+
+const isWeekend = (day: Day): boolean => weekdayOf(day) > 5
+
+/** Series whose true course is known; the forecast sees those before `today` alone. */
+const truths: Readonly<Record<string, (i: number, day: Day) => number>> = {
+  flat: () => 10,
+  linear: (i) => 10 + 0.5 * i,
+  'weekly pattern': (_, day) => (isWeekend(day) ? 3 : 12),
+  'weekly pattern with idle weekends': (_, day) => (isWeekend(day) ? 0 : 12),
+  'three days a week': (_, day) => ([1, 3, 5].includes(weekdayOf(day)) ? 100 : 0),
+  'Sundays alone': (_, day) => (weekdayOf(day) === 7 ? 700 : 0),
+  'every second day': (i) => (i % 2 === 0 ? 100 : 0),
+  'one spike': (i) => (i === 34 ? 100 : 10),
+  step: (i) => (i < 36 ? 10 : 16),
+  nothing: () => 0,
+}
+
+function forecast(truth: (i: number, day: Day) => number, today: string, historyDays = 31): Forecast {
+  const all = daySeries('2026-05-01', 61, truth)
+  const known = new Map([...all].filter(([day]) => day < today && day >= addDays('2026-06-01' as Day, -historyDays)))
+  return forecastSpend({ period: june, today: today as Day, known })
+}
+
+const expected = (answer: Forecast): Expectation => {
+  if (answer.kind !== 'expected') throw new Error(`no forecast: ${answer.kind}`)
+  return answer
+}
+
+const trueTotal = (truth: (i: number, day: Day) => number): number =>
+  [...daySeries('2026-05-01', 61, truth)].filter(([day]) => day >= '2026-06-01').reduce((sum, [, value]) => sum + Number(value), 0)
+
+describe('forecastSpend', () => {
+  // The largest error in percent that docs/cost.md tells people of.
+  it.each([
+    ['flat', '2026-06-04', 0],
+    ['flat', '2026-06-21', 0],
+    ['linear', '2026-06-04', 0],
+    ['linear', '2026-06-21', 0],
+    ['weekly pattern', '2026-06-04', 0],
+    ['weekly pattern', '2026-06-21', 0],
+    ['weekly pattern with idle weekends', '2026-06-21', 0],
+    ['three days a week', '2026-06-21', 0],
+    ['Sundays alone', '2026-06-21', 0],
+    ['every second day', '2026-06-21', 6],
+    ['one spike', '2026-06-05', 0],
+    ['one spike', '2026-06-21', 0],
+    // A step on 6 June: followed as soon as it held for most of a week.
+    ['step', '2026-06-07', 32],
+    ['step', '2026-06-10', 0],
+    ['nothing', '2026-06-21', 0],
+  ])('on the series "%s" seen on %s is wrong by at most %f percent', (name, today, mostPercent) => {
+    const truth = truths[name] ?? (() => Number.NaN)
+    const wanted = trueTotal(truth)
+    const total = Number(expected(forecast(truth, today)).total)
+    const error = (Math.abs(total - wanted) / Math.max(wanted, 1)) * 100
+    expect(error).toBeLessThanOrEqual(mostPercent + 0.01)
+  })
+
+  it.each(['flat', 'linear', 'weekly pattern', 'one spike', 'every second day', 'three days a week'])(
+    'holds the truth of the series "%s" in its range',
+    (name) => {
+      const truth = truths[name] ?? (() => Number.NaN)
+      const { low, high } = expected(forecast(truth, '2026-06-15'))
+      expect(Number(low)).toBeLessThanOrEqual(trueTotal(truth))
+      expect(Number(high)).toBeGreaterThanOrEqual(trueTotal(truth))
+    },
+  )
+
+  it('tells weekdays apart only with two weeks of data', () => {
+    const seen = (days: number) => expected(forecast(truths['weekly pattern'] ?? (() => 0), '2026-06-09', days - 8)).isWeekdayAware
+    expect([seen(13), seen(14)]).toEqual([false, true])
+  })
+
+  it('has a wide range after everything has changed', () => {
+    const { low, high, total } = expected(forecast((i) => (i < 48 ? 1 : 100), '2026-06-20'))
+    expect(Number(high) - Number(low)).toBeGreaterThan(Number(total))
+  })
+
+  it('has a wider range the less it was learnt from', () => {
+    const width = (today: string): number => {
+      const { low, high, days } = expected(forecast(truths.flat ?? (() => 0), today, 0))
+      return Number(high.minus(low)) / days.filter(({ isOver }) => !isOver).length
+    }
+    expect(width('2026-06-05')).toBeGreaterThan(width('2026-06-15'))
+  })
+
+  it.each([
+    ['no day is over', '2026-06-01', 'too-early'],
+    ['two of thirty days are over', '2026-06-03', 'too-early'],
+    ['three of thirty days are over', '2026-06-04', 'expected'],
+    ['its last day is under way', '2026-06-30', 'over'],
+    ['the period is over', '2026-07-01', 'over'],
+  ])('%s', (_, today, kind) => {
+    expect(forecast(() => 10, today).kind).toBe(kind)
+  })
+
+  it('needs a fifth of a short period alone', () => {
+    const week = { from: '2026-06-01' as Day, to: '2026-06-02' as Day, end: '2026-06-07' as Day }
+    const seenAfter = (days: number) =>
+      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10) }).kind
+    expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
+  })
+
+  it('has nothing to say of a period without a single record', () => {
+    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map() })).toEqual({ kind: 'too-early', completeDays: 0 })
+  })
+
+  it('does not take a day that is still empty for a day without usage', () => {
+    const known = daySeries('2026-06-01', 18, () => 10)
+    const { total } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known }))
+    expect(total.toFixed()).toBe('300')
+  })
+
+  it('counts what today has used already when that is more than was expected', () => {
+    const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, decimal(50)] as const])
+    expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known })).total.toFixed()).toBe('340')
+  })
+
+  it('never expects less than was used', () => {
+    const falling = (i: number): number => Math.max(0, 100 - 3 * i)
+    const answer = expected(forecast(falling, '2026-06-20'))
+    expect(answer.days.every(({ total }) => total.gte(0))).toBe(true)
+    expect(answer.low.lte(answer.total) && answer.total.lte(answer.high)).toBe(true)
+  })
+})
+
+describe('runOutDay', () => {
+  const days = expected(forecast(() => 10, '2026-06-21')).days
+
+  it.each([
+    ['95', '2026-06-10'],
+    ['100', '2026-06-11'],
+    ['250', '2026-06-26'],
+    ['299.999', '2026-06-30'],
+    ['300', undefined],
+    ['0', '2026-06-01'],
+  ])('of %s is %s', (budget, day) => {
+    expect(runOutDay(days, decimal(budget))).toBe(day)
+  })
+})

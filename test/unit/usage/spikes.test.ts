@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import type { SpendRecord } from '../../../src/usage/records.ts'
+import { findSpikes } from '../../../src/usage/spikes.ts'
+import { decimal } from '../../support/decimal.ts'
+import { daySeries, usageRecord } from '../../support/usage-records.ts'
+
+const first = '2026-05-04' as Day
+
+function spikesOf(amountOn: (i: number, day: Day) => number, length = 56) {
+  const series = daySeries(first, length, amountOn)
+  const records = [...series].map(([day, total]) => usageRecord(day, total.toFixed()))
+  return findSpikes(
+    records,
+    [...series].map(([day, total]) => ({ day, total })),
+    first,
+  ).map(({ day }) => day)
+}
+
+const isWeekend = (day: Day): boolean => weekdayOf(day) > 5
+
+describe('findSpikes', () => {
+  it.each<[string, (i: number, day: Day) => number]>([
+    ['a flat series', () => 10],
+    ['a series of nothing', () => 0],
+    ['quiet weekends', (_, day) => (isWeekend(day) ? 2 : 10)],
+    ['busy weekends', (_, day) => (isWeekend(day) ? 40 : 10)],
+    ['slow growth', (i) => 10 + 0.2 * i],
+    ['an ordinary rise of a quarter', (i) => (i === 40 ? 12.5 : 10)],
+    ['a fall', (i) => (i === 40 ? 0 : 10)],
+  ])('is quiet on %s', (_, amountOn) => {
+    expect(spikesOf(amountOn)).toEqual([])
+  })
+
+  it('is quiet on noise', () => {
+    const noise = fc.array(fc.double({ min: 0.9, max: 1.1, noNaN: true }), { minLength: 56, maxLength: 56 })
+    fc.assert(
+      fc.property(noise, (factors) => {
+        expect(spikesOf((i) => 10 * (factors[i] ?? 1))).toEqual([])
+      }),
+    )
+  })
+
+  it('finds a day far above the others, and only that one', () => {
+    expect(spikesOf((i) => (i === 40 ? 30 : 10))).toEqual([addDays(first, 40)])
+  })
+
+  it('finds a weekday that is as busy as weekends are', () => {
+    expect(spikesOf((i, day) => (i === 44 || isWeekend(day) ? 40 : 10))).toEqual([addDays(first, 44)])
+  })
+
+  it('takes a new level for the usual one within four days', () => {
+    expect(spikesOf((i) => (i < 40 ? 10 : 20))).toEqual([40, 41, 42, 43].map((i) => addDays(first, i)))
+  })
+
+  it('judges nothing before two weeks are known', () => {
+    expect(spikesOf((i) => (i === 13 ? 100 : 10))).toEqual([])
+    expect(spikesOf((i) => (i === 14 ? 100 : 10))).toEqual([addDays(first, 14)])
+  })
+
+  it('judges no day before the period', () => {
+    const series = daySeries(first, 56, (i) => (i === 20 || i === 40 ? 100 : 10))
+    const days = [...series].map(([day, total]) => ({ day, total }))
+    const records = days.map(({ day, total }) => usageRecord(day, total.toFixed()))
+    expect(findSpikes(records, days, addDays(first, 28)).map(({ day }) => day)).toEqual([addDays(first, 40)])
+  })
+
+  it('names the entity and the metric that grew most', () => {
+    const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
+    const records = days.flatMap((day, i): SpendRecord[] => [
+      usageRecord(day, 100),
+      usageRecord(day, i === 29 ? 65 : 15, {
+        entityId: 'b',
+        entityName: 'search',
+        metrics: { compute: decimal(5), storage: decimal(i === 29 ? 60 : 10) },
+      }),
+    ])
+    const totals = days.map((day, i) => ({ day, total: decimal(i === 29 ? 165 : 115) }))
+    const [spike] = findSpikes(records, totals, first)
+    expect(spike?.usual.toFixed()).toBe('115')
+    expect({ ...spike?.culprit, total: spike?.culprit.total.toFixed(), usual: spike?.culprit.usual.toFixed() }).toEqual({
+      entityName: 'search',
+      entityType: 'service',
+      metric: 'storage',
+      total: '60',
+      usual: '10',
+    })
+  })
+})
