@@ -1,60 +1,37 @@
-// Owns the API as one value: what can be read, what can also be written, and the way from the second to the first.
-
-import type { BackupConfigurationApi, BackupsApi } from '../backups/backups-api.ts'
 import type { Clock } from '../core/clock.ts'
 import { basicPair, createRedact } from '../core/secrets.ts'
+import type { Cancellation } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
-import { pacerFor, type WindowNews } from '../http/rate-limit.ts'
+import { pacerFor, type RateLimitWindow } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
-import type { Alert, AlertBody } from '../resources/alerts/alert-wire.ts'
-import type { CheckDashboard } from '../resources/dashboards/dashboard-check.ts'
-import type { Dashboard, DashboardBody } from '../resources/dashboards/dashboard-wire.ts'
-import type { SavedSearch, SavedSearchBody } from '../resources/saved-searches/saved-search-wire.ts'
-import type { Source } from '../resources/sources/source-wire.ts'
-import type { Webhook } from '../resources/webhooks/webhook-wire.ts'
-import type { UsageApi } from '../usage/usage-api.ts'
-import type { ReadCollection, WriteCollection } from './collection.ts'
 import type { Profile } from './profiles.ts'
-import { type Cancellation, createRequester } from './requester.ts'
-import { createResources } from './resources.ts'
+import { type Call, createRequester } from './requester.ts'
 
+/** What a read-only operation gets: requests that change nothing, whatever their method. */
 export interface ReadApi {
-  readonly alerts: ReadCollection<Alert>
-  /** `check` persists nothing. */
-  readonly dashboards: ReadCollection<Dashboard> & { readonly check: CheckDashboard }
-  /** Where the profile has them. */
-  readonly savedSearches: ReadCollection<SavedSearch>
-  /** Where the profile has them. */
-  readonly webhooks: Pick<ReadCollection<Webhook>, 'list'>
-  readonly sources: Pick<ReadCollection<Source>, 'list'>
-  readonly backups: BackupsApi
-  readonly backupConfiguration: BackupConfigurationApi
-  readonly usage: UsageApi
-  /** What the last answer said of the key's rate limit; undefined where the service does not tell. */
-  rateLimit(): WindowNews | undefined
-  /** What is left of the time for the whole operation: to wait longer than that is in vain. */
+  readonly profile: Profile
+  /** Path segment between a service and its dashboards, alerts and sources. */
+  readonly observabilityPath: string
+  /** Throws an ApiError when the request failed for good. */
+  read<T>(call: ReadCall<T>): Promise<T>
+  /** What the last answer said about the key's rate limit; undefined where the service does not say. */
+  rateLimit(): RateLimitWindow | undefined
+  /** What is left of the time for the whole operation. */
   remainingMs(): number
 }
 
 export interface WriteApi extends ReadApi {
-  readonly alerts: WriteCollection<Alert, AlertBody>
-  readonly dashboards: WriteCollection<Dashboard, DashboardBody> & { readonly check: CheckDashboard }
-  readonly savedSearches: WriteCollection<SavedSearch, SavedSearchBody>
+  /** Throws an ApiError when the request failed for good. */
+  write<T>(call: Call<T>): Promise<T>
 }
 
-/** The reading half, method by method: what is not listed here cannot be reached from a read-only operation. */
-export const readOnly = (api: WriteApi): ReadApi => ({
-  alerts: { list: api.alerts.list, get: api.alerts.get },
-  dashboards: { list: api.dashboards.list, get: api.dashboards.get, check: api.dashboards.check },
-  savedSearches: { list: api.savedSearches.list, get: api.savedSearches.get },
-  webhooks: { list: api.webhooks.list },
-  sources: { list: api.sources.list },
-  backups: { list: api.backups.list, get: api.backups.get },
-  backupConfiguration: { get: api.backupConfiguration.get },
-  usage: { read: api.usage.read },
-  rateLimit: api.rateLimit,
-  remainingMs: api.remainingMs,
-})
+type ReadCall<T> = Omit<Call<T>, 'method' | 'isSafe'> &
+  ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
+
+/** Takes the writing half away, so that a read-only operation cannot reach it. */
+export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
+  return api
+}
 
 export interface Connection {
   /** Base url that `parseApiUrl` accepted. */
@@ -70,7 +47,7 @@ export interface Connection {
   readonly deadlineMs: number
 }
 
-export interface Surroundings {
+export interface SessionOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly note: (line: string) => void
@@ -83,16 +60,16 @@ export interface ApiSession {
   close(): Promise<void>
 }
 
-export function openApi(connection: Connection, surroundings: Surroundings): ApiSession {
+export function openApi(connection: Connection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, apiKeyId, apiKeySecret, proxy, userAgent, maxAttempts, deadlineMs } = connection
-  const { clock } = surroundings
+  const { clock } = options
   const pair = basicPair(apiKeyId, apiKeySecret)
   const transport = createTransport(baseUrl, proxy, clock)
   // When one of several requests failed for good, the others would go on, and try again, long after the report.
   const closing = new AbortController()
-  const { stop, abort } = surroundings.cancellation
+  const { stop, abort } = options.cancellation
   const requester = createRequester({
-    ...surroundings,
+    ...options,
     cancellation: { stop: AbortSignal.any([stop, closing.signal]), abort: AbortSignal.any([abort, closing.signal]) },
     baseUrl,
     userAgent,
@@ -107,7 +84,10 @@ export function openApi(connection: Connection, surroundings: Surroundings): Api
   })
   return {
     api: {
-      ...createResources({ requester, profile, observabilityPath }),
+      profile,
+      observabilityPath,
+      read: requester.request,
+      write: requester.request,
       rateLimit: requester.lastWindow,
       remainingMs: requester.remainingMs,
     },

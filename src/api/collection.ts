@@ -1,12 +1,12 @@
-// The requests that every observability resource has in common.
 import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
+import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, path, type Service, servicePath, under } from './path.ts'
 import type { Profile } from './profiles.ts'
-import type { Found, Requester } from './requester.ts'
+import type { Reconciled } from './requester.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the product answers. */
@@ -18,98 +18,87 @@ export interface List<T> {
   readonly mayBeCut: boolean
 }
 
-export interface ReadCollection<T> {
-  list(service: Service): Promise<List<T>>
+/** The requests that every observability resource has in common. */
+export interface Collection<T extends { readonly id: string }, Body> {
+  list(api: ReadApi, service: Service): Promise<List<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
-  get(service: Service, id: string): Promise<T>
-}
-
-export interface WriteCollection<T, Body> extends ReadCollection<T> {
-  /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when nobody can tell. */
-  create(service: Service, body: Body): Promise<T>
+  get(api: ReadApi, service: Service, id: string): Promise<T>
+  /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
+  create(api: WriteApi, service: Service, body: Body): Promise<T>
   /**
-   * Replaces what was read `before`; what the body leaves out may be cleared. Sent again after an answer was lost only over
-   * what it was meant to replace.
+   * Replaces what was read `before`; what the body leaves out may be cleared. After a lost answer it is sent again only if the
+   * object still is as it was before.
    */
-  update(service: Service, before: T, body: Body): Promise<T>
+  update(api: WriteApi, service: Service, before: T, body: Body): Promise<T>
   /** Returns false when it was gone already. */
-  remove(service: Service, id: string): Promise<boolean>
+  remove(api: WriteApi, service: Service, id: string): Promise<boolean>
 }
 
 export interface CollectionOptions<T> {
-  readonly requester: Requester
-  readonly profile: Profile
-  /** Segment between the service and the collection. */
-  readonly observabilityPath: string
-  /** Segment of the collection: `alerts`. */
+  /** Path segment of the collection: `alerts`. */
   readonly name: string
+  /** One of them, for messages: `alert`. */
   readonly noun: string
-  /** Asked for with each request. */
-  readonly wire: () => Promise<Wire<T>>
-  /** `paged`: by `limit` and `offset`. `whole`: in one answer, however long. `unknown`: a server may cut it at the page limit. */
-  readonly listing: 'paged' | 'whole' | 'unknown'
-}
-
-export interface Wire<T> {
-  /** Of one, as answered. */
+  /** Whether the product pages this list; a profile may know less about its server. */
+  readonly listing: keyof Profile['lists']
+  /** One object, as answered. */
   readonly schema: z.ZodType<T>
-  /** The part that is not the server's own; for what can be written. */
-  readonly toBody?: (one: T) => unknown
+  /** The part of an answered object that may be sent again; for what can be written. */
+  readonly toBody?: (object: T) => unknown
 }
 
-export function createCollection<T extends { readonly id: string }, Body>(options: CollectionOptions<T>): WriteCollection<T, Body> {
-  const { requester, profile, observabilityPath, name, noun, wire, listing } = options
-  const facts = { noun, permission: profile.permissions.observability }
-  const all = (service: Service): ApiPath => under(under(servicePath(service), observabilityPath), name)
-  const one = (service: Service, id: string): ApiPath => {
+/** The path of a collection of a service: `/v1/organizations/…/services/…/observability/alerts`. */
+export const collectionPath = ({ observabilityPath }: ReadApi, service: Service, name: string): ApiPath =>
+  under(under(servicePath(service), observabilityPath), name)
+
+export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
+  const { name, noun, listing, schema, toBody = (object) => object } = options
+  const read = readOne(schema)
+  const readPage = readList(schema)
+  const factsFor = ({ profile }: ReadApi) => ({ noun, permission: profile.permissions.observability })
+  const all = (api: ReadApi, service: Service): ApiPath => collectionPath(api, service, name)
+  const one = (api: ReadApi, service: Service, id: string): ApiPath => {
     // What users give was checked when it was read: this one came from the API.
     if (!isResourceId(id)) {
       const message = `The API calls this ${noun} "${quote(id, 80)}", which is no id that can stand in a path: nothing was sent.`
       throw new WatchkeeperError('bad-answer', message)
     }
-    return `${all(service)}${path`/${id}`}` as ApiPath
+    return `${all(api, service)}${path`/${id}`}` as ApiPath
   }
-
-  async function get(service: Service, id: string): Promise<T> {
-    const read = readOne((await wire()).schema)
-    return (await requester.request({ ...facts, method: 'GET', path: one(service, id), read })).value
-  }
+  const get = (api: ReadApi, service: Service, id: string): Promise<T> =>
+    api.read({ ...factsFor(api), method: 'GET', path: one(api, service, id), read })
 
   return {
-    async list(service) {
-      const read = readList((await wire()).schema)
-      const page: ReadPage<T> = async (offset) => {
+    async list(api, service) {
+      const page: ReadPage<T> = (offset) => {
         // A gateway may not know the parameters: they are given only where they are needed.
         const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
-        return (await requester.request({ ...facts, method: 'GET', path: all(service), ...query, read, missing: 'service' })).value
+        return api.read({ ...factsFor(api), method: 'GET', path: all(api, service), ...query, read: readPage, missing: 'service' })
       }
-      if (listing === 'paged') return listPages(page, noun)
+      const known = api.profile.lists[listing]
+      if (known === 'paged') return listPages(page, noun)
       const { items } = await page(0)
-      return { items, mayBeCut: listing === 'unknown' && items.length === pageLimit }
+      return { items, mayBeCut: known === 'unknown' && items.length === pageLimit }
     },
     get,
-    async create(service, body) {
-      const read = readOne((await wire()).schema)
-      return (await requester.request({ ...facts, method: 'POST', path: all(service), body, read, missing: 'service' })).value
-    },
-    async update(service, before, body) {
-      const { schema, toBody = (whole) => whole } = await wire()
-      const lookBack = async (): Promise<Found<T>> => {
-        const now = await get(service, before.id)
-        if (isSame(toBody(now), toBody(before))) return 'nothing'
-        // What the server wrote in its own way cannot be told from what somebody else wrote.
-        return holds(now, body) ? { done: now } : 'something else'
+    create: (api, service, body) =>
+      api.write({ ...factsFor(api), method: 'POST', path: all(api, service), body, read, missing: 'service' }),
+    update(api, service, before, body) {
+      const reconcile = async (): Promise<Reconciled<T>> => {
+        const now = await get(api, service, before.id)
+        if (isSame(toBody(now), toBody(before))) return 'not-applied'
+        // A value that the server wrote in another form cannot be told from somebody else's edit.
+        return holds(now, body) ? { applied: now } : 'changed-by-others'
       }
-      return (await requester.request({ ...facts, method: 'PUT', path: one(service, before.id), body, read: readOne(schema), lookBack }))
-        .value
+      return api.write({ ...factsFor(api), method: 'PUT', path: one(api, service, before.id), body, read, reconcile })
     },
-    async remove(service, id) {
+    async remove(api, service, id) {
       try {
-        await requester.request({ ...facts, method: 'DELETE', path: one(service, id), read: readNothing })
+        await api.write({ ...factsFor(api), method: 'DELETE', path: one(api, service, id), read: readNothing })
         return true
       } catch (thrown) {
-        // An earlier try whose answer was lost may be why there is none any more.
-        if (thrown instanceof ApiError && thrown.kind === 'not-found') return thrown.mayHaveActed
+        // An earlier attempt whose answer was lost may be why there is none any more.
+        if (thrown instanceof ApiError && thrown.kind === 'not-found') return thrown.outcomeUnknown
         throw thrown
       }
     },

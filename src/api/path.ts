@@ -1,6 +1,4 @@
-// Owns the paths of the API. Only an id can be put into one, so that no value can leave its segment.
-
-/** A path whose variable parts were checked. */
+/** A path whose variable parts were checked: only ids can be put into one, so that no value can leave its segment. */
 export type ApiPath = string & { readonly __path: unique symbol }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -29,8 +27,6 @@ export function under(base: ApiPath, name: string, rest: ApiPath = '' as ApiPath
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
   return `${base}/${name}${rest}` as ApiPath
 }
-
-// Owns where things stand: the organization and service that a request is about.
 
 export interface Service {
   readonly organizationId: string

@@ -1,8 +1,7 @@
-// Owns what is known of each product behind the contract. Without a profile the contract is neutral and promises less.
-
 export const profileNames = ['clickhouse-cloud'] as const
 export type ProfileName = (typeof profileNames)[number]
 
+/** What is known about a product behind the API. Without a profile the contract is neutral and promises less. */
 export interface Profile {
   readonly name: ProfileName | 'neutral'
   /** Base url, where the product has just one. */
@@ -11,11 +10,11 @@ export interface Profile {
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
   readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
-  /** Whether the server can be asked what it thinks of a dashboard. */
+  /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
-  /** Whether a service tells how often it is backed up. */
+  /** Whether the backup configuration of a service can be read. */
   readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
   readonly provider: BillingProvider | undefined

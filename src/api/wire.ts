@@ -2,9 +2,6 @@ import * as z from 'zod'
 import { toDecimal } from '../core/decimal.ts'
 import { quote } from '../core/text.ts'
 import type { Headers } from '../http/rate-limit.ts'
-import type { Reader } from './requester.ts'
-
-// Owns the wrapping of answers: `{status, requestId, result}`, `{data}`, or nothing at all. Accepts all three.
 
 export interface Unwrapped {
   readonly payload: unknown
@@ -49,7 +46,8 @@ export function errorMessageOf(json: unknown): string | undefined {
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 
-// Owns reading an answer with a schema: tolerant of unknown fields, exact about where something does not fit.
+/** Reads the parsed answer; returns what does not fit, and where, instead of throwing. */
+export type Reader<T> = (json: unknown, headers: Headers) => { readonly value: T } | { readonly mismatch: string }
 
 /** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
 export const wireNumber = z.unknown().transform((value, context): number => {
@@ -84,7 +82,7 @@ export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
   const read = readItems(item)
   return (json, headers) => {
     const items = read(json, headers)
-    return 'misfit' in items ? items : { value: { items: items.value, total: totalIn(json, headers) } }
+    return 'mismatch' in items ? items : { value: { items: items.value, total: totalIn(json, headers) } }
   }
 }
 
@@ -113,17 +111,17 @@ function readItems<T>(item: z.ZodType<T>): Reader<readonly T[]> {
   return readWith(list, unwrapList)
 }
 
-/** `toPayload` takes the wrapping off; the place of a misfit is told with it on. */
+/** `toPayload` removes the envelope; the location of a mismatch is stated with it. */
 function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapped): Reader<T> {
   return (json) => {
     const { payload, prefix } = toPayload(json)
     const parsed = schema.safeParse(payload)
     if (parsed.success) return { value: parsed.data }
-    return { misfit: describeMisfit(parsed.error, prefix || 'the answer') }
+    return { mismatch: describeMismatch(parsed.error, prefix || 'the answer') }
   }
 }
 
-function describeMisfit(error: z.ZodError, root: string): string {
+function describeMismatch(error: z.ZodError, root: string): string {
   const [first, ...others] = error.issues
   const place = (first?.path ?? []).reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`),

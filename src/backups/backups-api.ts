@@ -1,8 +1,7 @@
 // Owns the wire shape of backups and of their configuration, and the three requests. The API promises none of the fields but the id.
 import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
 import { path, type Service } from '../api/path.ts'
-import type { Profile } from '../api/profiles.ts'
-import type { Requester } from '../api/requester.ts'
 import { readList, readOne, wireId, wireNumber } from '../api/wire.ts'
 
 /** All times are UTC; one without a zone would be read as local time. */
@@ -36,60 +35,30 @@ export const backupConfigurationSchema = z.looseObject({
 
 export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
 
-export interface BackupsApi {
-  /** Not in the guaranteed part of the neutral contract: a server may answer `not-served`. */
-  list(service: Service): Promise<readonly Backup[]>
-  get(service: Service, id: string): Promise<Backup>
+const factsFor = ({ profile }: ReadApi, noun: string) => ({ method: 'GET', noun, permission: profile.permissions.backups }) as const
+
+/** Not in the guaranteed part of the neutral contract: a server may answer `not-served`. */
+export async function fetchBackups(api: ReadApi, { organizationId, serviceId }: Service): Promise<readonly Backup[]> {
+  const page = await api.read({
+    ...factsFor(api, 'backup'),
+    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups`,
+    read: readList(backupSchema),
+    missing: 'service',
+  })
+  return page.items
 }
+
+export const fetchBackup = (api: ReadApi, { organizationId, serviceId }: Service, id: string): Promise<Backup> =>
+  api.read({
+    ...factsFor(api, 'backup'),
+    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}`,
+    read: readOne(backupSchema),
+  })
 
 /** Served where the profile says so. */
-export interface BackupConfigurationApi {
-  get(service: Service): Promise<BackupConfiguration>
-}
-
-export const createBackupApis = (requester: Requester, profile: Profile) => ({
-  backups: createBackupsApi(requester, profile),
-  backupConfiguration: createBackupConfigurationApi(requester, profile),
-})
-
-const factsFor = ({ permissions }: Profile, noun: string) => ({ method: 'GET', noun, permission: permissions.backups }) as const
-
-function createBackupsApi(requester: Requester, profile: Profile): BackupsApi {
-  const facts = factsFor(profile, 'backup')
-  return {
-    async list({ organizationId, serviceId }) {
-      return (
-        await requester.request({
-          ...facts,
-          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups`,
-          read: readList(backupSchema),
-          missing: 'service',
-        })
-      ).value.items
-    },
-    async get({ organizationId, serviceId }, id) {
-      return (
-        await requester.request({
-          ...facts,
-          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backups/${id}`,
-          read: readOne(backupSchema),
-        })
-      ).value
-    },
-  }
-}
-
-function createBackupConfigurationApi(requester: Requester, profile: Profile): BackupConfigurationApi {
-  const facts = factsFor(profile, 'backup configuration')
-  return {
-    async get({ organizationId, serviceId }) {
-      return (
-        await requester.request({
-          ...facts,
-          path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration`,
-          read: readOne(backupConfigurationSchema),
-        })
-      ).value
-    },
-  }
-}
+export const fetchBackupConfiguration = (api: ReadApi, { organizationId, serviceId }: Service): Promise<BackupConfiguration> =>
+  api.read({
+    ...factsFor(api, 'backup configuration'),
+    path: path`/v1/organizations/${organizationId}/services/${serviceId}/backupConfiguration`,
+    read: readOne(backupConfigurationSchema),
+  })

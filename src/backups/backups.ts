@@ -5,7 +5,7 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../report/blocks.ts'
-import { type Backup, backupSchema } from './backups-api.ts'
+import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
 import type { BackupFacts } from './freshness.ts'
 
 // Owns how sizes, spans of time and moments of backups are written for people.
@@ -147,7 +147,7 @@ export const listBackups = defineOperation({
   details: z.object({ backups: z.array(backupSchema).describe('The backups, as the API answered, newest first.') }),
   example: {},
   async run({ api, service }) {
-    const backups = newestFirst(await api.backups.list(service))
+    const backups = newestFirst(await fetchBackups(api, service))
     return { count: backups.length, ids: backups.map(({ id }) => id), backups: [...backups] }
   },
   report: ({ backups }) => ({ headline: say`${countOf(backups, 'backup')}`, blocks: [backupTable(backups)] }),
@@ -178,7 +178,7 @@ export const getBackup = defineOperation({
   details: z.object({ backup: backupSchema.describe('The backup, as the API answered.') }),
   example: { backupId: 'latest' },
   async run({ api, service, clock }, input) {
-    const backup = input.backupId === 'latest' ? await latest(api, service) : await api.backups.get(service, input.backupId)
+    const backup = input.backupId === 'latest' ? await latest(api, service) : await fetchBackup(api, service, input.backupId)
     return { ...outputsOf(backup, clock.now()), backup }
   },
   judge: ({ backupStatus }) =>
@@ -201,7 +201,7 @@ export const getBackup = defineOperation({
 })
 
 async function latest(api: ReadApi, service: Service): Promise<Backup> {
-  const [newest] = newestFirst(await api.backups.list(service))
+  const [newest] = newestFirst(await fetchBackups(api, service))
   if (newest === undefined) throw new WatchkeeperError('not-found', `Service ${service.serviceId} has no backup yet.`)
   return newest
 }

@@ -4,7 +4,7 @@ import { type ErrorKind, type Problem, toWatchkeeperError, type WatchkeeperError
 import { list, positiveNumber, uuid } from '../operation/fields.ts'
 import { type Context, defineOperation, type Given } from '../operation/operation.ts'
 import { type KnownBackup, newestFirst, outputsOf, toHours, toKnown } from './backups.ts'
-import type { Backup, BackupConfiguration } from './backups-api.ts'
+import { type Backup, type BackupConfiguration, fetchBackupConfiguration, fetchBackups } from './backups-api.ts'
 import { judgeCheck, reportCheck } from './check-report.ts'
 import { checkDetails, checkOutput, type ServiceCheck } from './check-result.ts'
 import { byWorst, type Dated, judgeFreshness, limitForPeriod, standardHours, stateOf } from './freshness.ts'
@@ -35,8 +35,8 @@ export function readServices(
     serviceIds.map(async (serviceId) => {
       const service = { organizationId, serviceId }
       const [backups, configuration] = await Promise.all([
-        attempt(api.backups.list(service)),
-        wantsConfiguration ? attempt(api.backupConfiguration.get(service)) : undefined,
+        attempt(fetchBackups(api, service)),
+        wantsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
       ])
       return { serviceId, backups, configuration }
     }),

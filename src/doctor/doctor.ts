@@ -1,11 +1,19 @@
 // Owns the operation that finds out why nothing works: address, key, role, limits. Every check is a real request.
+
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import type { Service } from '../api/path.ts'
+import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import { type Block, data, type Line, ours } from '../report/blocks.ts'
+import { alertCollection } from '../resources/alerts/alert-wire.ts'
+import { dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
+import { savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
+import { sourceCollection } from '../resources/sources/source-wire.ts'
+import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
+import { readUsageCost } from '../usage/usage-api.ts'
 
 const check = z.object({
   name: z.string().describe('What was tried.'),
@@ -82,7 +90,7 @@ function probes({ api, organizationId, service, apiOrigin, profile, clock }: Con
     {
       name: 'usage cost',
       run: async () => {
-        const { unit } = await api.usage.read(organizationId, { from: today, to: today }, [])
+        const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
         return `${apiOrigin} answers, the key is accepted and may read costs (in ${unit})`
       },
     },
@@ -91,17 +99,17 @@ function probes({ api, organizationId, service, apiOrigin, profile, clock }: Con
       run:
         service === undefined
           ? 'no-service'
-          : async () => `${(await api.dashboards.list(service)).items.length} dashboards, profile ${profile.name}`,
+          : async () => `${(await dashboardCollection.list(api, service)).items.length} dashboards, profile ${profile.name}`,
     },
-    listing('alerts', async (at) => (await api.alerts.list(at)).items.length),
-    listing('sources', async (at) => (await api.sources.list(at)).items.length),
+    listing('alerts', async (at) => (await alertCollection.list(api, at)).items.length),
+    listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
     ...(profile.savedSearches
       ? [
-          listing('webhooks', async (at) => (await api.webhooks.list(at)).items.length),
-          listing('saved searches', async (at) => (await api.savedSearches.list(at)).items.length),
+          listing('webhooks', async (at) => (await webhookCollection.list(api, at)).items.length),
+          listing('saved searches', async (at) => (await savedSearchCollection.list(api, at)).items.length),
         ]
       : []),
-    listing('backups', async (at) => (await api.backups.list(at)).length),
+    listing('backups', async (at) => (await fetchBackups(api, at)).length),
   ]
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Cancellation } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/version.ts'
+import type { Cancellation } from '../http/deadline.ts'
 import { inSeconds } from '../http/deadline.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import { decideRetry } from '../http/retry.ts'
@@ -131,7 +131,15 @@ function ofReading(thrown: unknown): GitHubFailure {
 function waitAfter(failure: GitHubFailure, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
   if (cancellation.stop.aborted) throw failure
   const { patience, toldMs } = failure.facts
-  const decision = decideRetry({ patience, attempts, alike: attempts, maxAttempts: mostAttempts, toldMs, remainingMs, random: random() })
+  const decision = decideRetry({
+    policy: patience,
+    attempts,
+    sameCause: attempts,
+    maxAttempts: mostAttempts,
+    serverWaitMs: toldMs,
+    remainingMs,
+    random: random(),
+  })
   if (!decision.retry) throw failure
   return decision.waitMs
 }

@@ -2,8 +2,8 @@
 
 import { quote } from '../core/text.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
-import { toldWaitMs } from '../http/rate-limit.ts'
-import { certaintyOf, isTlsCode, type Patience } from '../http/retry.ts'
+import { serverWaitMs } from '../http/rate-limit.ts'
+import { isTlsCode, type RetryPolicy, writeOutcomeOf } from '../http/retry.ts'
 
 export interface FailureFacts {
   /** Undefined when there was no whole answer. */
@@ -14,7 +14,7 @@ export interface FailureFacts {
   readonly isRateLimited?: boolean
   /** How long GitHub asks to wait. */
   readonly toldMs?: number
-  readonly patience: Patience
+  readonly patience: RetryPolicy
   /** Nobody can tell whether GitHub did it all the same. */
   readonly isUnknown: boolean
 }
@@ -44,7 +44,7 @@ export function toGitHubFailure(thrown: unknown, nowMs: number): GitHubFailure {
   if (typeof status === 'number' && response !== undefined) return ofAnswer(status, response, thrown, nowMs)
   const failure = [thrown, cause].find((one) => one instanceof ExchangeFailure)
   const detail = failure === undefined ? String(message ?? thrown) : wordsOfExchange(failure)
-  const certainty = failure === undefined ? 'unknown' : certaintyOf({ code: failure.code })
+  const certainty = failure === undefined ? 'unknown' : writeOutcomeOf({ code: failure.code })
   const isFinal = failure === undefined || isTlsCode(failure.code) || finalCodes.test(failure.code)
   const isUnknown = certainty === 'unknown' && !(failure !== undefined && unsentCodes.test(failure.code))
   return new GitHubFailure({ detail: quote(detail), patience: isFinal ? 'none' : 'attempts', isUnknown }, { cause: thrown })
@@ -67,7 +67,7 @@ function ofAnswer(
   const said = wordsOf(data)
   const isRateLimited = status === 429 || (status === 403 && isLimit(headers, said))
   const toldMs = isRateLimited || status === 503 ? toldBy(headers, nowMs) : undefined
-  const isUnknown = !isRateLimited && certaintyOf({ status, readable: true }) === 'unknown'
+  const isUnknown = !isRateLimited && writeOutcomeOf({ status, readable: true }) === 'unknown'
   return new GitHubFailure(
     {
       status,
@@ -95,7 +95,7 @@ const isLimit = (headers: Headers, said: string): boolean =>
 // Unlike the cloud's API, GitHub names the end of its window as a point in time.
 function toldBy(headers: Headers, nowMs: number): number | undefined {
   const retryAfter = headers['retry-after']
-  const told = retryAfter === undefined ? undefined : toldWaitMs(429, { 'retry-after': String(retryAfter) }, nowMs)
+  const told = retryAfter === undefined ? undefined : serverWaitMs(429, { 'retry-after': String(retryAfter) }, nowMs)
   if (told !== undefined || headers['x-ratelimit-remaining'] !== '0') return told
   const reset = Number(headers['x-ratelimit-reset']) * 1000 - nowMs
   return Number.isFinite(reset) && reset > 0 ? reset : undefined

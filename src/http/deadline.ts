@@ -1,14 +1,24 @@
-// Owns the time that all requests of a session share: who may still be sent, and what is said when nothing may.
-
-import type { RequestFacts } from '../api/api-error.ts'
 import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import type { Pacer } from './rate-limit.ts'
 
+export interface Cancellation {
+  /** Aborted by the first signal: nothing new is sent, waits end. */
+  readonly stop: AbortSignal
+  /** Aborted a little later: what is under way ends as well. */
+  readonly abort: AbortSignal
+}
+
+/** The request that waits for its turn, for messages. */
+interface PlannedRequest {
+  readonly method: string
+  readonly path: string
+}
+
 export interface Deadline {
   remainingMs(): number
   /** Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late. */
-  admit(facts: Pick<RequestFacts, 'method' | 'path'>): Promise<void>
+  admit(facts: PlannedRequest): Promise<void>
 }
 
 export interface DeadlineOptions {
@@ -19,7 +29,7 @@ export interface DeadlineOptions {
   readonly note: (line: string) => void
 }
 
-/** Starts counting now. */
+/** The time that all requests of a session share. Starts counting now. */
 export function createDeadline({ clock, deadlineMs, pacer, stop, note }: DeadlineOptions): Deadline {
   const endsAt = clock.monotonicMs() + deadlineMs
   const expired = clock.timeout(deadlineMs)
@@ -45,7 +55,7 @@ export function createDeadline({ clock, deadlineMs, pacer, stop, note }: Deadlin
 
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-function tooLate({ method, path }: Pick<RequestFacts, 'method' | 'path'>, waitMs: number, nowMs: number): WatchkeeperError {
+function tooLate({ method, path }: PlannedRequest, waitMs: number, nowMs: number): WatchkeeperError {
   const when =
     waitMs === 0 ? '' : `: the rate limit asks to wait ${inSeconds(waitMs)}, come back after ${new Date(nowMs + waitMs).toISOString()}`
   return new WatchkeeperError(

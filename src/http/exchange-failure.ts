@@ -1,6 +1,4 @@
-// Owns what can go wrong between sending a request and holding a whole answer, before any status is judged.
-
-/** One exchange that brought no usable bytes. `code` is Node's, undici's, OpenSSL's or one of ours. */
+/** An exchange without a usable answer, before any status is judged. `code` is Node's, undici's, OpenSSL's or one of ours. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure'
   readonly code: string

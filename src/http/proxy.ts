@@ -1,9 +1,7 @@
-// Owns which base urls are trusted with the key: https, or plain http to this very machine.
-
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
-/** The base url without a trailing slash, or what is wrong with it. */
+/** Only https, or plain http to this machine, may see the key. Returns the base url without a trailing slash, or the problem. */
 export function parseApiUrl(text: string): { readonly url: URL } | { readonly problem: string } {
   if (!grammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is no base url; accepted: https://host[:port][/path], without user, query or fragment' }
@@ -20,8 +18,6 @@ export function parseApiUrl(text: string): { readonly url: URL } | { readonly pr
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
-// Owns which proxy the environment asks for. The values may hold a password: messages name the variable, never its value.
-
 export interface ProxySettings {
   readonly httpProxy?: string
   readonly httpsProxy?: string
@@ -30,7 +26,7 @@ export interface ProxySettings {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
+/** The values may hold a password: messages name the variable, never its value. Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
 export function readProxySettings(env: Environment): {
   readonly settings: ProxySettings
   readonly problems: readonly { name: string; message: string }[]

@@ -1,11 +1,9 @@
 import type { Clock } from '../core/clock.ts'
 
-// Owns what the headers of an answer say about waiting. Pure; anything that makes no sense is as if it were not sent.
-
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** The fixed window of the key as an answer tells it. */
-export interface WindowNews {
+/** The fixed window of the key, as the headers of an answer state it. */
+export interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
   /** Until the window ends. */
@@ -19,7 +17,7 @@ const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | '
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
 // The header counts seconds that are left, with decimals; it is no point in time (terraform-provider-clickhouse#148).
-export function readWindow(headers: Headers): WindowNews | undefined {
+export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
   const limit = seconds(limitHeader(headers, 'limit'))
   const remaining = seconds(limitHeader(headers, 'remaining'))
   const reset = seconds(limitHeader(headers, 'reset'))
@@ -28,14 +26,14 @@ export function readWindow(headers: Headers): WindowNews | undefined {
   return { limit, remaining, resetMs: reset * 1000, windowMs: policy === undefined ? undefined : Number(policy) * 1000 }
 }
 
-// The server's clock and ours do not tick together: a second more than told saves the next refusal.
+// The clocks of server and client differ: one second more avoids the next 429.
 const resetMarginMs = 1000
 
 /**
  * How long the server asks us to wait; undefined when it does not say. `Retry-After` counts on every answer, the end of the
  * window only where the window is why it refused.
  */
-export function toldWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
+export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
   const reset = status === 429 ? seconds(limitHeader(headers, 'reset')) : undefined
   const waits = [retryAfter, reset === undefined ? undefined : reset * 1000 + resetMarginMs].filter((wait) => wait !== undefined)
@@ -46,8 +44,8 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d
 
 /** `answeredAt` is by the clock that the date was read from, where the answer tells: ours may be a day off. */
 function retryAfterMs(value: string | undefined, answeredAt: number): number | undefined {
-  const told = seconds(value)
-  if (told !== undefined) return told * 1000
+  const delaySeconds = seconds(value)
+  if (delaySeconds !== undefined) return delaySeconds * 1000
   const until = instantOf(value)
   return until !== undefined && until > answeredAt ? until - answeredAt : undefined
 }
@@ -61,14 +59,13 @@ function seconds(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
-// Owns the pace of one key: never more requests in a window than the server grants, and the same pacer for the whole process.
-
-/** What the service documents, and what is kept to while no answer says otherwise. */
+/** The documented limit, used until an answer states another. */
 const documented = { limit: 10, windowMs: 10_000 }
 
 // Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
 const marginMs = 50
 
+/** Keeps the requests of one key within the server's rate limit. */
 export interface Pacer {
   /**
    * Resolves when one more request may be sent, first come first served. Rejects with the signal's reason when aborted.
@@ -79,7 +76,7 @@ export interface Pacer {
   settle(answer?: { readonly status: number; readonly headers: Headers }): void
 }
 
-// The server's fixed window, once an answer told of it.
+// The server's fixed window, known from the first answer that mentions it.
 interface Window {
   readonly limit: number
   readonly windowMs: number
@@ -137,15 +134,15 @@ export function createPacer(clock: Clock): Pacer {
 
   function learn(status: number, headers: Headers): void {
     const now = clock.monotonicMs()
-    const news = readWindow(headers)
+    const news = readRateLimitWindow(headers)
     if (news !== undefined) {
       const windowMs = news.windowMs ?? window?.windowMs ?? documented.windowMs
       // What is under way may or may not be counted in the answer's figure yet; taking it off errs on the polite side.
       window = { limit: news.limit, windowMs, remaining: news.remaining - inFlight, endsAt: now + news.resetMs + marginMs }
     }
     if (status !== 429) return
-    const toldMs = toldWaitMs(status, headers, clock.now()) ?? 1000
-    window = { ...documented, ...window, remaining: 0, endsAt: Math.max(now + toldMs, window?.endsAt ?? 0) }
+    const waitMs = serverWaitMs(status, headers, clock.now()) ?? 1000
+    window = { ...documented, ...window, remaining: 0, endsAt: Math.max(now + waitMs, window?.endsAt ?? 0) }
   }
 
   return {
@@ -165,7 +162,7 @@ export function createPacer(clock: Clock): Pacer {
   }
 }
 
-/** Who gives up leaves the queue at once, whoever stands before them; `giveBack` is for a turn that came all the same. */
+/** Rejects as soon as the signal aborts; `giveBack` is called when the turn comes after that. */
 function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let hasLeft = false
@@ -178,7 +175,7 @@ function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => 
   })
 }
 
-// One pacer per clock, address and key: the limit belongs to the key, whoever in this process uses it.
+// One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
 export function pacerFor(clock: Clock, origin: string, keyId: string): Pacer {

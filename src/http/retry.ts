@@ -1,11 +1,11 @@
-// Owns the question that decides about duplicates: after this answer, or this silence, may the server have acted?
-// Pure: it sees a status, an error code and whether the answer could be read.
+/**
+ * Whether the server carried out a write: `not-applied` certainly not, `refused` it said no, `applied` it did, `unknown` cannot be told
+ * from what came back. This decides about duplicates.
+ */
+export type WriteOutcome = 'not-applied' | 'refused' | 'applied' | 'unknown'
 
-/** `not-done`: it certainly did not act · `refused`: it said no · `done`: it acted · `unknown`: nobody can tell. */
-export type Certainty = 'not-done' | 'refused' | 'done' | 'unknown'
-
-/** What is left of one attempt: a status with a body that fits or not, or the code of a failure before a whole answer. */
-export type Evidence = { readonly status: number; readonly readable: boolean } | { readonly code: string }
+/** What one attempt left behind: a status and whether the body was readable, or the code of a failure before a whole answer. */
+export type AttemptEvidence = { readonly status: number; readonly readable: boolean } | { readonly code: string }
 
 const neverConnected = new Set([
   'ECONNREFUSED',
@@ -25,19 +25,17 @@ export const isTlsCode = (code: string): boolean =>
     code,
   )
 
-export function certaintyOf(evidence: Evidence): Certainty {
-  if ('code' in evidence) return neverConnected.has(evidence.code) || isTlsCode(evidence.code) ? 'not-done' : 'unknown'
+export function writeOutcomeOf(evidence: AttemptEvidence): WriteOutcome {
+  if ('code' in evidence) return neverConnected.has(evidence.code) || isTlsCode(evidence.code) ? 'not-applied' : 'unknown'
   const { status, readable } = evidence
-  if (status === 429) return 'not-done'
+  if (status === 429) return 'not-applied'
   if (refusals.has(status)) return 'refused'
-  return status >= 200 && status < 300 && readable ? 'done' : 'unknown'
+  return status >= 200 && status < 300 && readable ? 'applied' : 'unknown'
 }
-
-// Owns the retry policy as pure data: what failed, with which method, how often already → wait, or stop and why.
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** What one attempt came to, if not to a usable answer. */
+/** Why an attempt has no usable answer. */
 export type FailureCause =
   | 'connection' // nothing, or not the whole answer, arrived
   | 'lookup' // the host name does not exist
@@ -52,51 +50,51 @@ export type FailureCause =
 
 export interface Failure {
   readonly cause: FailureCause
-  readonly certainty: Certainty
+  readonly writeOutcome: WriteOutcome
   readonly status?: number
 }
 
-/** `until-deadline` is for the rate limit alone: the server asks for patience and does nothing meanwhile. */
-export type Patience = 'none' | 'once' | 'attempts' | 'until-deadline'
+/** `until-deadline` is for the rate limit only: the server refuses the request until the window ends. */
+export type RetryPolicy = 'none' | 'once' | 'attempts' | 'until-deadline'
 
-/** How often this failure may be tried again. POST only where the server certainly did not act: the API has no idempotency key. */
-export function patienceFor(method: Method, failure: Failure): Patience {
+/** How often this failure may be retried. POST only where it certainly was not applied: the API has no idempotency key. */
+export function retryPolicyFor(method: Method, failure: Failure): RetryPolicy {
   if (failure.status === 429) return 'until-deadline'
   if (failure.cause === 'tls' || failure.cause === 'redirect' || failure.cause === 'too-large' || failure.cause === 'unfit') return 'none'
-  if (failure.certainty === 'refused') return 'none'
+  if (failure.writeOutcome === 'refused') return 'none'
   if (failure.cause === 'proxy') return failure.status === 407 ? 'none' : 'attempts'
   if (failure.cause === 'lookup') return 'once'
-  if (failure.certainty === 'not-done') return 'attempts'
+  if (failure.writeOutcome === 'not-applied') return 'attempts'
   if (method === 'POST') return 'none'
   return failure.cause === 'unreadable' ? 'once' : 'attempts'
 }
 
-export interface RetryQuestion {
-  readonly patience: Patience
+export interface RetryInput {
+  readonly policy: RetryPolicy
   /** Attempts made so far. */
   readonly attempts: number
-  /** How many of them failed in this way. */
-  readonly alike: number
+  /** How many of them failed with the same cause. */
+  readonly sameCause: number
   readonly maxAttempts: number
   /** What the server asked for, if it did. */
-  readonly toldMs: number | undefined
+  readonly serverWaitMs: number | undefined
   /** Until the operation's deadline. */
   readonly remainingMs: number
   /** From 0 to 1, drawn by the caller. */
   readonly random: number
 }
 
-export type RetryAnswer =
+export type RetryDecision =
   | { readonly retry: true; readonly waitMs: number }
   | { readonly retry: false; readonly because: 'final' | 'attempts' }
   | { readonly retry: false; readonly because: 'deadline'; readonly waitMs: number }
 
-export function decideRetry(question: RetryQuestion): RetryAnswer {
-  const { patience, attempts, alike, maxAttempts, toldMs, remainingMs, random } = question
-  if (patience === 'none') return { retry: false, because: 'final' }
-  const isUsedUp = attempts >= maxAttempts || (patience === 'once' && alike > 1)
-  if (patience !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
-  const waitMs = toldMs ?? backoffMs(attempts, random)
+export function decideRetry(question: RetryInput): RetryDecision {
+  const { policy, attempts, sameCause, maxAttempts, serverWaitMs, remainingMs, random } = question
+  if (policy === 'none') return { retry: false, because: 'final' }
+  const isUsedUp = attempts >= maxAttempts || (policy === 'once' && sameCause > 1)
+  if (policy !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
+  const waitMs = serverWaitMs ?? backoffMs(attempts, random)
   return waitMs >= remainingMs ? { retry: false, because: 'deadline', waitMs } : { retry: true, waitMs }
 }
 
@@ -107,23 +105,22 @@ const longestBackoffMs = 20_000
 const backoffMs = (attempts: number, random: number): number =>
   Math.round(random * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempts - 1)))
 
-// Owns the count of one request's tries. The rate limit is no failure of a try: what fails after it is tried as often as ever.
-
-export interface Tries {
+/** The failed attempts of one request. A 429 does not use up an attempt: what fails after it is retried as often as ever. */
+export interface AttemptLog {
   add(failure: Failure): void
   /** Requests sent, all answers together. */
   sent(): number
-  /** Which try the last one was, as the retry policy counts. */
+  /** The number of the last attempt, as the retry policy counts. */
   counted(): number
   /** The same for people. */
   describe(): string
-  /** How many failed as the last one did. */
-  alike(): number
-  /** A try before the last one may have been carried out, although its answer never came. */
-  isAfterUnknown(): boolean
+  /** How many failed with the same cause as the last one. */
+  sameCause(): number
+  /** An attempt before the last one may have been carried out, although its answer was lost. */
+  hadUnknownOutcome(): boolean
 }
 
-export function createTries(maxAttempts: number): Tries {
+export function createAttemptLog(maxAttempts: number): AttemptLog {
   const failures: Failure[] = []
   const isLimited = (failure: Failure | undefined): boolean => failure?.status === 429
   const counted = (): number => (isLimited(failures.at(-1)) ? failures.length : failures.filter((failure) => !isLimited(failure)).length)
@@ -131,8 +128,8 @@ export function createTries(maxAttempts: number): Tries {
     add: (failure) => void failures.push(failure),
     sent: () => failures.length,
     counted,
-    alike: () => failures.filter(({ cause }) => cause === failures.at(-1)?.cause).length,
+    sameCause: () => failures.filter(({ cause }) => cause === failures.at(-1)?.cause).length,
     describe: () => (isLimited(failures.at(-1)) ? `attempt ${counted()}` : `attempt ${counted()} of ${maxAttempts}`),
-    isAfterUnknown: () => failures.slice(0, -1).some(({ certainty }) => certainty === 'unknown'),
+    hadUnknownOutcome: () => failures.slice(0, -1).some(({ writeOutcome }) => writeOutcome === 'unknown'),
   }
 }

@@ -6,8 +6,6 @@ import type { ProxySettings } from './proxy.ts'
 import type { Headers } from './rate-limit.ts'
 import type { Method } from './retry.ts'
 
-// Owns turning the bytes of an answer into text: capped, inflated under the same cap, and valid UTF-8 or nothing.
-
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
 export const largestAnswerBytes = 64 * 1024 * 1024
 
@@ -54,8 +52,6 @@ function firstBadByte(bytes: Buffer): number {
   for (let i = 0; i < shorter; i++) if (bytes[i] !== again[i]) return i
   return shorter
 }
-
-// Owns the connections: undici's agents, with our limits, through the proxy that the environment names.
 
 export const connectTimeoutMs = 10_000
 
@@ -111,8 +107,6 @@ export async function createDispatchers(origin: URL, proxy: ProxySettings): Prom
   return { shared: create(), fresh: create }
 }
 
-// Owns one HTTP exchange: bytes out, status, headers and text in. It judges no status, follows no redirect and repeats nothing.
-
 export interface Exchange {
   readonly method: Method | 'PATCH'
   readonly url: URL
@@ -132,6 +126,7 @@ export interface Answer {
   readonly text: string
 }
 
+/** One HTTP exchange at a time. It judges no status, follows no redirect and repeats nothing. */
 export interface Transport {
   /** Loads what sending takes. */
   ready(): Promise<void>
@@ -163,7 +158,7 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
       }
     },
     async close() {
-      // What could not be opened has been told by whoever tried.
+      // A failure to open was reported by the exchange that needed it.
       const opened = await dispatchers?.catch(() => undefined)
       await opened?.shared.end()
     },

@@ -7,7 +7,7 @@ import { quote } from '../core/text.ts'
 import { pass, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, ours, say } from '../report/blocks.ts'
 import type { Change } from '../sync/change.ts'
-import type { Alert } from './alerts/alert-wire.ts'
+import { type Alert, alertCollection } from './alerts/alert-wire.ts'
 import { composeUpdate } from './compare.ts'
 import { alertableTypes } from './dashboards/dashboard-declaration.ts'
 import { listOf } from './dashboards/dashboard-type.ts'
@@ -206,7 +206,7 @@ export async function findLostAlerts(
 ): Promise<z.output<typeof lostAlerts>> {
   const listed = new Set(before.tiles.map(({ id }) => id))
   const losing = new Set(tilesLosingAlerts(before.tiles, after).map(({ tile }) => tile.id))
-  const { items } = await api.alerts.list(service)
+  const { items } = await alertCollection.list(api, service)
   const isLost = ({ dashboardId, tileId }: Alert): boolean =>
     dashboardId === before.id && !!tileId && (losing.has(tileId) || !listed.has(tileId))
   return items.filter(isLost).map(({ id, name }) => ({ id, name: name ?? '' }))

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Collection } from '../api/collection.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Section } from '../sync/declarations.ts'
 import { createAlertKind } from './alerts/alert-type.ts'
@@ -21,6 +22,7 @@ export interface Actual {
 export interface Kind {
   readonly section: Section
   readonly noun: string
+  readonly collection: Collection<Actual, Body>
   /** The fields that files have a say in, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
   /** For each field that an update can clear, the value that clears it; undefined where leaving it out does. */

@@ -1,6 +1,7 @@
 // Owns what a signal does: the first one stops new requests and gives the one under way a moment, the second one ends at once.
-import type { Cancellation } from '../api/requester.ts'
+
 import { exitCodes } from '../core/errors.ts'
+import type { Cancellation } from '../http/deadline.ts'
 
 /** A runner kills 10 s after its first signal: 4 s for the request under way, and 2 s for the report. */
 const graceMs = 4000

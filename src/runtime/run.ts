@@ -1,10 +1,10 @@
 // Owns the one path that every surface takes: prepare → run → judge → report. It returns; it prints, fails and exits nothing.
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
-import type { Cancellation } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
 import { toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
+import type { Cancellation } from '../http/deadline.ts'
 import { type Context, type Effect, type Progress, pass, type Scope } from '../operation/operation.ts'
 import { type About, type Finished, finish, finishWithError, type ResultDocument } from '../operation/result-document.ts'
 import type { Settings } from '../operation/settings.ts'

@@ -3,7 +3,7 @@ import { requestTimeoutMs } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Finding } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import type { Alert } from '../resources/alerts/alert-wire.ts'
+import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { guestOn } from '../resources/lost-alerts.ts'
 import type { Body } from '../resources/resource-type.ts'
 import {
@@ -77,7 +77,7 @@ export async function deleteAll({ deletes, findings, ledger, write, api, service
   for (const change of deletes) {
     const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()?.words
     try {
-      if (reason === undefined && change.section !== 'alerts') alerts ??= await api.alerts.list(service)
+      if (reason === undefined && change.section !== 'alerts') alerts ??= await alertCollection.list(api, service)
     } catch (thrown) {
       await ledger.record(failed(change, thrown))
       continue

@@ -94,9 +94,9 @@ export const skipped = (change: Change, message: string): Outcome => ({ change, 
 
 export function failed(change: Change, thrown: unknown): Outcome {
   if (!(thrown instanceof WatchkeeperError)) throw thrown
-  const mayHaveActed = thrown instanceof ApiError && thrown.mayHaveActed
-  const message = mayHaveActed ? withAdvice(thrown) : thrown.message
-  return { change, kind: mayHaveActed ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+  const outcomeUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
+  const message = outcomeUnknown ? withAdvice(thrown) : thrown.message
+  return { change, kind: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
 }
 
 /** An object that was deleted to be created again. */

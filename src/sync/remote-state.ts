@@ -4,12 +4,12 @@ import type { ReadApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
-import type { Alert } from '../resources/alerts/alert-wire.ts'
-import type { Dashboard } from '../resources/dashboards/dashboard-wire.ts'
+import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
+import { type Dashboard, dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
 import type { Actual } from '../resources/resource-type.ts'
-import type { SavedSearch } from '../resources/saved-searches/saved-search-wire.ts'
-import type { Source } from '../resources/sources/source-wire.ts'
-import type { Webhook } from '../resources/webhooks/webhook-wire.ts'
+import { type SavedSearch, savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
+import { type Source, sourceCollection } from '../resources/sources/source-wire.ts'
+import { type Webhook, webhookCollection } from '../resources/webhooks/webhook-wire.ts'
 import { type Section, sectionNames } from './declarations.ts'
 
 export interface World {
@@ -36,11 +36,11 @@ const none: List<never> = { items: [], mayBeCut: false }
 export async function readWorld({ api, service, profile, wanted }: Reading): Promise<World> {
   const hasMore = profile.savedSearches
   const [dashboards, alerts, savedSearches, sources, webhooks] = await Promise.all([
-    listTwice(() => api.dashboards.list(service), wanted.has('dashboards')),
-    listTwice(() => api.alerts.list(service), wanted.has('alerts')),
-    hasMore ? listTwice(() => api.savedSearches.list(service), wanted.has('savedSearches')) : none,
-    api.sources.list(service),
-    hasMore ? api.webhooks.list(service) : undefined,
+    listTwice(() => dashboardCollection.list(api, service), wanted.has('dashboards')),
+    listTwice(() => alertCollection.list(api, service), wanted.has('alerts')),
+    hasMore ? listTwice(() => savedSearchCollection.list(api, service), wanted.has('savedSearches')) : none,
+    sourceCollection.list(api, service),
+    hasMore ? webhookCollection.list(api, service) : undefined,
   ])
   const lists = { dashboards, alerts, savedSearches }
   const doubts = sectionNames.flatMap((section) => {

@@ -5,7 +5,7 @@ import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import { type Finding, failing } from '../core/diagnostics.ts'
 import { composeUpdate } from '../resources/compare.ts'
-import type { DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
+import { checkDashboard, type DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
 import { dashboardKind, listOf } from '../resources/dashboards/dashboard-type.ts'
 import type { Body } from '../resources/resource-type.ts'
 import type { Change, Plan } from './change.ts'
@@ -49,7 +49,7 @@ const isWritten = ({ action }: Change): boolean => action === 'create' || action
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
 export async function complaintsAbout(change: Change, { api, service }: Asking): Promise<readonly DashboardComplaint[] | undefined> {
   try {
-    return await api.dashboards.check(service, withoutIds(bodyOf(change)))
+    return await checkDashboard(api, service, withoutIds(bodyOf(change)))
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown
     if (thrown.kind === 'not-served') return undefined

@@ -7,7 +7,6 @@ import { snapshotOf, unexplained } from '../resources/snapshot.ts'
 import { isDone, type Ledger, type Outcome } from './apply-state.ts'
 import type { Change, Plan } from './change.ts'
 import {
-  collectionOf,
   findByMark,
   findDoubles,
   type Lists,
@@ -153,11 +152,10 @@ const mostAttempts = 2
 async function recordSnapshot(change: Change, { actual, desired }: Stored, writing: Writing): Promise<string | undefined> {
   const { api, service, kinds } = writing
   const kind = kinds[change.section]
-  const collection = collectionOf(api, change.section)
-  let stored = await readUnchanged({ ...change, id: actual.id, actual, desired }, collection, writing)
+  let stored = await readUnchanged({ ...change, id: actual.id, actual, desired }, writing)
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const digest = snapshotOf(sidesOf(kind, desired, stored))
-    stored = await collection.update(service, stored, composeUpdate(kind, kind.withSnapshot(desired, digest), stored))
+    stored = await kind.collection.update(api, service, stored, composeUpdate(kind, kind.withSnapshot(desired, digest), stored))
     if (snapshotOf(sidesOf(kind, desired, stored)) === digest) return undefined
   }
   const [first] = unexplained(kind, sidesOf(kind, desired, stored))

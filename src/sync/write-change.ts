@@ -1,9 +1,10 @@
 import type { ReadApi, WriteApi } from '../api/client.ts'
-import type { List, WriteCollection } from '../api/collection.ts'
+import type { List } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
 import type { Finding } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { alertCollection } from '../resources/alerts/alert-wire.ts'
 import { comparable, compareBodies, composeUpdate, diffFields } from '../resources/compare.ts'
 import { guestOnTiles } from '../resources/lost-alerts.ts'
 import type { Actual, Body, Kind, Kinds } from '../resources/resource-type.ts'
@@ -22,7 +23,9 @@ interface ListsContext {
 }
 
 export async function readLists(sections: ReadonlySet<Section>, { api, service, kinds }: ListsContext): Promise<Lists> {
-  const read = [...sections].map(async (section) => [section, byMark(await api[section].list(service), kinds[section])] as const)
+  const read = [...sections].map(
+    async (section) => [section, byMark(await kinds[section].collection.list(api, service), kinds[section])] as const,
+  )
   return Object.fromEntries(await Promise.all(read))
 }
 
@@ -110,9 +113,6 @@ export interface Writing {
   readonly kinds: Kinds
 }
 
-export const collectionOf = (api: WriteApi, section: Section): WriteCollection<Actual, Body> =>
-  api[section] as WriteCollection<Actual, Body>
-
 /** An object was deleted to be created again, and the create failed. */
 export class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'
@@ -130,37 +130,33 @@ export async function writeChange(change: Change, desired: Body, writing: Writin
 
 async function write(change: Change, desired: Body, writing: Writing): Promise<Actual | undefined> {
   const { api, service, kinds } = writing
-  const collection = collectionOf(api, change.section)
+  const { collection } = kinds[change.section]
   switch (change.action) {
     case 'create':
-      return collection.create(service, desired)
+      return collection.create(api, service, desired)
     case 'replace':
       // First away, then anew: an end in between leaves nothing twice, and the next run creates what is missing.
-      await remove(change, collection, writing)
-      return collection.create(service, desired).catch((thrown: unknown) => {
+      await remove(change, writing)
+      return collection.create(api, service, desired).catch((thrown: unknown) => {
         throw new NotRecreatedError(thrown)
       })
     case 'update':
     case 'adopt': {
-      const fresh = await readUnchanged(change, collection, writing)
+      const fresh = await readUnchanged(change, writing)
       await demandNoGuest(change, writing)
-      return collection.update(service, fresh, composeUpdate(kinds[change.section], desired, fresh))
+      return collection.update(api, service, fresh, composeUpdate(kinds[change.section], desired, fresh))
     }
     case 'delete':
-      return remove(change, collection, writing)
+      return remove(change, writing)
     case 'unchanged':
       return change.actual
   }
 }
 
 /** What somebody else changed after it was looked at is not overwritten, and not deleted. */
-export async function readUnchanged(
-  change: Change,
-  collection: WriteCollection<Actual, Body>,
-  { service, kinds }: Writing,
-): Promise<Actual> {
+export async function readUnchanged(change: Change, { api, service, kinds }: Writing): Promise<Actual> {
   const kind = kinds[change.section]
-  const fresh = await collection.get(service, change.id ?? '')
+  const fresh = await kind.collection.get(api, service, change.id ?? '')
   const { actual } = change
   if (actual === undefined) return fresh
   const [then, now] = [actual, fresh].map((one) => kind.markIn(kind.bodyOf(one))?.token)
@@ -176,16 +172,16 @@ const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conf
 
 async function demandNoGuest(change: Change, { api, service }: Writing): Promise<void> {
   if (change.takes === undefined) return
-  const guest = guestOnTiles(change, await api.alerts.list(service))
+  const guest = guestOnTiles(change, await alertCollection.list(api, service))
   if (guest !== undefined) throw meanwhile(`The dashboard ${change.id} is left alone: ${guest}`)
 }
 
-async function remove(change: Change, collection: WriteCollection<Actual, Body>, writing: Writing): Promise<undefined> {
+async function remove(change: Change, writing: Writing): Promise<undefined> {
   try {
-    await readUnchanged(change, collection, writing)
+    await readUnchanged(change, writing)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return
     throw thrown
   }
-  await collection.remove(writing.service, change.id ?? '')
+  await writing.kinds[change.section].collection.remove(writing.api, writing.service, change.id ?? '')
 }

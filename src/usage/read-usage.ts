@@ -6,7 +6,7 @@ import type { Budget } from './budgets-file.ts'
 import type { ReadUsage } from './data-quality.ts'
 import { cutIntoWindows, daysBeside, type Period, periodBefore } from './periods.ts'
 import type { SpendRecord } from './records.ts'
-import type { UsageAnswer } from './usage-api.ts'
+import { readUsageCost, type UsageAnswer } from './usage-api.ts'
 
 export interface Readings {
   readonly unit: string
@@ -36,7 +36,7 @@ export async function readUsage(api: ReadApi, organizationId: string, wish: Read
   const tags = [...new Set(budgets.flatMap(({ scope }) => scope.tag ?? []))]
   const units = new Set<string>()
   const read = async (days: Period, wanted: readonly string[]): Promise<ReadUsage> => {
-    const answers = await Promise.all(cutIntoWindows(days).map((window) => api.usage.read(organizationId, window, wanted)))
+    const answers = await Promise.all(cutIntoWindows(days).map((window) => readUsageCost(api, organizationId, window, wanted)))
     for (const { unit } of answers) units.add(unit)
     return {
       period: days,

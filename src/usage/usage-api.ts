@@ -1,10 +1,9 @@
 // Owns the usage-cost answer: amounts as exact decimals, whatever the unit word, one record or many.
 // Whether the figures are complete and add up is judged in rules/doubts.ts.
 import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
 import { path } from '../api/path.ts'
-import type { Profile } from '../api/profiles.ts'
-import type { Reader, Requester } from '../api/requester.ts'
-import { readOne } from '../api/wire.ts'
+import { type Reader, readOne } from '../api/wire.ts'
 import { type Day, isDay } from '../core/dates.ts'
 import { type Decimal, toDecimal } from '../core/decimal.ts'
 
@@ -31,49 +30,44 @@ export interface UsageAnswer {
   readonly records: readonly UsageRecord[]
 }
 
-export interface UsageApi {
-  /** Both days included, at most 31 days. Throws an ApiError of kind `bad-answer` when a total is missing or no number. */
-  read(organizationId: string, period: { readonly from: Day; readonly to: Day }, filters: readonly string[]): Promise<UsageAnswer>
+/** Both days included, at most 31 days. Throws an ApiError of kind `bad-answer` when a total is missing or not a number. */
+export function readUsageCost(
+  api: ReadApi,
+  organizationId: string,
+  { from, to }: { readonly from: Day; readonly to: Day },
+  filters: readonly string[],
+): Promise<UsageAnswer> {
+  const query = new URLSearchParams({ from_date: from, to_date: to })
+  for (const filter of filters) query.append('filter', filter)
+  return api.read({
+    method: 'GET',
+    path: path`/v1/organizations/${organizationId}/usageCost`,
+    query,
+    read: readAnswer,
+    noun: 'organization',
+    permission: api.profile.permissions.usage,
+  })
 }
 
-export function createUsageApi(requester: Requester, profile: Profile): UsageApi {
-  const readUsage = createReader()
-  return {
-    async read(organizationId, { from, to }, filters) {
-      const query = new URLSearchParams({ from_date: from, to_date: to })
-      for (const filter of filters) query.append('filter', filter)
-      const call = {
-        method: 'GET',
-        path: path`/v1/organizations/${organizationId}/usageCost`,
-        query,
-        read: readUsage,
-        noun: 'organization',
-        permission: profile.permissions.usage,
-      } as const
-      return (await requester.request(call)).value
-    },
-  }
-}
+// Compiling a schema takes longer than reading a small answer: each unit has one for the whole process.
+const readers = new Map<string, Reader<UsageAnswer>>()
 
-/** Schemas are compiled when they are first used: each unit has one for all answers. */
-function createReader(): Reader<UsageAnswer> {
-  const readers = new Map<string, Reader<UsageAnswer>>()
-  return (json, headers) => {
-    const outer = readOne(z.looseObject({}))(json, headers)
-    if ('misfit' in outer) return outer
-    const totals = Object.keys(outer.value).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
-    const [unit, second] = totals
-    if (unit === undefined) return { misfit: 'the answer does not fit: result.grandTotal… is missing' }
-    if (second !== undefined) return { misfit: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
-    const read = readers.get(unit) ?? readOne(answerSchema(unit))
-    readers.set(unit, read)
-    return read(json, headers)
-  }
+const readAnswer: Reader<UsageAnswer> = (json, headers) => {
+  const outer = readOne(z.looseObject({}))(json, headers)
+  if ('mismatch' in outer) return outer
+  const totals = Object.keys(outer.value).flatMap((key) => /^grandTotal([A-Z][A-Za-z]{0,15})$/.exec(key)?.[1] ?? [])
+  const [unit, second] = totals
+  if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
+  if (second !== undefined) return { mismatch: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
+  const read = readers.get(unit) ?? readOne(answerSchema(unit))
+  // Units come from the server: a few are kept, and no more.
+  if (readers.size < 8) readers.set(unit, read)
+  return read(json, headers)
 }
 
 type Context = z.core.$RefinementCtx
 
-// The field's name ends in the unit word, so it cannot stand in a schema; the place of a misfit is told all the same.
+// The field's name ends in the unit word, so it cannot stand in a schema; the place of a mismatch is told all the same.
 function amountAt(wire: Readonly<Record<string, unknown>>, key: string, context: Context): Decimal {
   const decimal = toDecimal(wire[key])
   if (decimal !== undefined) return decimal

@@ -1,8 +1,12 @@
 // Applies random files to an emulator or to a server, one after the other: `npm run conformance:files -- --help`.
+
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
+import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
+import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
+import { webhookCollection } from '../../src/resources/webhooks/webhook-wire.ts'
 import { convergenceProblems } from '../support/converges.ts'
 import { type RandomFile, randomFile } from '../support/random-files.ts'
 import { service as demoService } from '../support/session.ts'
@@ -51,8 +55,8 @@ async function open(target: string): Promise<SiteServer & { readonly clock?: Clo
 }
 
 async function filesFor({ session }: Site, place: typeof demoService, count: number, seed: number): Promise<readonly RandomFile[]> {
-  const sources = (await session.api.sources.list(place)).items as never[]
-  const webhooks = (await session.api.webhooks.list(place)).items as never[]
+  const sources = (await sourceCollection.list(session.api, place)).items as never[]
+  const webhooks = (await webhookCollection.list(session.api, place)).items as never[]
   const connections = sources.map(({ connection }) => ({ id: connection })) as never[]
   return fc.sample(randomFile({ sources, webhooks, connections }, 'clickhouse-cloud'), { numRuns: count, seed })
 }
@@ -80,7 +84,7 @@ async function main(): Promise<number> {
           if (problems.length > 0) failures.push(`file ${i}: ${JSON.stringify(problems)}\n${JSON.stringify(file)}`)
         }
         const { objects } = await site.apply({ 'a.json': kept({ dashboards: {}, savedSearches: {}, alerts: {} }) }, { prune: true })
-        for (const { id } of objects) if (id !== undefined) await site.session.api.dashboards.remove(place, id)
+        for (const { id } of objects) if (id !== undefined) await dashboardCollection.remove(site.session.api, place, id)
       },
       server.clock,
     )

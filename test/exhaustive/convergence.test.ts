@@ -1,7 +1,11 @@
 // Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Emulator } from '../../src/emulator/index.ts'
+import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
+import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
+import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
 import { convergenceProblems } from '../support/converges.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { allEdits } from '../support/manual-edits.ts'
@@ -57,9 +61,9 @@ describe.each(dialects)('%s', (dialect) => {
           const { api } = site.session
           const shown = async () =>
             JSON.stringify([
-              await api.dashboards.list(service),
-              await api.alerts.list(service),
-              dialect === 'neutral' ? [] : await api.savedSearches.list(service),
+              await dashboardCollection.list(api, service),
+              await alertCollection.list(api, service),
+              dialect === 'neutral' ? [] : await savedSearchCollection.list(api, service),
             ])
           const before = await shown()
           edit?.make()

@@ -2,12 +2,14 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../src/core/errors.ts'
 import type { Effect } from '../../src/emulator/index.ts'
+import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
+import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../support/session.ts'
 
 const emulator = useEmulator()
 
-const list = ({ api }: TestSession) => api.alerts.list(service)
+const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 const gzipped = (text: string) => ({ kind: 'body', bytes: gzipSync(text), headers: { 'content-encoding': 'gzip' } }) as const
 
@@ -44,14 +46,14 @@ describe('a 404', () => {
   })
 
   it('without a body deletes nothing', async () => {
-    const remove = ({ api }: TestSession) => api.alerts.remove(service, '65f5e4a35eedc0de0000001f')
+    const remove = ({ api }: TestSession) => alertCollection.remove(api, service, '65f5e4a35eedc0de0000001f')
     const error = await apiErrorOf(withSession(emulator(), remove, { faults: [{ effect: { kind: 'status', status: 404, body: '' } }] }))
     expect(error.kind).toBe('not-served')
   })
 
   it('of a list is about the service', async () => {
     const elsewhere = { ...service, serviceId: 'c0ffee00-0000-4000-8000-0000000000ff' }
-    const error = await apiErrorOf(withSession(emulator(), ({ api }) => api.dashboards.list(elsewhere)))
+    const error = await apiErrorOf(withSession(emulator(), ({ api }) => dashboardCollection.list(api, elsewhere)))
     expect(error.message).toContain('There is no such service')
   })
 })

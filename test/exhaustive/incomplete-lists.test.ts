@@ -1,6 +1,9 @@
 // A list that may not be whole: nothing is created from it, and nothing deleted.
+
 import { describe, expect, it, vi } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
+import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
 import { ids, methodsOf, useEmulator } from '../support/emulator.ts'
 import { stateOf, unownedIn } from '../support/service-state.ts'
 import { service } from '../support/session.ts'
@@ -51,12 +54,12 @@ describe('a list that is read in pages', () => {
   ])('is whole, by a server that %s its objects', (_what, server) =>
     withSite(server(), 'clickhouse-cloud', async ({ session: { api }, plan, apply }) => {
       await apply(file(all))
-      for (const [name, length] of [
-        ['alerts', 2000],
-        ['savedSearches', 2345],
+      for (const [name, length, collection] of [
+        ['alerts', 2000, alertCollection],
+        ['savedSearches', 2345, savedSearchCollection],
       ] as const) {
         fill(server(), name, length)
-        const { items, mayBeCut } = await api[name].list(service)
+        const { items, mayBeCut } = await collection.list(api, service)
         expect([new Set(items.map(({ id }) => id)).size, mayBeCut]).toEqual([length, false])
       }
       expect(await plan(file(all), { prune: true })).toMatchObject({ ...emptyPlan, findings: [] })
@@ -83,7 +86,7 @@ describe('a list that is read in pages', () => {
     withSite(counting(), 'clickhouse-cloud', async ({ session: { api } }) => {
       fill(counting(), 'alerts', 1500)
       counting().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, effect: { kind: 'delay', ms: 100 } })
-      const listing = api.alerts.list(service)
+      const listing = alertCollection.list(api, service)
       const store = storeOf(counting())
       await vi.waitUntil(() => counting().requests.length === 2, { interval: 1 })
       store.alerts.splice(0, 10)

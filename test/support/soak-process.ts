@@ -1,6 +1,8 @@
 // Ten thousand requests in one process, on a clock that does not wait: is memory flat, is the rate limit kept, and does it end?
 // Started with --expose-gc by soak.test.ts; says what it found as one line of JSON and ends by itself.
 import { type LoggedRequest, startEmulator } from '../../src/emulator/index.ts'
+import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
+import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
 import { openSession, service } from './session.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
@@ -20,7 +22,7 @@ const clock = { ...createVirtualClock(Date.now()), timeout: () => new AbortContr
 const emulator = await startEmulator({ dialect: 'neutral', rateLimit: { limit: 10, windowMs: 10_000 }, now: clock.now })
 const log = emulator.requests as LoggedRequest[]
 const session = openSession(emulator.url, { deadlineMs: 1_000_000_000 }, clock)
-const { alerts, sources } = session.api
+const { api } = session
 const [dashboard] = emulator.store.organizations[0]?.services[0]?.dashboards ?? []
 const [webhook] = emulator.store.organizations[0]?.services[0]?.webhooks ?? []
 
@@ -46,11 +48,12 @@ const channel = { type: 'webhook', webhookId: webhook?.id }
 
 for (let turn = 0; requests < wanted; turn++) {
   if (turn % 40 === 0) emulator.addFault({ nth: 3, effect: turn % 80 === 0 ? { kind: 'reset' } : { kind: 'status', status: 503 } })
-  await sources.list(service)
+  await sourceCollection.list(api, service)
   if (turn % 4 === 0) {
-    const made = await alerts.create(service, { ...alert, channel, name: `Soak ${turn}` }).catch(() => undefined)
-    if (made !== undefined) await alerts.update(service, made, { ...alert, channel, name: 'Soaked' })
-    for (const { id, name } of (await alerts.list(service)).items) if (name?.startsWith('Soak')) await alerts.remove(service, id)
+    const made = await alertCollection.create(api, service, { ...alert, channel, name: `Soak ${turn}` }).catch(() => undefined)
+    if (made !== undefined) await alertCollection.update(api, service, made, { ...alert, channel, name: 'Soaked' })
+    for (const { id, name } of (await alertCollection.list(api, service)).items)
+      if (name?.startsWith('Soak')) await alertCollection.remove(api, service, id)
   }
   count()
   if (requests >= ((heap.length + 1) * wanted) / 10) {

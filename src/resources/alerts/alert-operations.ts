@@ -21,6 +21,7 @@ import {
   type AlertBody,
   type AlertFields,
   alertBodySchema,
+  alertCollection,
   alertIntervals,
   alertSchema,
   alertSources,
@@ -132,7 +133,7 @@ export async function changeAlert(
   const kind = createKinds(profile).alerts
   const desired = merge(toAlertBody(current), declared)
   if (unexplained(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
-  return { alert: await api.alerts.update(service, current, composeUpdate(kind, desired, current)), changed: true }
+  return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
 }
 
 /** What a new alert sends: the server refuses null, and any time that is not in UTC. */
@@ -224,7 +225,7 @@ export const listAlerts = defineOperation({
   example: { state: 'ALERT' },
   async run({ api, service }, input) {
     const { items, ...result } = toListResult(
-      await api.alerts.list(service),
+      await alertCollection.list(api, service),
       input.nameContains,
       ({ state }) => !input.state || state === input.state,
     )
@@ -243,7 +244,7 @@ export const getAlert = defineOperation({
   details: alertDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service }, input) {
-    return outputsOf(await api.alerts.get(service, input.alertId), false)
+    return outputsOf(await alertCollection.get(api, service, input.alertId), false)
   },
   report: ({ alert }) => ({
     headline: say`Alert ${nameOf(alert)} is ${data(alert.state || 'in no known state')}`,
@@ -263,7 +264,7 @@ export const deleteAlert = defineOperation({
   details: noDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service }, input) {
-    return { alertId: input.alertId, changed: await api.alerts.remove(service, input.alertId) }
+    return { alertId: input.alertId, changed: await alertCollection.remove(api, service, input.alertId) }
   },
   report: (result) => ({
     headline: result.changed ? say`Deleted alert ${data(result.alertId)}` : say`There was no alert ${data(result.alertId)}`,
@@ -340,7 +341,7 @@ async function meetExisting({ writer, body, existing, second, wish }: Meeting) {
 /** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
 async function findAlike(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
   if (!body.name) throw new InputError([{ name: 'name', message: 'is missing: if-exists looks for the name' }])
-  const { items, mayBeCut } = await api.alerts.list(service)
+  const { items, mayBeCut } = await alertCollection.list(api, service)
   const alike = items.filter((alert) => isAlike(alert, body))
   if (alike.length === 0 && mayBeCut)
     throw new WatchkeeperError('conflict', 'The list of alerts may not be complete, so nobody can tell whether this one exists.')
@@ -353,7 +354,7 @@ const isAlike = (alert: Alert, body: AlertFields): boolean =>
 // The alert bears no marker by which it could be found again for certain, so a lost answer ends in a question to the user.
 async function createOnce(api: WriteApi, service: Service, body: AlertBody & AlertFields): Promise<Alert> {
   try {
-    return await api.alerts.create(service, toAlertRequest(body))
+    return await alertCollection.create(api, service, toAlertRequest(body))
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.kind !== 'may-exist') throw thrown
     throw new WatchkeeperError('may-exist', `${thrown.message}\n${await describeAlike(api, service, body)}`, { cause: thrown })
@@ -362,7 +363,7 @@ async function createOnce(api: WriteApi, service: Service, body: AlertBody & Ale
 
 async function describeAlike(api: WriteApi, service: Service, body: AlertFields): Promise<string> {
   try {
-    const { items } = await api.alerts.list(service)
+    const { items } = await alertCollection.list(api, service)
     const alike = items.filter((alert) => isAlike(alert, body)).map(({ id }) => quote(id))
     return alike.length === 0 ? 'Right now no alert matches it.' : `Right now these alerts match it: ${alike.slice(0, 10).join(', ')}.`
   } catch {
@@ -385,7 +386,7 @@ export const updateAlert = defineOperation({
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
   async run({ api, service, profile, files }, { alertId: id, ...rest }) {
     const declared = await readAlertInput(rest, profile, files.read)
-    const { alert, changed } = await changeAlert({ api, service, profile }, await api.alerts.get(service, id), declared)
+    const { alert, changed } = await changeAlert({ api, service, profile }, await alertCollection.get(api, service, id), declared)
     return outputsOf(alert, changed)
   },
   report: ({ alert, changed }) => ({

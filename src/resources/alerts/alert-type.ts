@@ -1,9 +1,11 @@
 // What plan and apply must know of alerts.
+
 import * as z from 'zod'
+import type { Collection } from '../../api/collection.ts'
 import { withoutEmpty } from '../compare.ts'
 import { markInText, markText, snapshotInText, textStyle, withoutMarkLine, withSnapshotLine } from '../marker.ts'
 import type { Actual, Body, Kind } from '../resource-type.ts'
-import { type Alert, alertBodySchema, toAlertBody } from './alert-wire.ts'
+import { type Alert, alertBodySchema, alertCollection, toAlertBody } from './alert-wire.ts'
 
 /** `knows` says which fields the product behind the API has. The others belong to whoever put them there. */
 export function createAlertKind(knows: (field: string) => boolean): Kind & { readonly section: 'alerts' } {
@@ -13,6 +15,7 @@ export function createAlertKind(knows: (field: string) => boolean): Kind & { rea
   return {
     section: 'alerts',
     noun: 'alert',
+    collection: alertCollection as Collection<Actual, Body>,
     schema: z.object(Object.fromEntries(Object.entries(alertBodySchema.shape).filter(([field]) => knows(field)))),
     clearWith,
     bodyOf: (actual: Actual) => toAlertBody(actual as Alert),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
 
 // Owns what may be sent of an alert: fields, enums and limits as the API documents and its server enforces them.
@@ -107,3 +108,11 @@ export function toAlertBody(alert: Alert): AlertBody {
   } = alert
   return body
 }
+
+export const alertCollection = defineCollection<Alert, AlertBody>({
+  name: 'alerts',
+  noun: 'alert',
+  listing: 'paged',
+  schema: alertSchema,
+  toBody: toAlertBody,
+})

@@ -1,9 +1,9 @@
-// Owns asking the server what it thinks of a dashboard. Nothing is persisted, so the request is as safe to repeat as a read.
 import * as z from 'zod'
-import type { CollectionOptions } from '../../api/collection.ts'
-import { type Service, servicePath, under } from '../../api/path.ts'
+import type { ReadApi } from '../../api/client.ts'
+import { collectionPath } from '../../api/collection.ts'
+import { type Service, under } from '../../api/path.ts'
 import { readOne } from '../../api/wire.ts'
-import type { Dashboard, DashboardBody } from './dashboard-wire.ts'
+import type { DashboardBody } from './dashboard-wire.ts'
 
 const checkSchema = z.object({
   valid: z.boolean(),
@@ -19,25 +19,19 @@ export interface DashboardComplaint {
   readonly message: string
 }
 
-/** Returns what is wrong with the body of a create. */
-export type CheckDashboard = (service: Service, body: DashboardBody) => Promise<readonly DashboardComplaint[]>
-
-type Options = Pick<CollectionOptions<Dashboard>, 'requester' | 'profile' | 'observabilityPath'>
-
-export const createDashboardCheck =
-  ({ requester, profile, observabilityPath }: Options): CheckDashboard =>
-  async (service, body) => {
-    const { value } = await requester.request({
-      method: 'POST',
-      isSafe: true,
-      path: under(under(under(servicePath(service), observabilityPath), 'dashboards'), 'validate'),
-      body,
-      read: readOne(checkSchema),
-      noun: 'dashboard',
-      missing: 'service',
-      permission: profile.permissions.observability,
-    })
-    if (value.valid) return []
-    const told = value.errors.map((error) => ({ path: error.path ?? '', message: error.message }))
-    return told.length > 0 ? told : [{ path: '', message: 'is not valid; the server does not say why' }]
-  }
+/** What the server says is wrong with the body of a create. Nothing is stored, so it is as safe to repeat as a read. */
+export async function checkDashboard(api: ReadApi, service: Service, body: DashboardBody): Promise<readonly DashboardComplaint[]> {
+  const { valid, errors } = await api.read({
+    method: 'POST',
+    isSafe: true,
+    path: under(collectionPath(api, service, 'dashboards'), 'validate'),
+    body,
+    read: readOne(checkSchema),
+    noun: 'dashboard',
+    missing: 'service',
+    permission: api.profile.permissions.observability,
+  })
+  if (valid) return []
+  const complaints = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
+  return complaints.length > 0 ? complaints : [{ path: '', message: 'is not valid; the server does not say why' }]
+}

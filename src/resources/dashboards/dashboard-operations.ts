@@ -7,6 +7,7 @@ import { resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given } from '../../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { alertCollection } from '../alerts/alert-wire.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
@@ -17,6 +18,7 @@ import {
   type DashboardBody,
   type DashboardFields,
   dashboardBodySchema,
+  dashboardCollection,
   dashboardSchema,
   toDashboardBody,
 } from './dashboard-wire.ts'
@@ -105,7 +107,7 @@ export const listDashboards = defineOperation({
   details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards, as the API answered.'), mayBeCut }),
   example: { tag: 'shop' },
   async run({ api, service }, { nameContains: part, tag }) {
-    const list = await api.dashboards.list(service)
+    const list = await dashboardCollection.list(api, service)
     const { items, ...result } = toListResult(list, part, ({ tags }) => tag === undefined || tags.includes(tag))
     return { ...result, dashboards: items }
   },
@@ -122,7 +124,7 @@ export const getDashboard = defineOperation({
   details: dashboardDetails,
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, input) {
-    return outputsOf(await api.dashboards.get(service, input.dashboardId), false)
+    return outputsOf(await dashboardCollection.get(api, service, input.dashboardId), false)
   },
   report: ({ dashboard }) => ({
     headline: say`Dashboard ${nameOf(dashboard)} has ${countOf(dashboard.tiles, 'tile')}`,
@@ -143,7 +145,7 @@ export const createDashboard = defineOperation({
   },
   check: checkDashboardInput,
   async run({ api, service, files }, input) {
-    return outputsOf(await api.dashboards.create(service, toNewDashboard(await readDashboardInput(input, files.read))), true)
+    return outputsOf(await dashboardCollection.create(api, service, toNewDashboard(await readDashboardInput(input, files.read))), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -163,13 +165,13 @@ export const updateDashboard = defineOperation({
   check: checkDashboardInput,
   async run({ api, service, files }, { dashboardId: id, ...input }) {
     const declared = await readDashboardInput(input, files.read)
-    const current = await api.dashboards.get(service, id)
+    const current = await dashboardCollection.get(api, service, id)
     const desired = toDesiredDashboard(current, declared)
     if (unexplained(dashboardKind, sidesOf(dashboardKind, desired, current)).length === 0)
       return { ...outputsOf(current, false), lostAlerts: [] }
     const body = composeUpdate(dashboardKind, desired, current)
     const lost = await findLostAlerts(api, service, current, listOf(body.tiles))
-    return { ...outputsOf(await api.dashboards.update(service, current, body), true), lostAlerts: lost }
+    return { ...outputsOf(await dashboardCollection.update(api, service, current, body), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
@@ -191,9 +193,9 @@ export const deleteDashboard = defineOperation({
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, { dashboardId: id }) {
     if ((await find(api, service, id)) === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
-    const { items } = await api.alerts.list(service)
+    const { items } = await alertCollection.list(api, service)
     const onIt = items.filter((alert) => alert.dashboardId === id).map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
-    const changed = await api.dashboards.remove(service, id)
+    const changed = await dashboardCollection.remove(api, service, id)
     return { dashboardId: id, changed, lostAlerts: changed ? onIt : [] }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
@@ -206,7 +208,7 @@ export const deleteDashboard = defineOperation({
 /** The server answers a deletion of a dashboard that it never had like any other. */
 async function find(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
   try {
-    return await api.dashboards.get(service, id)
+    return await dashboardCollection.get(api, service, id)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return undefined
     throw thrown

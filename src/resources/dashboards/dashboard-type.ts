@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import type { Collection } from '../../api/collection.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
 import { canonicalText, isMarkerTag, markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
 import type { Actual, Body, Kind } from '../resource-type.ts'
 import { builtConfig, declaredDashboard, writtenConfig } from './dashboard-declaration.ts'
-import { type Dashboard, toDashboardBody } from './dashboard-wire.ts'
+import { type Dashboard, dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 
 // Owns which tile or filter of a changed dashboard is which one of those that exist. A tile that loses its id loses its alerts.
 
@@ -71,6 +72,7 @@ const contentOf = ({ config }: Body): string => canonicalText(normalForm(managed
 export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
   section: 'dashboards',
   noun: 'dashboard',
+  collection: dashboardCollection as Collection<Actual, Body>,
   schema: declaredDashboard,
   // The server resets the language with the query, and refuses null as the language of a query.
   clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },

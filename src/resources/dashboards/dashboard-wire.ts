@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 // Owns what may be sent of a dashboard: fields and limits as the API documents them. What a tile shows is the API's to judge.
@@ -58,3 +59,11 @@ export function toDashboardBody(dashboard: Dashboard): DashboardBody {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
   return body
 }
+
+export const dashboardCollection = defineCollection<Dashboard, DashboardBody>({
+  name: 'dashboards',
+  noun: 'dashboard',
+  listing: 'whole',
+  schema: dashboardSchema,
+  toBody: toDashboardBody,
+})

@@ -1,15 +1,17 @@
 // What plan and apply must know of saved searches.
 
+import type { Collection } from '../../api/collection.ts'
 import { declaredSavedSearch } from '../alerts/alert-declaration.ts'
 import { withoutEmpty } from '../compare.ts'
 import { ownTags } from '../dashboards/dashboard-type.ts'
 import { markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
 import type { Actual, Body, Kind } from '../resource-type.ts'
-import { type SavedSearch, toSavedSearchBody } from './saved-search-wire.ts'
+import { type SavedSearch, savedSearchCollection, toSavedSearchBody } from './saved-search-wire.ts'
 
 export const savedSearchKind: Kind & { readonly section: 'savedSearches' } = {
   section: 'savedSearches',
   noun: 'saved search',
+  collection: savedSearchCollection as Collection<Actual, Body>,
   schema: declaredSavedSearch,
   // An update replaces the whole: what it leaves out is gone.
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },

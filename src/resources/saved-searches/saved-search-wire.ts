@@ -1,5 +1,7 @@
 // Owns the wire shape of saved searches, which some products have.
+
 import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 /** A saved search as answered. Fields that are not named here are kept. */
@@ -22,3 +24,11 @@ export function toSavedSearchBody(savedSearch: SavedSearch): SavedSearchBody {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
   return body
 }
+
+export const savedSearchCollection = defineCollection<SavedSearch, SavedSearchBody>({
+  name: 'saved-searches',
+  noun: 'saved search',
+  listing: 'paged',
+  schema: savedSearchSchema,
+  toBody: toSavedSearchBody,
+})

@@ -4,7 +4,7 @@ import { choice } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
 import { countOf, data, ours, say } from '../../report/blocks.ts'
-import { sourceKinds, sourceSchema } from './source-wire.ts'
+import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
   summary: 'Lists the sources of a service: where its logs, traces and metrics come from.',
@@ -21,7 +21,7 @@ export const listSources = defineOperation({
   }),
   example: { kind: 'log' },
   async run({ api, service }, { nameContains: part, kind }) {
-    const list = await api.sources.list(service)
+    const list = await sourceCollection.list(api, service)
     const { items, ...result } = toListResult(list, part, (source) => kind === undefined || source.kind === kind)
     return { ...result, sources: items }
   },

@@ -1,5 +1,7 @@
 // Owns the wire shape of sources: where logs, traces and metrics come from. They are only read.
+
 import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 /** Kinds that the API documents; an answer may hold others. */
@@ -8,3 +10,5 @@ export const sourceKinds = ['log', 'trace', 'metric', 'session', 'promql'] as co
 export const sourceSchema = z.looseObject({ id: wireId, name: nameOrEmpty, kind: z.string().nullish() })
 
 export type Source = z.output<typeof sourceSchema>
+
+export const sourceCollection = defineCollection<Source>({ name: 'sources', noun: 'source', listing: 'whole', schema: sourceSchema })

@@ -54,7 +54,7 @@ describe('the library', () => {
   it('rejects with what the API answered', async () => {
     const missing = client().getAlert({ alertId: '0'.repeat(24) })
     await expect(missing).rejects.toBeInstanceOf(ApiError)
-    await expect(missing).rejects.toMatchObject({ kind: 'not-found', status: 404, attempts: 1, mayHaveActed: false })
+    await expect(missing).rejects.toMatchObject({ kind: 'not-found', status: 404, attempts: 1, outcomeUnknown: false })
   })
 
   it('reads no environment that it was not given', async () => {

@@ -1,10 +1,12 @@
 // S3 to S5, S7 and W4: where requests go, what follows them, and which of them are sent at all.
+
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../../src/core/names.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
 import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
+import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { hostile } from '../../support/corpus.ts'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -34,10 +36,10 @@ describe('S3: the key goes over https, or to this very machine', () => {
 
 describe('S4: no redirect is followed, wherever it leads and whatever was sent', () => {
   const doings: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
-    GET: ({ api }) => api.alerts.list(service),
-    POST: ({ api }) => api.alerts.create(service, { name: 'x' }),
-    PUT: ({ api }) => api.alerts.update(service, { id: ids.alert }, { name: 'x' }),
-    DELETE: ({ api }) => api.alerts.remove(service, ids.alert),
+    GET: ({ api }) => alertCollection.list(api, service),
+    POST: ({ api }) => alertCollection.create(api, service, { name: 'x' }),
+    PUT: ({ api }) => alertCollection.update(api, service, { id: ids.alert }, { name: 'x' }),
+    DELETE: ({ api }) => alertCollection.remove(api, service, ids.alert),
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(doings).map((method) => [status, method] as const))
 

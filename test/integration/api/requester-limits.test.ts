@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type Effect } from '../../../src/emulator/index.ts'
+import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator()
 
-const list = ({ api }: TestSession) => api.alerts.list(service)
+const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 describe('time', () => {
   it('waits as long as the service asks', async () => {
@@ -82,10 +83,10 @@ describe('cancelling', () => {
     const use = async (session: TestSession) => {
       setTimeout(session.stop, 20)
       setTimeout(session.abort, 60)
-      return session.api.alerts.create(service, {})
+      return alertCollection.create(session.api, service, {})
     }
     const error = await apiErrorOf(withSession(emulator(), use, { faults: [{ effect: { kind: 'hang' } }] }))
-    expect(error).toMatchObject({ kind: 'cancelled', mayHaveActed: true })
+    expect(error).toMatchObject({ kind: 'cancelled', outcomeUnknown: true })
     expect(error.message).toContain('The server may have acted all the same')
   })
 })
@@ -111,7 +112,7 @@ describe('errors say what to do', () => {
     const elsewhere = await apiErrorOf(withSession(emulator(), list, { connection: { observabilityPath: 'clickstack' } }))
     expect(elsewhere.kind).toBe('not-served')
     expect(elsewhere.message).toContain('check api-url and observability-path')
-    const unknown = await apiErrorOf(withSession(emulator(), ({ api }) => api.alerts.get(service, '0'.repeat(24))))
+    const unknown = await apiErrorOf(withSession(emulator(), ({ api }) => alertCollection.get(api, service, '0'.repeat(24))))
     expect(unknown.kind).toBe('not-found')
     expect(unknown.message).toContain('There is no such alert')
   })

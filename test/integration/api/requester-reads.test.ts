@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../../src/emulator/index.ts'
+import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator()
 
-const list = ({ api }: TestSession) => api.alerts.list(service)
+const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 describe('a read', () => {
   it.each<[string, Effect]>([
@@ -68,7 +69,7 @@ describe('a read', () => {
 
   it("gives up after the last attempt, with the API's own words", async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 5, effect: { kind: 'status', status: 500 } }] }))
-    expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, mayHaveActed: false })
+    expect(error).toMatchObject({ kind: 'server', status: 500, attempts: 5, outcomeUnknown: false })
     const [what, where] = error.message.split('\n')
     expect(what).toBe('The API answered 500: INJECTED_FAULT: status 500 on request')
     expect(where).toMatch(

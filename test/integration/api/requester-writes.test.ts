@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
-import { toAlertBody } from '../../../src/resources/alerts/alert-wire.ts'
+import { alertCollection, toAlertBody } from '../../../src/resources/alerts/alert-wire.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 import { storeOf } from '../../support/site.ts'
@@ -19,7 +19,7 @@ const alertBody = {
   name: 'Test',
 }
 
-const create = ({ api }: TestSession) => api.alerts.create(service, alertBody)
+const create = ({ api }: TestSession) => alertCollection.create(api, service, alertBody)
 
 describe('a create', () => {
   it.each<[string, Effect]>([
@@ -35,7 +35,7 @@ describe('a create', () => {
     ['an answer without an id', { kind: 'body', text: '{"name":"x"}' }],
   ])('is not sent again after %s, because the server may have acted', async (_, effect) => {
     const error = await apiErrorOf(withSession(emulator(), create, { faults: [{ act: 'after', effect }] }))
-    expect(error).toMatchObject({ kind: 'may-exist', mayHaveActed: true, attempts: 1 })
+    expect(error).toMatchObject({ kind: 'may-exist', outcomeUnknown: true, attempts: 1 })
     expect(error.message).toContain('The server may have created the alert all the same')
     expect(methodsOf(emulator())).toEqual(['POST'])
   })
@@ -51,8 +51,10 @@ describe('a create', () => {
   })
 
   it("is refused for good with the API's own words", async () => {
-    const error = await apiErrorOf(withSession(emulator(), ({ api }) => api.alerts.create(service, { ...alertBody, tileId: 'nope' })))
-    expect(error).toMatchObject({ kind: 'refused', status: 400, mayHaveActed: false })
+    const error = await apiErrorOf(
+      withSession(emulator(), ({ api }) => alertCollection.create(api, service, { ...alertBody, tileId: 'nope' })),
+    )
+    expect(error).toMatchObject({ kind: 'refused', status: 400, outcomeUnknown: false })
     expect(error.message).toContain('BAD_REQUEST: Tile not found')
   })
 })
@@ -61,10 +63,10 @@ describe('an update and a delete', () => {
   const id = '65f5e4a35eedc0de0000001f'
   const stored = () => storeOf(emulator()).alerts.find((alert) => alert.id === id)
   const update = async ({ api }: TestSession, change: object = {}) => {
-    const before = await api.alerts.get(service, id)
-    await api.alerts.update(service, before, { ...toAlertBody(before), name: 'Ours', ...change })
+    const before = await alertCollection.get(api, service, id)
+    await alertCollection.update(api, service, before, { ...toAlertBody(before), name: 'Ours', ...change })
   }
-  const remove = ({ api }: TestSession) => api.alerts.remove(service, id)
+  const remove = ({ api }: TestSession) => alertCollection.remove(api, service, id)
   const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
 
   it.each<[string, Effect]>([
@@ -105,7 +107,7 @@ describe('an update and a delete', () => {
     const session = openSession(emulator().url, {}, theirs)
     const error = await apiErrorOf(update(session))
     await session.close()
-    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', outcomeUnknown: true })
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
     expect(stored()?.name).toBe('Theirs')
   })
@@ -113,7 +115,7 @@ describe('an update and a delete', () => {
   it('what cannot be looked at is not sent again', async () => {
     const unseen: Fault = { match: { method: 'GET' }, nth: 2, times: 9, effect: { kind: 'status', status: 503 } }
     const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), unseen] }))
-    expect(error).toMatchObject({ kind: 'network', method: 'PUT', mayHaveActed: true })
+    expect(error).toMatchObject({ kind: 'network', method: 'PUT', outcomeUnknown: true })
     expect(error.message).toContain('It may be done all the same')
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readWindow, toldWaitMs } from '../../../src/http/rate-limit.ts'
+import { readRateLimitWindow, serverWaitMs } from '../../../src/http/rate-limit.ts'
 
 const now = Date.parse('2026-03-31T12:00:00Z')
 
@@ -27,18 +27,18 @@ describe('toldWaitMs', () => {
     ['the longer of two', { 'retry-after': '1', 'x-ratelimit-reset': '5' }, 6000],
     ['nothing', {}, undefined],
   ])('reads %s', (_, headers, waitMs) => {
-    expect(toldWaitMs(429, headers, now)).toBe(waitMs)
+    expect(serverWaitMs(429, headers, now)).toBe(waitMs)
   })
 
   it('lets the window delay only what the window refused', () => {
-    expect(toldWaitMs(503, { 'x-ratelimit-reset': '5' }, now)).toBeUndefined()
-    expect(toldWaitMs(503, { 'retry-after': '5' }, now)).toBe(5000)
+    expect(serverWaitMs(503, { 'x-ratelimit-reset': '5' }, now)).toBeUndefined()
+    expect(serverWaitMs(503, { 'retry-after': '5' }, now)).toBe(5000)
   })
 
   it('never throws and never waits a negative time', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (retryAfter, reset, date) => {
-        expect(toldWaitMs(429, { 'retry-after': retryAfter, 'x-ratelimit-reset': reset, date }, now) ?? 0).toBeGreaterThanOrEqual(0)
+        expect(serverWaitMs(429, { 'retry-after': retryAfter, 'x-ratelimit-reset': reset, date }, now) ?? 0).toBeGreaterThanOrEqual(0)
       }),
     )
   })
@@ -48,7 +48,7 @@ describe('readWindow', () => {
   const headers = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '8.5' }
 
   it('reads what is left of the window', () => {
-    expect(readWindow({ ...headers, 'x-ratelimit-policy': '10;w=10;comment="fixed window"' })).toEqual({
+    expect(readRateLimitWindow({ ...headers, 'x-ratelimit-policy': '10;w=10;comment="fixed window"' })).toEqual({
       limit: 10,
       remaining: 7,
       resetMs: 8500,
@@ -57,8 +57,8 @@ describe('readWindow', () => {
   })
 
   it('needs all three figures', () => {
-    for (const name of Object.keys(headers)) expect(readWindow({ ...headers, [name]: undefined })).toBeUndefined()
-    expect(readWindow({ ...headers, 'x-ratelimit-limit': '0' })).toBeUndefined()
-    expect(readWindow(headers)?.windowMs).toBeUndefined()
+    for (const name of Object.keys(headers)) expect(readRateLimitWindow({ ...headers, [name]: undefined })).toBeUndefined()
+    expect(readRateLimitWindow({ ...headers, 'x-ratelimit-limit': '0' })).toBeUndefined()
+    expect(readRateLimitWindow(headers)?.windowMs).toBeUndefined()
   })
 })

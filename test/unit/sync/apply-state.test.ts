@@ -1,6 +1,6 @@
 // What became of each change, which ids are known by it, and when to go no further.
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/api/api-error.ts'
+import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
 import { guestOn, guestOnTiles } from '../../../src/resources/lost-alerts.ts'
 import {
@@ -214,9 +214,9 @@ describe('an answer that never came', () => {
     noun: 'dashboard',
     timeoutMs: 1000,
   } as const
-  const end = { attempts: 1, isAfterUnknown: false, decision: { retry: false, because: 'final' }, nowMs: 0 } as const
-  const errorOf = (certainty: 'unknown' | 'not-done') =>
-    new ApiError(facts, { cause: 'connection', certainty, headers: {}, detail: 'the connection was reset' }, end)
+  const end = { attempts: 1, hadUnknownOutcome: false, decision: { retry: false, because: 'final' }, nowMs: 0 } as const
+  const errorOf = (writeOutcome: 'unknown' | 'not-applied') =>
+    new ApiError(explainFailure(facts, { cause: 'connection', writeOutcome, headers: {}, detail: 'the connection was reset' }, end))
 
   it('leaves open what became of the change, and says to run again instead of to look by hand', () => {
     const error = errorOf('unknown')
@@ -230,7 +230,7 @@ describe('an answer that never came', () => {
   })
 
   it('is a failure like any other when nothing was sent', () => {
-    const error = errorOf('not-done')
+    const error = errorOf('not-applied')
     expect(failed(change('a'), error)).toMatchObject({ kind: 'failed', message: error.message })
   })
 })

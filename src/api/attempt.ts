@@ -1,0 +1,128 @@
+import { parseJson } from '../core/json.ts'
+import type { Redact } from '../core/secrets.ts'
+import { quote } from '../core/text.ts'
+import { ExchangeFailure } from '../http/exchange-failure.ts'
+import type { Headers } from '../http/rate-limit.ts'
+import { type Failure, type FailureCause, isTlsCode, writeOutcomeOf } from '../http/retry.ts'
+import { type Answer, connectTimeoutMs, type Exchange, type Transport } from '../http/transport.ts'
+import { errorMessageOf, type Reader, requestIdOf } from './wire.ts'
+
+export interface AttemptSuccess<T> {
+  readonly value: T
+  readonly status: number
+  readonly headers: Headers
+  readonly requestId: string | undefined
+}
+
+export interface AttemptFailure extends Failure {
+  readonly headers: Headers
+  readonly requestId?: string
+  /** Code of a failed exchange. */
+  readonly code?: string
+  /** What happened, in words that hold no secret and no control character. */
+  readonly detail: string
+  /** Whether an error answer was the API's own: JSON, or the plain text that the product sends for some. A page of HTML is not. */
+  readonly isFromApi?: boolean
+}
+
+export type Outcome<T> = { readonly success: AttemptSuccess<T> } | { readonly failure: AttemptFailure }
+
+export interface AttemptOptions<T> {
+  readonly transport: Transport
+  readonly exchange: Exchange
+  readonly read: Reader<T>
+  /** Takes secrets out of foreign words before they are cut to size: half a secret would not be recognized any more. */
+  readonly redact: Redact
+}
+
+export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>> {
+  try {
+    return judge(await options.transport.exchange(options.exchange), options)
+  } catch (thrown) {
+    if (thrown instanceof ExchangeFailure) return { failure: failureOfExchange(thrown, options.exchange.timeoutMs) }
+    throw thrown
+  }
+}
+
+function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): Outcome<T> {
+  const { status, headers } = answer
+  if (status >= 300 && status < 400) return { failure: failureOfRedirect(answer, exchange.url) }
+  const parsed = parse(answer.text, redact)
+  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
+  const known = { status, headers, ...(requestId !== undefined && { requestId }) }
+  if (status >= 400) {
+    const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
+    const writeOutcome = writeOutcomeOf({ status, readable: true })
+    const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
+    return { failure: { ...known, cause: 'status', writeOutcome, isFromApi, detail: quote(said.trim()) } }
+  }
+  const unsure = { ...known, writeOutcome: writeOutcomeOf({ status, readable: false }) }
+  if ('problem' in parsed) return { failure: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
+  const result = read(parsed.json, headers)
+  if ('mismatch' in result && answer.text === '') return { failure: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
+  if ('mismatch' in result)
+    return { failure: { ...unsure, cause: 'unfit', detail: withWords(result.mismatch, redact(errorMessageOf(parsed.json) ?? '')) } }
+  return { success: { value: result.value, status, headers, requestId } }
+}
+
+// It goes into outputs and messages as it is, so that one that holds a secret is none.
+function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
+  const requestId = requestIdOf(json, headers['x-request-id'])
+  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
+}
+
+const withWords = (mismatch: string, words: string): string => (words === '' ? mismatch : `${mismatch}; the API said: ${quote(words)}`)
+
+function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
+  if (text === '') return { json: undefined }
+  try {
+    return { json: parseJson(text) }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(redact(text)))}` }
+  }
+}
+
+/** Where the words of an error page are, if it has any. */
+const longestPage = 20_000
+
+// What a person would read on a page of HTML. It is quoted like any foreign text, so nothing depends on finding every tag.
+function bareText(whole: string): string {
+  const text = whole.slice(0, longestPage)
+  return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
+}
+
+function failureOfRedirect({ status, headers }: Answer, from: URL): AttemptFailure {
+  const location = headers.location
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined
+  const detail = target === undefined ? 'a redirect without a usable target' : `a redirect to ${target}`
+  return { cause: 'redirect', status, headers, writeOutcome: writeOutcomeOf({ status, readable: false }), detail }
+}
+
+function failureOfExchange(failure: ExchangeFailure, timeoutMs: number): AttemptFailure {
+  const { code, proxyStatus } = failure
+  const base = { headers: {}, code, writeOutcome: writeOutcomeOf({ code }), ...(proxyStatus !== undefined && { status: proxyStatus }) }
+  return { ...base, cause: causeOf(code), detail: detailOf(failure, timeoutMs) }
+}
+
+function causeOf(code: string): FailureCause {
+  if (code === 'PROXY_REFUSED') return 'proxy'
+  if (code === 'ENOTFOUND') return 'lookup'
+  if (code === 'TOO_LARGE') return 'too-large'
+  if (code.startsWith('BAD_')) return 'unreadable'
+  if (isTlsCode(code)) return 'tls'
+  return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
+}
+
+function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
+  if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return bytes === 0 ? `connection closed before an answer (${code})` : `connection closed after ${bytes} bytes of the answer (${code})`
+  }
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1000} s (${code})`
+  if (causeOf(code) === 'timeout') {
+    const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
+    return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
+  }
+  return `${quote(message)} (${code})`
+}
