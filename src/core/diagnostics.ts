@@ -1,28 +1,35 @@
-// Owns where in a file something stands.
-
-export interface Place {
-  /** As the user named it: a path, or an input. */
-  readonly file: string
-  /** From 1; undefined when it is about the file as a whole. */
-  readonly line?: number | undefined
-  readonly column?: number | undefined
-}
-
-/** `file:line:column`. */
-export const formatPlace = ({ file, line, column }: Place): string => [file, line, column].filter((part) => part !== undefined).join(':')
-
-// Owns what is found wrong in files: by which rule, how bad, and where.
+import * as z from 'zod'
 
 export const severities = ['error', 'warning', 'note'] as const
 
 export type Severity = (typeof severities)[number]
 
-export interface Finding {
-  /** Id of the rule, for configuration and for SARIF. */
-  readonly rule: string
-  readonly severity: Severity
-  readonly message: string
-  readonly place: Place
-}
+export const locationSchema = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
 
-export const failing = (findings: readonly Finding[]): readonly Finding[] => findings.filter(({ severity }) => severity === 'error')
+/** Part of a file, or an input, as the user named it. Lines and columns count from 1; without them it is about the whole. */
+export type Location = Readonly<z.infer<typeof locationSchema>>
+
+export const diagnosticSchema = z.object({
+  rule: z.string().describe('Id of the rule.'),
+  severity: z.enum(severities),
+  message: z.string(),
+  location: locationSchema.describe('File, line and column, from 1.'),
+})
+
+/** Something to correct or to know in a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
+export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
+
+/** `file:line:column`. */
+export const formatLocation = ({ file, line, column }: Location): string =>
+  [file, line, column].filter((part) => part !== undefined).join(':')
+
+export const errorsIn = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity === 'error')
+
+/** The `limit` most severe ones, in their original order. */
+export function mostSevere(diagnostics: readonly Diagnostic[], limit: number): readonly Diagnostic[] {
+  if (diagnostics.length <= limit) return diagnostics
+  const bySeverity = diagnostics.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+  const kept = new Set(bySeverity.slice(0, limit))
+  return diagnostics.filter((one) => kept.has(one))
+}

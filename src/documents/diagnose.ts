@@ -1,24 +1,24 @@
-// Owns turning what a schema complains about into sentences, each with its place in the text.
+// Owns turning the issues of a schema into diagnostics, each with its place in the text.
 import * as z from 'zod'
-import type { Place } from '../core/diagnostics.ts'
+import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import type { ReadDocument, ValuePath } from './document.ts'
 import { coreOf, knownKeys, metaOf, nearestOption, schemaAt, valueAt } from './schema-facts.ts'
 
-export interface Complaint {
-  readonly place: Place
-  readonly message: string
-}
-
-/** Marks a complaint whose message needs no list of what is accepted. */
+/** Marks an issue whose message needs no list of what is accepted. */
 export const saysItAll = true
 
 /** Keys of one map; whoever has more of them meant another kind of file. */
 const mostUnknown = 20
 
 /** One for each thing that is wrong; the path is where in the document the checked value stands. */
-export function complaintsOf(error: z.ZodError, document: ReadDocument, schema: z.ZodType, base: ValuePath = []): readonly Complaint[] {
+export function schemaDiagnostics(
+  error: z.ZodError,
+  document: ReadDocument,
+  schema: z.ZodType,
+  base: ValuePath = [],
+): readonly Diagnostic[] {
   const subject = { document, schema, base, value: valueAt(document.value, base) }
   return error.issues.flatMap((issue) => meantIssues(issue, subject)).flatMap((issue) => describe(issue, subject))
 }
@@ -31,11 +31,11 @@ interface Subject {
   readonly value: unknown
 }
 
-/** Of several forms that a value may have, the complaints of the one that was most likely meant. */
+/** Of several forms that a value may have, the issues of the one that was most likely meant. */
 function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, 'schema' | 'value'>): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
-  // Where the forms have a sentence of their own, it says more than the complaints of one of them.
+  // Where the forms have a sentence of their own, it says more than the issues of one of them.
   if (!(union instanceof z.ZodUnion) || metaOf(union).accepts !== undefined) return [issue]
   const inner = valueAt(value, issue.path)
   const option = nearestOption(union, inner)
@@ -46,31 +46,33 @@ function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, '
     .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Complaint[] {
+function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Diagnostic[] {
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(formOf(field, value))
-    const named = issue.keys.slice(0, mostUnknown).map((key) => ({
-      place: document.placeOfKey([...path, key]),
+    const named = issue.keys.slice(0, mostUnknown).map((key) => {
       // Another form of the same thing has it.
-      message: `${inside(path)}"${quote(key, 60)}" ${known.includes(key) ? 'does not go with what stands beside it' : `is not known${didYouMean(key, known)}`}`,
-    }))
+      const problem = known.includes(key) ? 'does not go with what stands beside it' : `is not known${didYouMean(key, known)}`
+      return toDiagnostic(document.locationOfKey([...path, key]), `${inside(path)}"${quote(key, 60)}" ${problem}`)
+    })
     const rest = issue.keys.length - named.length
-    return rest === 0 ? named : [...named, { place: document.placeOf(path), message: `${inside(path)}${rest} more keys are not known` }]
+    return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${inside(path)}${rest} more keys are not known`)]
   }
   const accepted = acceptedBy(field) || whyNot(issue, field)
   // What is not there is looked for where the thing begins that lacks it.
-  if (value === undefined) return [{ place: document.placeOfKey(path.slice(0, -1)), message: `${inside(path)}is missing${accepted}` }]
+  if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${inside(path)}is missing${accepted}`)]
   const isSecret = field !== undefined && metaOf(field).secret === true
   const given = isSecret ? 'what stands here' : quote(JSON.stringify(value) ?? '', 80)
-  const complaint =
+  const problem =
     issue.code === 'custom' && issue.params?.saysItAll === saysItAll
       ? `${given} ${issue.message}`
       : `${given} is not accepted${accepted}${nearestWord(issue, value)}`
-  return [{ place: document.placeOf(path), message: `${inside(path)}${complaint}` }]
+  return [toDiagnostic(document.locationOf(path), `${inside(path)}${problem}`)]
 }
+
+const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'schema', severity: 'error', location, message })
 
 function formOf(field: z.core.$ZodType | undefined, value: unknown): z.core.$ZodType | undefined {
   const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined

@@ -14,13 +14,11 @@ import {
   type Pair,
   type ParsedNode,
   Parser,
-  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 import { fromText } from '../core/decimal.ts'
-import type { Place } from '../core/diagnostics.ts'
+import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
-import type { Complaint } from './diagnose.ts'
 
 // Owns parsing YAML text within bounds: what is too long or too deep is refused before anything is built of it.
 
@@ -213,7 +211,7 @@ function keysOf(map: YAMLMap): readonly string[] {
   return [...seen]
 }
 
-// Owns reading one YAML or JSON document that a person wrote: strict, bounded, every complaint with its place.
+// Owns reading one YAML or JSON document that a person wrote: strict, bounded, every diagnostic with its location.
 
 /** As much as a file may have. What takes the parser time and memory is bounded in parse-yaml.ts, what the text may stand for in extent.ts. */
 const largestBytes = 5 * 1024 * 1024
@@ -227,48 +225,48 @@ export type ValuePath = readonly PropertyKey[]
 export interface ReadDocument {
   readonly value: unknown
   /** Where a value stands, or the nearest one around it that is there. */
-  placeOf(path: ValuePath): Place
+  locationOf(path: ValuePath): Location
   /** The same of the key that names the value. */
-  placeOfKey(path: ValuePath): Place
+  locationOfKey(path: ValuePath): Location
 }
 
-export type Reading = ReadDocument | { readonly complaints: readonly Complaint[] }
+export type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
 
 /** `name` is what messages call the text: an input or a file. Duplicate keys, several documents and warnings are errors. */
 export function readDocument(text: string, name: string): Reading {
   if (Buffer.byteLength(text) > largestBytes) return refuse(name, 'is larger than 5 MiB')
   if (noText.test(text)) return refuse(name, 'holds control characters: it is no text in UTF-8')
   const parsed = parseYaml(text.replace(/^\ufeff/, ''))
-  const at = (offset: number): Place => {
+  const at = (offset: number): Location => {
     const { line, col } = parsed.lines.linePos(offset)
     return { file: name, line, column: col }
   }
-  if ('message' in parsed) return { complaints: [{ place: at(parsed.offset), message: parsed.message }] }
+  if ('message' in parsed) return { diagnostics: [toDiagnostic(at(parsed.offset), parsed.message)] }
   const [document, second] = parsed.documents
   const mistakes = document === undefined ? [] : [...document.errors, ...document.warnings]
-  if (mistakes.length > 0) return { complaints: mistakes.slice(0, mostMistakes).map((mistake) => toComplaint(mistake, at)) }
+  if (mistakes.length > 0)
+    return {
+      diagnostics: mistakes.slice(0, mostMistakes).map(({ pos, message }) => toDiagnostic(at(pos[0]), printable(clip(message, 200)))),
+    }
   if (second !== undefined) return refuse(name, 'holds more than one document')
   if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse(name, 'is empty')
   const extent = measure(document.contents)
-  if ('message' in extent) return { complaints: [{ place: at(startOf(extent.node)), message: extent.message }] }
+  if ('message' in extent) return { diagnostics: [toDiagnostic(at(startOf(extent.node)), extent.message)] }
   const wrong = extent.scalars.flatMap((node) => {
     const message = whyNoNumber(node)
-    return message === undefined ? [] : [{ place: at(startOf(node)), message }]
+    return message === undefined ? [] : [toDiagnostic(at(startOf(node)), message)]
   })
-  return wrong.length > 0 ? { complaints: wrong.slice(0, mostMistakes) } : { value: extent.value, ...placesIn(document, at) }
+  return wrong.length > 0 ? { diagnostics: wrong.slice(0, mostMistakes) } : { value: extent.value, ...locationsIn(document, at) }
 }
 
 /** Comments alone, or a bare `---`. An explicit `null` is a value, though never the one that is wanted. */
 const isNothing = (node: Node): boolean => isScalar(node) && node.value === null && !node.source
 
-const refuse = (file: string, message: string): Reading => ({ complaints: [{ place: { file }, message }] })
+const refuse = (file: string, message: string): Reading => ({ diagnostics: [toDiagnostic({ file }, message)] })
 
-type At = (offset: number) => Place
+type At = (offset: number) => Location
 
-const toComplaint = (complaint: YAMLError, at: At): Complaint => ({
-  place: at(complaint.pos[0]),
-  message: printable(clip(complaint.message, 200)),
-})
+const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'syntax', severity: 'error', location, message })
 
 /** A number that is not what stands in the text any more: nobody should be charged, or woken, by it. */
 function whyNoNumber(node: Node): string | undefined {
@@ -297,7 +295,7 @@ const pairsByKey = (map: YAMLMap): PairsByKey =>
 
 const startOf = (node: unknown): number => (node as Partial<Node> | undefined)?.range?.[0] ?? 0
 
-function placesIn(document: Document.Parsed, at: At): Pick<ReadDocument, 'placeOf' | 'placeOfKey'> {
+function locationsIn(document: Document.Parsed, at: At): Pick<ReadDocument, 'locationOf' | 'locationOfKey'> {
   // Each map is indexed once: a file may declare thousands of objects, and be wrong in each of them.
   const indexes = new Map<YAMLMap, PairsByKey>()
   const pairOf = (map: unknown, key: PropertyKey | undefined): Pair | undefined => {
@@ -316,7 +314,7 @@ function placesIn(document: Document.Parsed, at: At): Pick<ReadDocument, 'placeO
     return node
   }
   return {
-    placeOf: (path) => at(startOf(nodeAt(path))),
-    placeOfKey: (path) => at(startOf(pairOf(nodeAt(path.slice(0, -1)), path.at(-1))?.key ?? nodeAt(path))),
+    locationOf: (path) => at(startOf(nodeAt(path))),
+    locationOfKey: (path) => at(startOf(pairOf(nodeAt(path.slice(0, -1)), path.at(-1))?.key ?? nodeAt(path))),
   }
 }

@@ -4,10 +4,10 @@ import type { ValuePath } from './document.ts'
 
 export interface Interpolation {
   readonly value: unknown
-  readonly complaints: readonly { readonly path: ValuePath; readonly message: string }[]
+  readonly errors: readonly { readonly path: ValuePath; readonly message: string }[]
 }
 
-export interface Surroundings {
+export interface InterpolateOptions {
   /** The value of a variable; undefined when it is not set. */
   readonly variable: (name: string) => string | undefined
   /** Whether a text stands at this path whatever it looks like. */
@@ -25,29 +25,29 @@ const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENT
 
 const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
 
-export function interpolate(value: unknown, around: Surroundings, path: ValuePath = []): Interpolation {
-  if (typeof value === 'string') return interpolateText(value, around, path)
-  if (typeof value !== 'object' || value === null) return { value, complaints: [] }
+export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
+  if (typeof value === 'string') return interpolateText(value, options, path)
+  if (typeof value !== 'object' || value === null) return { value, errors: [] }
   const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
-  const done = entries.map(([name, item]) => [name, interpolate(item, around, [...path, name])] as const)
-  const complaints = done.flatMap(([, one]) => one.complaints)
-  if (Array.isArray(value)) return { value: done.map(([, one]) => one.value), complaints }
-  return { value: Object.fromEntries(done.map(([name, one]) => [name, one.value])), complaints }
+  const done = entries.map(([name, item]) => [name, interpolate(item, options, [...path, name])] as const)
+  const errors = done.flatMap(([, one]) => one.errors)
+  if (Array.isArray(value)) return { value: done.map(([, one]) => one.value), errors }
+  return { value: Object.fromEntries(done.map(([name, one]) => [name, one.value])), errors }
 }
 
-function interpolateText(text: string, { variable, isText }: Surroundings, path: ValuePath): Interpolation {
-  if (!text.includes('${{')) return { value: text, complaints: [] }
-  const complaints: { path: ValuePath; message: string }[] = []
+function interpolateText(text: string, { variable, isText }: InterpolateOptions, path: ValuePath): Interpolation {
+  if (!text.includes('${{')) return { value: text, errors: [] }
+  const errors: { path: ValuePath; message: string }[] = []
   const replaced = text.replace(expression, (whole, within: string, end: string) => {
     const inside = within.trim()
     const name = end === '' ? undefined : known.exec(inside)?.[1]
     const found = name === undefined || mayBeCredential(name) ? undefined : variable(name)
     if (found !== undefined) return found
-    complaints.push({ path, message: end === '' ? `\${{ ${quote(inside, 60)} is not closed` : whyNot(inside, name) })
+    errors.push({ path, message: end === '' ? `\${{ ${quote(inside, 60)} is not closed` : whyNot(inside, name) })
     return whole
   })
   const isAlone = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
-  return { value: isAlone && complaints.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, complaints }
+  return { value: isAlone && errors.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, errors }
 }
 
 function whyNot(inside: string, name: string | undefined): string {

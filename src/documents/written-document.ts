@@ -1,9 +1,9 @@
 // Owns what users write as a whole document, inline or in a file.
 import type * as z from 'zod'
-import { formatPlace } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import { InputError, type Problem } from '../core/errors.ts'
 import { filePath, longText } from '../operation/fields.ts'
-import { type Complaint, complaintsOf } from './diagnose.ts'
+import { schemaDiagnostics } from './diagnose.ts'
 import { readDocument } from './document.ts'
 
 export const documentText = (noun: string) => longText(`The ${noun} as YAML or JSON, in the API's field names.`, 1_000_000).optional()
@@ -12,15 +12,15 @@ export const documentFile = (noun: string) => filePath(`File with the ${noun} as
 
 /**
  * Parses and checks. Throws an InputError that lists everything wrong, each with its place. `schemaFor` chooses by what was
- * written, so that complaints are about the one form that was meant.
+ * written, so that diagnostics are about the one form that was meant.
  */
 export function readWritten<T>(text: string, name: string, schemaFor: z.ZodType<T> | ((value: unknown) => z.ZodType<T>)): T {
   const document = readDocument(text, name)
-  if ('complaints' in document) throw new InputError(document.complaints.map(toProblem))
+  if ('diagnostics' in document) throw new InputError(document.diagnostics.map(toProblem))
   const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
   const parsed = schema.safeParse(document.value)
   if (parsed.success) return parsed.data
-  throw new InputError(complaintsOf(parsed.error, document, schema).map(toProblem))
+  throw new InputError(schemaDiagnostics(parsed.error, document, schema).map(toProblem))
 }
 
-const toProblem = ({ place, message }: Complaint): Problem => ({ name: formatPlace(place), message })
+const toProblem = ({ location, message }: Diagnostic): Problem => ({ name: formatLocation(location), message })

@@ -4,7 +4,7 @@ import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import type { Problem } from '../core/errors.ts'
 import type { Block, Line } from '../report/blocks.ts'
 import type { LintSettings } from '../sync/lint.ts'
@@ -70,10 +70,8 @@ export interface Report {
   readonly headline: Line
   readonly blocks: readonly Block[]
   /** What belongs beside lines of the user's files. */
-  readonly annotations?: readonly Annotation[]
+  readonly annotations?: readonly Diagnostic[]
 }
-
-export type Annotation = Omit<Finding, 'rule'>
 
 /** A file that the user asked for. */
 export interface OutputFile {

@@ -1,10 +1,11 @@
 // Owns what every surface gets when a run is over, and the result document that outputs, file and `--json` share.
 
 import { ApiError } from '../api/api-error.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { exitCodes, type WatchkeeperError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { type Block, join, type Line, type Status, say, toPlainText } from '../report/blocks.ts'
-import type { Annotation, Operation, OutputFile, Report, Verdict } from './operation.ts'
+import type { Operation, OutputFile, Report, Verdict } from './operation.ts'
 
 /** The full result: what every operation says, and the fields of its own beside it. */
 export interface ResultDocument {
@@ -29,7 +30,7 @@ export interface Finished {
   readonly blocks: readonly Block[]
   /** What the user asked to be written besides. */
   readonly files: readonly OutputFile[]
-  readonly annotations: readonly Annotation[]
+  readonly annotations: readonly Diagnostic[]
   /** A gate failed, or nothing could be judged; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   /** As the command line exits. */

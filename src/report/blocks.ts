@@ -1,3 +1,5 @@
+import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
+
 // Owns a line of text that remembers which parts are ours and which came from somewhere else. Foreign by default:
 // whoever writes a report cannot forget to escape, because a plain string is data.
 
@@ -58,23 +60,20 @@ export const countOf = (things: readonly unknown[], noun: string): Ours => count
 
 // Owns what is found wrong in files, as a report shows it.
 
-type Findings = Extract<Block, { kind: 'findings' }>
+type DiagnosticsBlock = Extract<Block, { kind: 'diagnostics' }>
 
-const words: Readonly<Record<FindingLine['severity'], string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
-
-/** The worst of them, as many as there is room for, in the order that they had. */
-export function worstOf<F extends Pick<FindingLine, 'severity'>>(findings: readonly F[], most: number): readonly F[] {
-  if (findings.length <= most) return findings
-  const order = Object.keys(words)
-  const kept = new Set(findings.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)).slice(0, most))
-  return findings.filter((one) => kept.has(one))
-}
+const words: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
 
 /** For places that have tables. */
-export const toTable = ({ findings }: Findings): Extract<Block, { kind: 'table' }> => ({
+export const toTable = ({ diagnostics }: DiagnosticsBlock): Extract<Block, { kind: 'table' }> => ({
   kind: 'table',
-  columns: [{ title: 'Severity' }, { title: 'Place' }, { title: 'Finding' }, { title: 'Rule' }],
-  rows: findings.map(({ severity, place, message, rule }) => [[ours(words[severity])], [data(place)], [sentence(message)], [ours(rule)]]),
+  columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+  rows: diagnostics.map(({ severity, location, message, rule }) => [
+    [ours(words[severity])],
+    [data(formatLocation(location))],
+    [sentence(message)],
+    [ours(rule)],
+  ]),
 })
 
 // Owns what a report is made of. Blocks are values: markdown.ts and terminal.ts render the same ones.
@@ -97,15 +96,6 @@ export interface Point {
   readonly settled?: number
 }
 
-export interface FindingLine {
-  readonly severity: 'error' | 'warning' | 'note'
-  /** `file:line:column`. */
-  readonly place: string
-  readonly message: string
-  /** Ours. */
-  readonly rule: string
-}
-
 /** `~` stands for what changed and is shown in one line. */
 export interface DiffLine {
   readonly sign: '+' | '-' | '~' | ' '
@@ -122,7 +112,7 @@ export type Block =
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
   /** What is wrong with files: a table on a page, a line each in a terminal. */
-  | { readonly kind: 'findings'; readonly findings: readonly FindingLine[] }
+  | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
   /** What differs, as a review shows it. */
   | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
   | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
@@ -138,8 +128,8 @@ export function isEmpty(block: Block): boolean {
       return block.rows.length === 0
     case 'facts':
       return block.facts.length === 0
-    case 'findings':
-      return block.findings.length === 0
+    case 'diagnostics':
+      return block.diagnostics.length === 0
     case 'diff':
       return block.lines.length === 0
     case 'details':

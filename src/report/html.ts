@@ -40,7 +40,7 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<dl class="facts">${block.facts.map(({ label, value }) => `<div><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
       return renderTable(block)
-    case 'findings':
+    case 'diagnostics':
       return renderTable(toTable(block))
     case 'diff':
       return `<pre>${block.lines.map(({ sign, text }) => wrapped(diffTags[sign], htmlText(`${sign} ${text}`))).join('\n')}</pre>`

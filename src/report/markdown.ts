@@ -27,14 +27,14 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
 /** Undefined when not even a part of the block fits. */
 function renderBlock(block: Block, room: number): string | undefined {
   if (block.kind === 'table') return renderTable(block, room)
-  if (block.kind === 'findings') return renderTable(toTable(block), room)
+  if (block.kind === 'diagnostics') return renderTable(toTable(block), room)
   if (block.kind === 'diff') return renderDiff(block, room)
   if (block.kind === 'details') return renderDetails(block, room)
   const text = renderWhole(block)
   return bytesOf(text) + 2 <= room ? text : undefined
 }
 
-function renderWhole(block: Exclude<Block, { kind: 'table' | 'findings' | 'diff' | 'details' }>): string {
+function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
   switch (block.kind) {
     case 'verdict':
       return `### ${emoji[block.status]} ${renderLine(block.line)}`

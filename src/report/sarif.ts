@@ -1,24 +1,17 @@
-// Owns findings as SARIF 2.1.0, which code scanning and editors read.
+// Owns diagnostics as SARIF 2.1.0, which code scanning and editors read.
+import { type Diagnostic, type Location, mostSevere, type Severity } from '../core/diagnostics.ts'
 import { version } from '../core/version.ts'
-import { worstOf } from './blocks.ts'
 
 export interface SarifRule {
   readonly id: string
   readonly description: string
-  readonly severity: 'error' | 'warning' | 'note'
-}
-
-export interface SarifFinding {
-  readonly rule: string
-  readonly severity: 'error' | 'warning' | 'note'
-  readonly message: string
-  readonly place: { readonly file: string; readonly line?: number | undefined; readonly column?: number | undefined }
+  readonly severity: Severity
 }
 
 /** Code scanning refuses a run with more results. */
 const mostResults = 25_000
 
-export function renderSarif(rules: readonly SarifRule[], findings: readonly SarifFinding[]): string {
+export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly Diagnostic[]): string {
   const driver = {
     name: 'watchkeeper',
     version,
@@ -31,12 +24,14 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
       defaultConfiguration: { level: severity },
     })),
   }
-  const results = worstOf(findings, mostResults).map(({ rule, severity, message, place }) => ({
+  const results = mostSevere(diagnostics, mostResults).map(({ rule, severity, message, location }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,
     message: { text: message },
-    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(place.file), uriBaseId: '%SRCROOT%' }, region: regionOf(place) } }],
+    locations: [
+      { physicalLocation: { artifactLocation: { uri: toUri(location.file), uriBaseId: '%SRCROOT%' }, region: regionOf(location) } },
+    ],
   }))
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -47,7 +42,7 @@ export function renderSarif(rules: readonly SarifRule[], findings: readonly Sari
 }
 
 // Code scanning shows nothing that has no line: what is about a whole file stands at its first.
-const regionOf = ({ line = 1, column }: SarifFinding['place']) => ({
+const regionOf = ({ line = 1, column }: Location) => ({
   startLine: line,
   ...(column !== undefined && { startColumn: column }),
 })

@@ -1,7 +1,8 @@
 // Owns a report as lines of text, for terminals and logs. Colour is the caller's choice and never the only sign.
 import { styleText } from 'node:util'
+import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { printable } from '../core/text.ts'
-import { type Block, isEmpty, type Line, longestSentence, type Status, worstOf } from './blocks.ts'
+import { type Block, isEmpty, type Line, longestSentence, type Status } from './blocks.ts'
 import { sparkline } from './chart.ts'
 import { terminalData } from './escape.ts'
 
@@ -43,8 +44,8 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return alignColumns(block.facts.map(({ label, value }) => [paint(style, 'dim', label), renderLine(value, style)]))
     case 'table':
       return renderTable(block, style)
-    case 'findings':
-      return renderFindings(block, style)
+    case 'diagnostics':
+      return renderDiagnostics(block, style)
     case 'diff':
       return block.lines.map(({ sign, text }) =>
         sign === ' ' ? `  ${printable(text)}`.trimEnd() : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
@@ -76,22 +77,23 @@ function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>
 
 const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
-const findingColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
+const diagnosticColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
 
-/** More findings than this are not read one by one; those are the worst, in the order of their places. */
-const mostFindings = 100
+/** More diagnostics than this are not read one by one; those are the worst, in the order of their places. */
+const mostDiagnostics = 100
 
 /** As compilers print them: a line each, which terminals and editors turn into links. */
-function renderFindings({ findings }: Extract<Block, { kind: 'findings' }>, style: TerminalStyle): readonly string[] {
-  const worst = worstOf(findings, mostFindings)
-  const width = Math.max(...worst.map(({ place }) => displayWidth(terminalData(place))))
-  const lines = worst.map(({ severity, place, message, rule }) => {
-    const where = terminalData(place)
+function renderDiagnostics({ diagnostics }: Extract<Block, { kind: 'diagnostics' }>, style: TerminalStyle): readonly string[] {
+  const worst = mostSevere(diagnostics, mostDiagnostics)
+  const locations = worst.map(({ location }) => terminalData(formatLocation(location)))
+  const width = Math.max(...locations.map(displayWidth))
+  const lines = worst.map(({ severity, message, rule }, i) => {
+    const where = locations[i] ?? ''
     const gap = ' '.repeat(width - displayWidth(where))
-    const word = paint(style, findingColors[severity], severity.padEnd('warning'.length))
+    const word = paint(style, diagnosticColors[severity], severity.padEnd('warning'.length))
     return `${where}${gap}  ${word}  ${terminalData(message, longestSentence)}  ${paint(style, 'dim', `(${rule})`)}`
   })
-  const rest = findings.length - worst.length
+  const rest = diagnostics.length - worst.length
   return rest === 0 ? lines : [...lines, `… ${rest} more: see ${wholeOf(style)}`]
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
-import type { Finding, Place } from '../core/diagnostics.ts'
+import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { pass, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, ours, say } from '../report/blocks.ts'
@@ -46,13 +46,13 @@ export const lossRules = {
 export interface Losses {
   /** The changes, with alerts that must be created anew as such. */
   readonly changes: readonly Change[]
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 interface Gone {
   /** `tile "Error rate" of dashboard "Checkout" goes`. */
   readonly words: string
-  readonly place: Place
+  readonly location: Location
   /** What takes it away. */
   readonly by: Change
 }
@@ -64,7 +64,7 @@ export function accountForLosses(changes: readonly Change[], alerts: readonly Al
   const hidden = hiddenTiles(changes, alerts)
   const gone = new Map([...changes.flatMap((change) => goneWith(change, kinds)), ...hidden.flatMap(goneWithUpdate)])
   const warnings = hidden.filter(({ change }) => !isWritten(change)).map(warningFor)
-  if (gone.size === 0) return { changes, findings: warnings }
+  if (gone.size === 0) return { changes, diagnostics: warnings }
   const lost = new Map(
     alerts.flatMap((alert) => {
       const cause = gone.get(alert.tileId ?? '') ?? gone.get(alert.savedSearchId as string)
@@ -72,14 +72,14 @@ export function accountForLosses(changes: readonly Change[], alerts: readonly Al
     }),
   )
   const planned = new Map(changes.filter(({ section }) => section === 'alerts').flatMap((one) => (one.id ? [[one.id, one] as const] : [])))
-  const findings = [...lost.values()].flatMap(({ alert, cause }) => {
+  const diagnostics = [...lost.values()].flatMap(({ alert, cause }) => {
     const change = planned.get(alert.id)
     if (change !== undefined && (change.action === 'delete' || !staysOn(change, gone))) return []
-    return [findingFor(alert, cause, change)]
+    return [diagnosticFor(alert, cause, change)]
   })
   const known = Map.groupBy(lost.values(), ({ cause }) => cause.by)
   const counted = changes.map((change) => withGone(replaced(change, lost.get(change.id ?? '')?.cause), gone, known.get(change)))
-  return { changes: counted, findings: [...findings, ...warnings] }
+  return { changes: counted, diagnostics: [...diagnostics, ...warnings] }
 }
 
 /** On a tile with the same id of another dashboard, such as a copy. */
@@ -113,13 +113,15 @@ const hiddenWords = ({ name }: Change): string => `a tile of dashboard "${quote(
 /** A delete takes all tiles, listed or not; everything else that is written replaces the tiles by those that are listed. */
 function goneWithUpdate({ alert, change }: HiddenTile): readonly (readonly [string, Gone])[] {
   if (!isWritten(change)) return []
-  return [[alert.tileId ?? '', { words: `${hiddenWords(change)} goes with every update`, place: change.place ?? nowhere, by: change }]]
+  return [
+    [alert.tileId ?? '', { words: `${hiddenWords(change)} goes with every update`, location: change.location ?? nowhere, by: change }],
+  ]
 }
 
-const warningFor = ({ alert, change }: HiddenTile): Finding => ({
+const warningFor = ({ alert, change }: HiddenTile): Diagnostic => ({
   rule: 'hidden-tile',
   severity: 'warning',
-  place: change.place ?? nowhere,
+  location: change.location ?? nowhere,
   message: `dashboards.${change.key}: the alert ${nameOf(alert)} is on ${hiddenWords(change)}: it may have more such tiles, and an update would delete them`,
 })
 
@@ -144,29 +146,29 @@ function replaced(change: Change, cause: Gone | undefined): Change {
   }
 }
 
-function findingFor(alert: Alert, { words, place }: Gone, change: Change | undefined): Finding {
+function diagnosticFor(alert: Alert, { words, location }: Gone, change: Change | undefined): Diagnostic {
   const advice = change === undefined ? 'declare it, or move or delete it first' : 'put it on another tile'
   return {
     rule: 'would-lose-alert',
     severity: 'error',
-    place: change?.place ?? place,
+    location: change?.location ?? location,
     message: `${words}, and with it the alert ${nameOf(alert)}: ${advice}`,
   }
 }
 
 /** Deletes stand in no file. */
-const nowhere: Place = { file: 'prune' }
+const nowhere: Location = { file: 'prune' }
 
 function goneWith(change: Change, kinds: readonly Kind[]): readonly (readonly [string, Gone])[] {
-  const { section, action, actual, desired, name, id, place = nowhere } = change
+  const { section, action, actual, desired, name, id, location = nowhere } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined)
-    return [[id, { words: `saved search "${quote(name, 60)}" goes`, place, by: change }]]
+    return [[id, { words: `saved search "${quote(name, 60)}" goes`, location, by: change }]]
   if (section !== 'dashboards' || actual === undefined || !isWritten(change)) return []
   const kind = kinds.find((one) => one.section === section)
   const after = desired === undefined || kind === undefined ? [] : listOf(composeUpdate(kind, desired, actual).tiles)
   return tilesLosingAlerts(listOf(actual.tiles), after).map(({ tile, reason }) => {
     const words = `tile "${quote(String(tile.name), 60)}" of dashboard "${quote(name, 60)}" ${reason}`
-    return [String(tile.id), { words, place, by: change }] as const
+    return [String(tile.id), { words, location, by: change }] as const
   })
 }
 

@@ -1,6 +1,6 @@
 // Owns what objects say of each other: keys that are declared, tiles that are there, and fields that the product knows.
 
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { type Declarations, type Declared, isOf, type Section } from '../sync/declarations.ts'
@@ -28,7 +28,7 @@ export interface Abilities {
 
 type Read = Pick<Declarations, 'objects' | 'broken' | 'unread'>
 
-export function checkReferences(read: Read, abilities: Abilities): readonly Finding[] {
+export function checkReferences(read: Read, abilities: Abilities): readonly Diagnostic[] {
   const all = [...read.objects, ...read.broken]
   const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
   const known: Known = {
@@ -53,22 +53,27 @@ interface Known {
   readonly isComplete: boolean
 }
 
-const finding = (declared: Declared, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Finding => ({
+const diagnostic = (
+  declared: Declared,
+  rule: keyof typeof referenceRules,
+  path: readonly (string | number)[],
+  message: string,
+): Diagnostic => ({
   rule,
   severity: 'error',
-  place: path.length === 0 ? declared.place : declared.placeOf(path),
+  location: path.length === 0 ? declared.location : declared.locationOf(path),
   message: `${declared.section}.${declared.key}${path.length === 0 ? '' : `.${path.join('.')}`}: ${message}`,
 })
 
-function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Finding[] {
+function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Diagnostic[] {
   const { dashboard, tile, savedSearch } = alert.value
   const onTile = dashboard !== undefined || tile !== undefined
-  if (onTile && savedSearch !== undefined) return [finding(alert, 'alert-target', [], 'watches a tile or a savedSearch, not both')]
+  if (onTile && savedSearch !== undefined) return [diagnostic(alert, 'alert-target', [], 'watches a tile or a savedSearch, not both')]
   if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
-  if (!onTile) return [finding(alert, 'alert-target', [], 'watches nothing: name dashboard and tile, or savedSearch')]
+  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing: name dashboard and tile, or savedSearch')]
   if (dashboard === undefined || tile === undefined) {
     const lacking = dashboard === undefined ? 'dashboard' : 'tile'
-    return [finding(alert, 'alert-target', [], `watches a tile, and needs ${lacking} as well`)]
+    return [diagnostic(alert, 'alert-target', [], `watches a tile, and needs ${lacking} as well`)]
   }
   const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
   return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, target)
@@ -79,34 +84,36 @@ const mostCompared = 200
 
 const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
 
-function dangling(alert: Declared, field: keyof typeof sectionFor, reference: string | object, known: Known): readonly Finding[] {
+function dangling(alert: Declared, field: keyof typeof sectionFor, reference: string | object, known: Known): readonly Diagnostic[] {
   const section = sectionFor[field]
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
   const message = `"${quote(reference, 60)}" is no key of these files${nearest}${nearest ? ' F' : '; f'}or one that exists, write { name: … } or { id: … }`
-  return [finding(alert, 'dangling-reference', [field], message)]
+  return [diagnostic(alert, 'dangling-reference', [field], message)]
 }
 
-function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboards'>): readonly Finding[] {
+function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboards'>): readonly Diagnostic[] {
   const { tile } = alert.value
   if (typeof tile !== 'string') return []
   const [target, second] = value.tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
     const names = value.tiles.map(({ name }) => name)
-    return [finding(alert, 'dangling-reference', ['tile'], `dashboard ${key} has no tile "${quote(tile, 60)}"${didYouMean(tile, names)}`)]
+    return [
+      diagnostic(alert, 'dangling-reference', ['tile'], `dashboard ${key} has no tile "${quote(tile, 60)}"${didYouMean(tile, names)}`),
+    ]
   }
   if (second !== undefined)
     return [
-      finding(alert, 'ambiguous-tile', ['tile'], `dashboard ${key} has several tiles "${quote(tile, 60)}": give each a name of its own`),
+      diagnostic(alert, 'ambiguous-tile', ['tile'], `dashboard ${key} has several tiles "${quote(tile, 60)}": give each a name of its own`),
     ]
   const type = target.config?.displayType
   if (target.config !== undefined && lacksInterval(target.config)) {
     const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, as in $__timeInterval(column) or {intervalSeconds:Int64}`
-    return [finding(alert, 'sql-without-interval', ['tile'], message)]
+    return [diagnostic(alert, 'sql-without-interval', ['tile'], message)]
   }
   if (type === undefined || alertableTypes.includes(type)) return []
   return [
-    finding(
+    diagnostic(
       alert,
       'tile-without-alerts',
       ['tile'],
@@ -122,12 +129,12 @@ const lacksInterval = (config: object): boolean =>
   (config.displayType === 'line' || config.displayType === 'stacked_bar') &&
   !/intervalSeconds|intervalMilliseconds|\$__(?:interval_s|timeInterval|timeInterval_ms)\b/.test(String(config.sqlTemplate))
 
-function checkContainers(dashboard: Declared<'dashboards'>): readonly Finding[] {
+function checkContainers(dashboard: Declared<'dashboards'>): readonly Diagnostic[] {
   const { tiles, containers = [] } = dashboard.value
   const known = new Map(containers.map((container) => [container.id, container]))
-  return tiles.flatMap(({ containerId, tabId }, i): readonly Finding[] => {
-    const at = (field: string, message: string): readonly Finding[] => [
-      finding(dashboard, 'dangling-reference', ['tiles', i, field], message),
+  return tiles.flatMap(({ containerId, tabId }, i): readonly Diagnostic[] => {
+    const at = (field: string, message: string): readonly Diagnostic[] => [
+      diagnostic(dashboard, 'dangling-reference', ['tiles', i, field], message),
     ]
     if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId as well')
     const container = known.get(containerId)
@@ -138,7 +145,7 @@ function checkContainers(dashboard: Declared<'dashboards'>): readonly Finding[] 
   })
 }
 
-function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Finding[] {
+function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Diagnostic[] {
   const seen = new Set<string>()
   return objects.flatMap((declared) => {
     const { previousKey } = declared.value
@@ -147,33 +154,33 @@ function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly
     const isSecond = seen.has(name)
     seen.add(name)
     if (known.isDeclared(declared.section, previousKey))
-      return [finding(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
-    return isSecond ? [finding(declared, 'previous-key', ['previousKey'], `${name} is the previous key of another object as well`)] : []
+      return [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
+    return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is the previous key of another object as well`)] : []
   })
 }
 
-function checkConflicts(alert: Declared<'alerts'>): readonly Finding[] {
+function checkConflicts(alert: Declared<'alerts'>): readonly Diagnostic[] {
   const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
   const conflicts: readonly (readonly [boolean, string, string])[] = [
     [channel !== undefined && channels !== undefined, 'channels', 'stands beside channel: give one of the two'],
     [groupBy != null && savedSearch === undefined, 'groupBy', 'is for alerts on a savedSearch; a tile has its own'],
     [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 beside scheduleStartAt'],
   ]
-  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [finding(alert, 'conflicting-fields', [field], message)] : []))
+  return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
 }
 
 const unknownTo = 'is not in the neutral contract; set the profile of a product that has it'
 
-function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Finding[] {
-  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [finding(declared, 'not-in-profile', [], unknownTo)]
+function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Diagnostic[] {
+  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]
   if (!isOf('alerts')(declared)) return []
   const { channel } = declared.value
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)
       .filter((field) => !ownWords.has(field) && !alertFields.has(apiNames[field] ?? field))
-      .map((field) => finding(declared, 'not-in-profile', [field], unknownTo)),
-    ...(isNamed ? [finding(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
+      .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
+    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
   ]
 }
 

@@ -1,10 +1,10 @@
 // Owns the repository's config file. Loaded only where there is one: it brings the YAML parser and the rules of files along.
 
-import { formatPlace } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import type { Problem } from '../core/errors.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { type Complaint, complaintsOf } from '../documents/diagnose.ts'
+import { schemaDiagnostics } from '../documents/diagnose.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { fileInputs, fileSettings } from '../operation/settings.ts'
 import { type LintSettings, lintSettingsSchema } from '../sync/lint.ts'
@@ -23,7 +23,7 @@ export function readConfig(text: string, file: string): Config {
   // A file whose settings are all commented out is fine.
   if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
   const reading = readDocument(text, file)
-  if ('complaints' in reading) return refuse(reading.complaints.map(toProblem))
+  if ('diagnostics' in reading) return refuse(reading.diagnostics.map(toProblem))
   const { value } = reading
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([{ name: file, message: 'is no map of settings' }])
   const { rules, ...settings } = value as Values
@@ -40,12 +40,12 @@ export function readConfig(text: string, file: string): Config {
 
 const refuse = (problems: readonly Problem[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, problems })
 
-const toProblem = ({ place, message }: Complaint): Problem => ({ name: formatPlace(place), message })
+const toProblem = ({ location, message }: Diagnostic): Problem => ({ name: formatLocation(location), message })
 
 function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'problems'> {
   const parsed = lintSettingsSchema.safeParse(rules)
   if (parsed.success) return { lintSettings: parsed.data, problems: [] }
-  return { lintSettings: {}, problems: complaintsOf(parsed.error, document, lintSettingsSchema, ['rules']).map(toProblem) }
+  return { lintSettings: {}, problems: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']).map(toProblem) }
 }
 
 const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)

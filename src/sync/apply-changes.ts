@@ -1,7 +1,7 @@
 import type { List } from '../api/collection.ts'
 import { requestTimeoutMs } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { guestOn } from '../resources/lost-alerts.ts'
@@ -66,16 +66,16 @@ async function readLater(unknown: readonly Outcome[], options: SettleOptions): P
 interface Pruning extends Writing {
   readonly deletes: readonly Change[]
   /** What is wrong after the writes: nothing is deleted then. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   readonly ledger: Ledger
   readonly write: (change: Change) => Promise<void>
 }
 
 /** Alerts come first in `deletes`; what still hangs on a dashboard after them is not ours. */
-export async function deleteAll({ deletes, findings, ledger, write, api, service }: Pruning): Promise<void> {
+export async function deleteAll({ deletes, diagnostics, ledger, write, api, service }: Pruning): Promise<void> {
   let alerts: List<Alert> | undefined
   for (const change of deletes) {
-    const reason = findings.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()?.words
+    const reason = diagnostics.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : ledger.stopped()?.words
     try {
       if (reason === undefined && change.section !== 'alerts') alerts ??= await alertCollection.list(api, service)
     } catch (thrown) {
@@ -96,7 +96,7 @@ export interface Applied {
   /** One for each change, in the plan's order. */
   readonly outcomes: readonly Outcome[]
   /** What is wrong although every request was answered well. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   /** Why the run ended before its end. */
   readonly stopped: Stop | undefined
 }
@@ -111,10 +111,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   for (const change of await writeAll(waiting, ledger, write)) await ledger.skip(change, 'what it watches may not exist')
   await settleUnknown(waiting, ledger, { ...options, write })
   const answers = new Map(ledger.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
-  const { findings: reviewFindings, lists } = await reviewAll(plan, ledger, options)
-  const findings = [...reviewFindings, ...(await recordSnapshots({ changes: writes, lists, answers, ledger }, options))]
-  await deleteAll({ ...options, deletes, findings, ledger, write: (change) => write(change, {}) })
-  return { outcomes: plan.changes.flatMap((change) => ledger.outcomeOf(change) ?? []), findings, stopped: ledger.stopped() }
+  const { diagnostics: reviewDiagnostics, lists } = await reviewAll(plan, ledger, options)
+  const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: writes, lists, answers, ledger }, options))]
+  await deleteAll({ ...options, deletes, diagnostics, ledger, write: (change) => write(change, {}) })
+  return { outcomes: plan.changes.flatMap((change) => ledger.outcomeOf(change) ?? []), diagnostics, stopped: ledger.stopped() }
 }
 
 const isDelete = ({ action }: Change): boolean => action === 'delete'

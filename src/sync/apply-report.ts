@@ -4,7 +4,7 @@ import type { Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
 import { isDone, type Outcome, type OutcomeKind, type Stop } from './apply-state.ts'
-import { judgeFindings } from './plan.ts'
+import { judgeDiagnostics } from './plan.ts'
 import { nouns, objectBlocks, type PlannedObject, type PlanResult } from './plan-report.ts'
 
 type Applied = PlanResult & { readonly stopped?: Stop | undefined }
@@ -49,9 +49,11 @@ export function judgeApply(result: Applied): Verdict {
 
 /** All was written; what is wrong nevertheless is nothing that anybody wrote into a file. */
 function judgeWhole(result: Applied): Verdict {
-  const verdict = judgeFindings(result)
+  const verdict = judgeDiagnostics(result)
   if (verdict.status !== 'fail') return verdict
-  const [first, ...others] = result.findings.filter(({ severity }) => severity === 'error').map(({ message }) => say`${sentence(message)}`)
+  const [first, ...others] = result.diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map(({ message }) => say`${sentence(message)}`)
   return { status: 'error', reasons: [first ?? [], ...(others.length > 0 ? [say`${others.length} more`] : [])] }
 }
 

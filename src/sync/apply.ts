@@ -11,9 +11,9 @@ import { applyPlan } from './apply-changes.ts'
 import { applyBlocks, applyWords, judgeApply, outcomeLine } from './apply-report.ts'
 import { isWritten, type Outcome, stopKinds } from './apply-state.ts'
 import { planInput } from './input.ts'
-import { isWrong, judgeFindings, makePlan, type Planned, sarifFile } from './plan.ts'
+import { isWrong, judgeDiagnostics, makePlan, type Planned, sarifFile } from './plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
-import { describeChanges, findingBlocks, planDetails, planFacts, planOutput, toPlanResult } from './plan-report.ts'
+import { describeChanges, planDetails, planFacts, planOutput, toPlanResult } from './plan-report.ts'
 
 export const apply = defineOperation({
   summary: 'Makes alerts, dashboards and saved searches as the files say. Running it again changes nothing.',
@@ -43,13 +43,13 @@ export const apply = defineOperation({
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     return { ...(await carryOut(planned, context, input.onError)), planFile, isPlanWrong: false }
   },
-  judge: (result) => (result.isPlanWrong ? judgeFindings(result) : judgeApply(result)),
+  judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
     headline: result.isPlanWrong ? say`Nothing was written` : applyWords(result),
-    blocks: [planFacts(result), ...findingBlocks(result), ...applyBlocks(result)],
-    annotations: result.findings,
+    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...applyBlocks(result)],
+    annotations: result.diagnostics,
   }),
-  files: async ({ findings }, input) => sarifFile(input.sarifFile, findings),
+  files: async ({ diagnostics }, input) => sarifFile(input.sarifFile, diagnostics),
 })
 
 type ApplyContext = Context<'write', 'service'> & { readonly api: WriteApi }
@@ -65,7 +65,11 @@ async function carryOut(planned: Planned, context: ApplyContext, onError: 'conti
     await context.progress({ done, total, line: outcomeLine(last), result: () => toPlanResult(planned, outcomes, described) })
   }
   const applied = await applyPlan(planned.plan, { api, service, kinds: createKinds(profile), clock, stop, onError, onProgress })
-  const result = await toPlanResult({ ...planned, findings: [...planned.findings, ...applied.findings] }, applied.outcomes, described)
+  const result = await toPlanResult(
+    { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] },
+    applied.outcomes,
+    described,
+  )
   return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }) }
 }
 

@@ -1,6 +1,6 @@
 // Owns what a plan is made of. A plan is a value: it holds all that is needed to show it and, with the desired bodies, to apply it.
 
-import type { Finding, Place } from '../core/diagnostics.ts'
+import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import type { Actual, Body } from '../resources/resource-type.ts'
 import type { Section } from './declarations.ts'
 
@@ -41,7 +41,7 @@ export interface Change {
   /** Undefined for what does not exist yet. */
   readonly id?: string | undefined
   /** Where it is declared. */
-  readonly place?: Place | undefined
+  readonly location?: Location | undefined
   /** An object without the ownership marker of this key, that the files take over. */
   readonly isAdopted: boolean
   /** Nothing differs but these fields, which the server fills in everywhere since the last apply. */
@@ -67,7 +67,7 @@ export interface Plan {
   /** Objects with this project's mark that no file declares, and that stay. */
   readonly leftovers: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
   /** What must be right before anything is written, and what is worth knowing. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   /** How many objects of each kind the service had. */
   readonly seen: Readonly<Partial<Record<Section, number>>>
 }

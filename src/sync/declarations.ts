@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { type Finding, formatPlace, type Place } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation, type Location } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import { type Complaint, complaintsOf, wordsFor } from '../documents/diagnose.ts'
+import { schemaDiagnostics, wordsFor } from '../documents/diagnose.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
-import { interpolate, type Surroundings } from '../documents/interpolate.ts'
+import { type InterpolateOptions, interpolate } from '../documents/interpolate.ts'
 import { isText, ownValue, schemaAt } from '../documents/schema-facts.ts'
 import { declaredAlert, declaredSavedSearch } from '../resources/alerts/alert-declaration.ts'
 import { declaredDashboard } from '../resources/dashboards/dashboard-declaration.ts'
@@ -56,7 +56,7 @@ export const frameSchema = z.strictObject({
   alerts: z.record(z.string(), z.unknown()).optional(),
 })
 
-// Owns reading files of declarations into one list of objects. Pure: texts in, objects and findings out.
+// Owns reading files of declarations into one list of objects. Pure: texts in, objects and diagnostics out.
 
 export interface SourceFile {
   /** As messages call it. */
@@ -68,14 +68,14 @@ interface Named<S extends Section = Section> {
   readonly section: S
   readonly key: string
   /** Where its key stands. */
-  readonly place: Place
+  readonly location: Location
 }
 
 /** An object that somebody declared, checked by itself. */
 export interface Declared<S extends Section = Section> extends Named<S> {
   readonly value: z.output<(typeof sections)[S]>
   /** Where a value inside it stands. */
-  placeOf(path: ValuePath): Place
+  locationOf(path: ValuePath): Location
 }
 
 export interface Declarations {
@@ -84,7 +84,7 @@ export interface Declarations {
   readonly broken: readonly Named[]
   /** Files of which nobody can say what they declare. */
   readonly unread: readonly string[]
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** The ids of what is found here; references.ts and lint.ts have the others. */
@@ -95,10 +95,10 @@ export const readingRules = {
   'duplicate-key': 'A key is declared twice.',
 } as const
 
-export function readDeclarations(files: readonly SourceFile[], variable: Surroundings['variable']): Declarations {
+export function readDeclarations(files: readonly SourceFile[], variable: InterpolateOptions['variable']): Declarations {
   const read = files.map((file) => readFile(file, variable))
   const all = merge(read)
-  return { ...all, findings: [...all.findings, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
+  return { ...all, diagnostics: [...all.diagnostics, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
 }
 
 export const isOf =
@@ -106,39 +106,39 @@ export const isOf =
   (declared: Declared): declared is Declared<S> =>
     declared.section === section
 
-const nothing: Declarations = { objects: [], broken: [], unread: [], findings: [] }
+const nothing: Declarations = { objects: [], broken: [], unread: [], diagnostics: [] }
 
 const merge = (parts: readonly Declarations[]): Declarations => ({
   objects: parts.flatMap(({ objects }) => objects),
   broken: parts.flatMap(({ broken }) => broken),
   unread: parts.flatMap(({ unread }) => unread),
-  findings: parts.flatMap(({ findings }) => findings),
+  diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
 })
 
-const toFinding =
+const toDiagnostic =
   (rule: keyof typeof readingRules) =>
-  ({ place, message }: Complaint): Finding => ({ rule, severity: 'error', place, message })
+  ({ location, message }: Pick<Diagnostic, 'location' | 'message'>): Diagnostic => ({ rule, severity: 'error', location, message })
 
-function readFile({ path, text }: SourceFile, variable: Surroundings['variable']): Declarations {
+function readFile({ path, text }: SourceFile, variable: InterpolateOptions['variable']): Declarations {
   const reading = readDocument(text, path)
-  if ('complaints' in reading) return { ...nothing, unread: [path], findings: reading.complaints.map(toFinding('syntax')) }
-  const { value, complaints } = interpolate(reading.value, {
+  if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
+  const { value, errors } = interpolate(reading.value, {
     variable,
     isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
   })
-  const unset = complaints.map((complaint) =>
-    toFinding('variable')({ place: reading.placeOf(complaint.path), message: `${wordsFor(complaint.path)}: ${complaint.message}` }),
+  const unset = errors.map((error) =>
+    toDiagnostic('variable')({ location: reading.locationOf(error.path), message: `${wordsFor(error.path)}: ${error.message}` }),
   )
   const read = readSections({ ...reading, value })
   // What is wrong with a value that could not be filled in is known already.
-  const known = new Set(unset.map(({ place }) => formatPlace(place)))
-  return { ...read, findings: [...unset, ...read.findings.filter(({ place }) => !known.has(formatPlace(place)))] }
+  const known = new Set(unset.map(({ location }) => formatLocation(location)))
+  return { ...read, diagnostics: [...unset, ...read.diagnostics.filter(({ location }) => !known.has(formatLocation(location)))] }
 }
 
 function readSections(document: ReadDocument): Declarations {
   const { value } = document
   const frame = frameSchema.safeParse(value)
-  const findings = frame.success ? [] : complaintsOf(frame.error, document, frameSchema).map(toFinding('schema'))
+  const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
   const wrongDefaults = new Set(frame.error?.issues.filter(({ path }) => path[0] === 'defaults').map(({ path }) => path[1]))
   const allDefaults = ownValue(value, 'defaults')
   const read = sectionNames.flatMap((section) => {
@@ -147,7 +147,7 @@ function readSections(document: ReadDocument): Declarations {
     // Not what the frame was parsed to: that leaves out a key such as __proto__ without a word.
     return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
   })
-  return merge([{ ...nothing, findings }, ...read])
+  return merge([{ ...nothing, diagnostics }, ...read])
 }
 
 const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -165,17 +165,23 @@ interface Written {
 
 function readObject({ document, section, key, written, defaults }: Written): Declarations {
   const path = [section, key]
-  const place = document.placeOfKey(path)
+  const location = document.locationOfKey(path)
   if (!keyGrammar.test(key)) {
     const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
-    return { ...nothing, findings: [toFinding('schema')({ place, message })] }
+    return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
   }
-  const broken = { ...nothing, broken: [{ section, key, place }] }
+  const broken = { ...nothing, broken: [{ section, key, location }] }
   if (defaults === undefined) return broken
   const schema = sections[section]
   const parsed = schema.safeParse(isMap(written) ? withDefaults(written, defaults) : written)
-  if (!parsed.success) return { ...broken, findings: complaintsOf(parsed.error, document, schema, path).map(toFinding('schema')) }
-  const declared = { section, key, value: parsed.data, place, placeOf: (inner: ValuePath) => document.placeOf([...path, ...inner]) }
+  if (!parsed.success) return { ...broken, diagnostics: schemaDiagnostics(parsed.error, document, schema, path) }
+  const declared = {
+    section,
+    key,
+    value: parsed.data,
+    location,
+    locationOf: (inner: ValuePath) => document.locationOf([...path, ...inner]),
+  }
   return { ...nothing, objects: [declared] }
 }
 
@@ -195,7 +201,7 @@ function withDefaults(written: object, defaults: object): object {
   return { ...Object.fromEntries(left), ...written }
 }
 
-function repeatedKeys(objects: readonly Named[]): readonly Finding[] {
+function repeatedKeys(objects: readonly Named[]): readonly Diagnostic[] {
   const first = new Map<string, Named>()
   return objects.flatMap((declared) => {
     const name = `${declared.section}.${declared.key}`
@@ -204,6 +210,11 @@ function repeatedKeys(objects: readonly Named[]): readonly Finding[] {
       first.set(name, declared)
       return []
     }
-    return [toFinding('duplicate-key')({ place: declared.place, message: `${name} is declared already, in ${formatPlace(before.place)}` })]
+    return [
+      toDiagnostic('duplicate-key')({
+        location: declared.location,
+        message: `${name} is declared already, in ${formatLocation(before.location)}`,
+      }),
+    ]
   })
 }

@@ -2,8 +2,8 @@
 
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, type Line, ours, say } from '../report/blocks.ts'
-import { judgeFindings, planFiles, planShape, runPlan } from './plan.ts'
-import { findingBlocks, nouns, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
+import { judgeDiagnostics, planFiles, planShape, runPlan } from './plan.ts'
+import { nouns, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -11,19 +11,19 @@ export const drift = defineOperation({
   run: runPlan,
   judge: judgeDrift,
   report: (result) => ({
-    headline: result.findings.some(({ severity }) => severity === 'error')
+    headline: result.diagnostics.some(({ severity }) => severity === 'error')
       ? say`Nobody can tell whether there is drift`
       : result.changed || result.leftovers.length > 0
         ? say`${result.project} has drifted`
         : say`No drift: the service is as the files say`,
-    blocks: [planFacts(result), ...findingBlocks(result), actorTable(result), ...objectBlocks(result)],
-    annotations: result.findings,
+    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, actorTable(result), ...objectBlocks(result)],
+    annotations: result.diagnostics,
   }),
   files: (result, input) => planFiles(result, input),
 })
 
 function judgeDrift(result: PlanResult): Verdict {
-  const verdict = judgeFindings(result)
+  const verdict = judgeDiagnostics(result)
   if (verdict.status === 'fail') return verdict
   const left = result.leftovers.length
   if (!result.changed && left === 0) return verdict

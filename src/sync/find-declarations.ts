@@ -1,7 +1,7 @@
 // Owns reading the files of declarations that an operation is about.
 
 import type { Profile } from '../api/profiles.ts'
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
 import * as fields from '../operation/fields.ts'
 import type { Files } from '../operation/operation.ts'
@@ -29,8 +29,8 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
   const abilities = abilitiesOf(profile)
   // What a product has no field for, nobody can be told to fill in.
   const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
-  const all = [...read.findings, ...checkReferences(read, abilities), ...lint(read, rules)]
-  return { ...read, paths, findings: all.toSorted(byPlace) }
+  const all = [...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
+  return { ...read, paths, diagnostics: all.toSorted(byLocation) }
 }
 
 /** One file by its name, which somebody expects to be there; a pattern may match nothing. */
@@ -66,5 +66,5 @@ const abilitiesOf = ({ name, extraAlertFields, savedSearches }: Profile): Abilit
   alertFields: new Set(Object.keys(alertBodySchema.shape).filter((field) => nine.includes(field) || extraAlertFields.includes(field))),
 })
 
-const byPlace = ({ place: a }: Finding, { place: b }: Finding): number =>
+const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>
   a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

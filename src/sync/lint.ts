@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Finding, type Severity, severities } from '../core/diagnostics.ts'
+import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { type Declarations, type Declared, isOf } from './declarations.ts'
 
@@ -8,10 +8,10 @@ import { type Declarations, type Declared, isOf } from './declarations.ts'
 interface Rule {
   readonly severity: Severity
   readonly description: string
-  check(objects: readonly Declared[]): readonly Complaint[]
+  check(objects: readonly Declared[]): readonly Violation[]
 }
 
-interface Complaint {
+interface Violation {
   readonly declared: Declared
   readonly path?: readonly (string | number)[]
   readonly message: string
@@ -24,11 +24,11 @@ const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * 
 const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alerts'))
 
 const onEachAlert =
-  (complain: (alert: Declared<'alerts'>) => Omit<Complaint, 'declared'> | undefined) =>
-  (objects: readonly Declared[]): readonly Complaint[] =>
+  (complain: (alert: Declared<'alerts'>) => Omit<Violation, 'declared'> | undefined) =>
+  (objects: readonly Declared[]): readonly Violation[] =>
     alertsIn(objects).flatMap((declared) => {
-      const complaint = complain(declared)
-      return complaint === undefined ? [] : [{ declared, ...complaint }]
+      const violation = complain(declared)
+      return violation === undefined ? [] : [{ declared, ...violation }]
     })
 
 /** By id. `off` and another severity: `rules` in .watchkeeper.yml. */
@@ -93,22 +93,22 @@ export type LintRule = keyof typeof lintRules
 
 export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
 
-export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintSettings): readonly Finding[] {
+export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintSettings): readonly Diagnostic[] {
   return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
     const severity = settings[id] ?? rule.severity
     if (severity === 'off') return []
     return rule.check(objects).map(({ declared, path, message }) => ({
       rule: id,
       severity,
-      place: path === undefined ? declared.place : declared.placeOf(path),
+      location: path === undefined ? declared.location : declared.locationOf(path),
       message: `${declared.section}.${declared.key}${path === undefined ? '' : `.${path.join('.')}`}: ${message}`,
     }))
   })
 }
 
-function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Complaint[] {
+function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation[] {
   const { interval, channel, channels } = declared.value
-  const found: Complaint[] =
+  const found: Violation[] =
     interval === '30s' ? [{ declared, path: ['interval'], message: '30s needs a feature that most services lack' }] : []
   const all = [
     ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
@@ -126,7 +126,7 @@ function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Complaint
 /** The product's side bar shows these, and its API takes no others for a new saved search. */
 const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
 
-function checkFilters(declared: Declared<'savedSearches'>): readonly Complaint[] {
+function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[] {
   return (declared.value.filters ?? []).flatMap((filter, i) =>
     filter.type !== 'sql_ast' && filter.type === 'sql' && sidebarFilter.test(filter.condition)
       ? []
@@ -140,7 +140,7 @@ function checkFilters(declared: Declared<'savedSearches'>): readonly Complaint[]
   )
 }
 
-function checkOperandSeries(declared: Declared<'dashboards'>): readonly Complaint[] {
+function checkOperandSeries(declared: Declared<'dashboards'>): readonly Violation[] {
   return declared.value.tiles.flatMap(({ config }, i) =>
     config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
       ? [{ declared, path: ['tiles', i, 'config', 'showOperandSeries'], message: 'has no effect without formulas' }]
@@ -151,7 +151,7 @@ function checkOperandSeries(declared: Declared<'dashboards'>): readonly Complain
 /** What is counted is never negative. */
 const counting: readonly string[] = ['count', 'count_distinct']
 
-function checkCounts(objects: readonly Declared[]): readonly Complaint[] {
+function checkCounts(objects: readonly Declared[]): readonly Violation[] {
   const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
   return alertsIn(objects).flatMap((declared) => {
     const { dashboard, tile } = declared.value
@@ -192,7 +192,7 @@ function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>
   }
 }
 
-function checkNames(objects: readonly Declared[]): readonly Complaint[] {
+function checkNames(objects: readonly Declared[]): readonly Violation[] {
   const first = new Map<string, Declared>()
   return objects.flatMap((declared) => {
     const name = `${declared.section} ${declared.value.name}`

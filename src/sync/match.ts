@@ -1,6 +1,6 @@
 // Which declared object is which actual one: by ownership marker, by id, or by name where the file says so. Pure.
 
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import type { FoundMark } from '../resources/marker.ts'
 import type { Actual, Kind } from '../resources/resource-type.ts'
@@ -23,7 +23,7 @@ export interface Matching {
   readonly pairs: readonly Pair[]
   /** Objects with this project's mark that no file declares. */
   readonly leftovers: readonly Marked[]
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 export const matchRules = {
@@ -75,26 +75,26 @@ export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, de
     orphanByName: Map.groupBy(orphans, (one) => nameOf(one.actual)),
     byId: new Map(marked.map((one) => [one.actual.id, one])),
   }
-  const findings: Finding[] = []
+  const diagnostics: Diagnostic[] = []
   const taken = new Set<Marked>()
   const pairs = declared.map((one): Pair => {
     const { complaint, ...search } = findFor(one, index)
     const { found } = search
-    if (complaint !== undefined) findings.push(complaint)
-    if (found !== undefined && taken.has(found)) findings.push(report(one, 'not-ours', `${found.actual.id} is claimed by two keys`))
+    if (complaint !== undefined) diagnostics.push(complaint)
+    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'not-ours', `${found.actual.id} is claimed by two keys`))
     if (found !== undefined) taken.add(found)
     return { declared: one, ...search }
   })
-  return { pairs, leftovers: orphans.filter((one) => !taken.has(one)), findings }
+  return { pairs, leftovers: orphans.filter((one) => !taken.has(one)), diagnostics }
 }
 
 /** Objects that no file declares and that have one marker: it cannot be known which of them somebody copied. */
-export function copiesAmong(leftovers: readonly Marked[], { section, noun }: Kind): readonly Finding[] {
-  return [...Map.groupBy(leftovers, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Finding[] => {
+export function copiesAmong(leftovers: readonly Marked[], { section, noun }: Kind): readonly Diagnostic[] {
+  return [...Map.groupBy(leftovers, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
     const message = `${alike.length} ${noun}s have the same marker: ${ids}; delete the marker of each copy that is to stay`
-    return [{ rule: 'mark-twice', severity: 'error', place: { file: section }, message }]
+    return [{ rule: 'mark-twice', severity: 'error', location: { file: section }, message }]
   })
 }
 
@@ -118,17 +118,17 @@ interface Index {
 interface Search {
   readonly found?: Marked
   readonly takeover?: string
-  readonly complaint?: Finding
+  readonly complaint?: Diagnostic
 }
 
 type Rule = keyof typeof matchRules
 
 const report = (
-  { section, key, place }: Declared,
+  { section, key, location }: Declared,
   rule: Rule,
   message: string,
-  severity: Finding['severity'] = rule === 'same-name' ? 'warning' : 'error',
-): Finding => ({ rule, severity, place, message: `${section}.${key}: ${message}` })
+  severity: Diagnostic['severity'] = rule === 'same-name' ? 'warning' : 'error',
+): Diagnostic => ({ rule, severity, location, message: `${section}.${key}: ${message}` })
 
 function findFor(declared: Declared, index: Index): Search {
   const { kind } = index

@@ -1,5 +1,5 @@
 import type { Profile } from '../api/profiles.ts'
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { once } from '../core/once.ts'
 import { type AlertSurroundings, desireAlert, type Target } from '../resources/alerts/resolve-alert.ts'
 import { comparable, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
@@ -28,21 +28,21 @@ export interface GuardSettings {
 
 const words: Readonly<Record<Section, string>> = { dashboards: 'dashboards', savedSearches: 'saved searches', alerts: 'alerts' }
 
-export function guardFindings(
+export function guardDiagnostics(
   changes: readonly Change[],
   doubts: Readonly<Partial<Record<Section, string>>>,
   { maxDeletes }: GuardSettings,
-): readonly Finding[] {
-  const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Finding[] => {
+): readonly Diagnostic[] {
+  const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Diagnostic[] => {
     const first = changes.find((change) => listsBehind(change).includes(section as Section))
     if (first === undefined) return []
     const message = `the list of ${words[section as Section]} ${doubt}: nothing is created or deleted by such a list`
-    return [{ rule: 'incomplete-list', severity: 'error', place: first.place ?? { file: 'prune' }, message }]
+    return [{ rule: 'incomplete-list', severity: 'error', location: first.location ?? { file: 'prune' }, message }]
   })
   const deletes = changes.filter(({ action }) => action === 'delete').length
   if (deletes <= maxDeletes) return doubtful
   const message = `${deletes} objects would be deleted, and max-deletes allows ${maxDeletes}`
-  return [...doubtful, { rule: 'too-many-deletes', severity: 'error', place: { file: 'prune' }, message }]
+  return [...doubtful, { rule: 'too-many-deletes', severity: 'error', location: { file: 'prune' }, message }]
 }
 
 /** The lists that must be whole for this. What takes something away must see every alert that may hang on it. */
@@ -65,10 +65,10 @@ interface Circumstances {
 /** `body` is what is desired, without a mark; `sides` are undefined for what does not exist yet. */
 export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: Circumstances): Change {
   const { kind, project, directory } = around
-  const { section, key, place } = declared
+  const { section, key, location } = declared
   const digest = declarationDigest(declared)
   const desired = kind.withMark(body, { project, key, digest })
-  const common = { section, key, name: declared.value.name, place, desired, isAdopted: takeover !== undefined }
+  const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
   if (found === undefined || sides === undefined)
     return { ...common, action: 'create', notes: [], fields: named(leavesOf(comparable(kind, desired)), directory) }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
@@ -196,12 +196,12 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
     : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
   const losses = accountForLosses(written, world.alerts, Object.values(kinds))
-  const found = [...parts.flatMap(({ findings }) => findings), ...copies, ...losses.findings]
+  const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,
     changes: losses.changes,
     leftovers: options.prune ? [] : parts.flatMap(toLeftovers),
-    findings: [...found, ...guardFindings(losses.changes, world.doubts, options)],
+    diagnostics: [...found, ...guardDiagnostics(losses.changes, world.doubts, options)],
     seen: { dashboards: world.dashboards.length, savedSearches: world.savedSearches.length, alerts: world.alerts.length },
   }
 }
@@ -209,7 +209,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
 interface Part extends Pick<Matching, 'leftovers'> {
   readonly section: Section
   readonly changes: readonly Change[]
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 interface Surroundings extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
@@ -229,7 +229,7 @@ const createPlanner =
   ({ declarations, world, directory, ...owner }: Surroundings) =>
   <S extends Section>(kind: Kind & { readonly section: S }, desire: (declared: Declared<S>) => Desired): Part => {
     const declared = declarations.objects.filter(isOf(kind.section))
-    const { pairs, leftovers, findings } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
+    const { pairs, leftovers, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
     const compared = pairs.map((pair): ComparedPair => {
       const desired = desire(pair.declared as Declared<S>)
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
@@ -240,9 +240,9 @@ const createPlanner =
       section: kind.section,
       leftovers,
       changes,
-      findings: [
-        ...findings,
-        ...compared.flatMap(({ desired }) => desired.findings),
+      diagnostics: [
+        ...diagnostics,
+        ...compared.flatMap(({ desired }) => desired.diagnostics),
         ...changes.flatMap(cannotClear),
         ...serverDefaults(kind, changes),
       ],
@@ -258,19 +258,19 @@ export const convergenceRules = {
   'cannot-clear': 'A field was removed from a file, and the server does not allow an object without it.',
 } as const
 
-function cannotClear({ section, key, place, unclearable = [] }: Change): readonly Finding[] {
-  if (unclearable.length === 0 || place === undefined) return []
+function cannotClear({ section, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
+  if (unclearable.length === 0 || location === undefined) return []
   const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}: declare it, or delete the object`
-  return [{ rule: 'cannot-clear', severity: 'error', place, message }]
+  return [{ rule: 'cannot-clear', severity: 'error', location, message }]
 }
 
-function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Finding[] {
+function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
   const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
-  if (first?.place === undefined) return []
+  if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
   const more = others.length === 0 ? '' : `, and ${others.length} more ${noun}s`
   const message = `${first.section}.${first.key}${more}: since the last apply the server stores fields that no file declares, with one value everywhere, for example ${field?.path}. They are taken for its defaults`
-  return [{ rule: 'server-default', severity: 'note', place: first.place, message }]
+  return [{ rule: 'server-default', severity: 'note', location: first.location, message }]
 }
 
 /** What alerts can watch, with the ids that it has and will keep. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { finding, findingsBlock, findingToResult } from '../operation/diagnostics.ts'
+import { diagnosticSchema } from '../core/diagnostics.ts'
 import { type Block, counted, type DiffLine, data, join, type Line, ours, say } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
 import { type Outcome, outcomeKinds } from './apply-state.ts'
@@ -56,7 +56,7 @@ export const planDetails = z.object({
     .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's mark that no file declares, and that stay."),
   uncheckedCount: count('Changed dashboards that the server was not asked about.'),
-  findings: z.array(finding).describe('What is wrong, and what is worth knowing.'),
+  diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
 })
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
@@ -68,7 +68,7 @@ export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
 
 export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
-  const { found, plan, findings, uncheckedCount } = planned
+  const { found, plan, diagnostics, uncheckedCount } = planned
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
   const objects = new Map(described ?? (await describeChanges(plan)))
   for (const outcome of outcomes) {
@@ -88,19 +88,19 @@ export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
     leftovers: plan.leftovers.map((one) => ({ ...one })),
     uncheckedCount,
-    findings: findings.map(findingToResult),
+    diagnostics: [...diagnostics],
   }
 }
 
 async function describe(change: Change): Promise<PlannedObject> {
-  const { section, key, name, action, id, place, origin, notes, fields } = change
+  const { section, key, name, action, id, location, origin, notes, fields } = change
   return {
     section,
     key,
     name,
     action,
     ...(id !== undefined && { id }),
-    ...(place !== undefined && { file: place.file, ...(place.line !== undefined && { line: place.line }) }),
+    ...(location !== undefined && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
     ...(origin !== undefined && { origin }),
     notes: [...notes],
     fields: await Promise.all(fields.map(withLines)),
@@ -156,14 +156,15 @@ const verbs: Readonly<Record<Action, string>> = {
 
 export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
 
-export const placeOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
+export const locationOf = ({ file, line }: PlannedObject): string =>
+  file === undefined ? '' : line === undefined ? file : `${file}:${line}`
 
 /** Nothing where nothing could be counted. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
   const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
   const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
-  if (result.objects.length === 0 && result.findings.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
+  if (result.objects.length === 0 && result.diagnostics.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
   return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
 }
 
@@ -176,8 +177,6 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResul
     ', ',
   )
 }
-
-export const findingBlocks = ({ findings }: PlanResult): readonly Block[] => (findings.length === 0 ? [] : [findingsBlock(findings)])
 
 /** One diff for all objects, so that a page stays one page. */
 export function objectBlocks(result: PlanResult): readonly Block[] {
@@ -219,7 +218,7 @@ function namesOf(objects: readonly Named[]): Line {
 function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
   const { section, key, name, action, id, notes, fields, origin } = object
   const label = [nouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
-  const where = placeOf(object) || id
+  const where = locationOf(object) || id
   const why =
     action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
   return [

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
-import { type Finding, failing } from '../core/diagnostics.ts'
+import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
 import { filePath } from '../operation/fields.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
@@ -12,7 +12,7 @@ import { type Found, findDeclarations } from './find-declarations.ts'
 import { planInput, projectFor, toAdoptFrom } from './input.ts'
 import { planChanges } from './plan-changes.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
-import { findingBlocks, objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
+import { objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
 import { readWorld } from './remote-state.ts'
 import { planRules } from './rules.ts'
 import { checkByServer } from './server-check.ts'
@@ -32,40 +32,41 @@ export interface Planned {
   readonly found: Found
   readonly plan: Plan
   /** All that was found wrong, of files and of plan. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   /** Changed dashboards that the server was not asked about. */
   readonly uncheckedCount: number
 }
 
 type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
 
-/** Files that are wrong end in findings and a plan without changes: what they mean is not known. */
+/** Files that are wrong end in diagnostics and a plan without changes: what they mean is not known. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<Planned> {
   const { api, service, profile, files, lintSettings } = context
-  const { project, findings } = await projectFor(request.project, files, request.effect)
+  const { project, diagnostics } = await projectFor(request.project, files, request.effect)
   const found = await findDeclarations(request.files, files, profile, lintSettings)
-  if (failing(found.findings).length > 0) {
-    const plan: Plan = { project, changes: [], leftovers: [], findings: [], seen: {} }
-    return { found, plan, findings: [...findings, ...worthPlanning(found.findings)], uncheckedCount: 0 }
+  if (errorsIn(found.diagnostics).length > 0) {
+    const plan: Plan = { project, changes: [], leftovers: [], diagnostics: [], seen: {} }
+    return { found, plan, diagnostics: [...diagnostics, ...worthPlanning(found.diagnostics)], uncheckedCount: 0 }
   }
   if (found.objects.length === 0 && request.prune)
     throw new InputError([{ name: 'files', message: 'declare nothing, and with prune everything would go: is the glob right?' }])
   const wanted = new Set(found.objects.map(({ section }) => section))
   const world = await readWorld({ api, service, profile, wanted })
   const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
-  const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { findings: [], uncheckedCount: 0 }
+  const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {
     found,
     plan,
-    findings: [...findings, ...worthPlanning(found.findings), ...plan.findings, ...checked.findings],
+    diagnostics: [...diagnostics, ...worthPlanning(found.diagnostics), ...plan.diagnostics, ...checked.diagnostics],
     uncheckedCount: checked.uncheckedCount,
   }
 }
 
 /** Advice on files is for whoever writes them: validate gives it, and a plan shows what is to be decided. */
-const worthPlanning = (findings: readonly Finding[]): readonly Finding[] => findings.filter(({ severity }) => severity !== 'note')
+const worthPlanning = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity !== 'note')
 
-export const isWrong = ({ findings }: Planned): boolean => failing(findings).length > 0
+export const isWrong = ({ diagnostics }: Planned): boolean => errorsIn(diagnostics).length > 0
 
 // Owns the operation that says what apply would do. It sends nothing that writes.
 
@@ -94,12 +95,12 @@ export async function runPlan(context: Context<'read', 'service'>, input: PlanIn
   return { ...result, planFile: input.planFile, planContent }
 }
 
-type Ran = Pick<PlanResult, 'findings'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
+type Ran = Pick<PlanResult, 'diagnostics'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
 
-export async function planFiles({ planFile, planContent, findings }: Ran, { sarifFile: sarif }: PlanInput) {
+export async function planFiles({ planFile, planContent, diagnostics }: Ran, { sarifFile: sarif }: PlanInput) {
   return [
     ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
-    ...sarifFile(sarif, findings),
+    ...sarifFile(sarif, diagnostics),
   ]
 }
 
@@ -107,15 +108,15 @@ export const plan = defineOperation({
   ...planShape,
   summary: 'Shows what apply would change, field by field. Sends no request that writes.',
   run: runPlan,
-  judge: judgeFindings,
+  judge: judgeDiagnostics,
   report: (result) => ({
-    headline: result.findings.some(({ severity }) => severity === 'error')
+    headline: result.diagnostics.some(({ severity }) => severity === 'error')
       ? say`No plan can be made`
       : result.changed
         ? say`Plan for ${result.project} (${planWords(result)})`
         : say`No changes: the service is as the files say${adoptionWords(result)}`,
-    blocks: [planFacts(result), ...findingBlocks(result), ...objectBlocks(result)],
-    annotations: result.findings,
+    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
+    annotations: result.diagnostics,
   }),
   files: (result, input) => planFiles(result, input),
 })
@@ -124,12 +125,12 @@ export const plan = defineOperation({
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply takes over ${counted(toAdopt, 'object')}`
 
-export const sarifFile = (path: string | undefined, findings: PlanResult['findings']) =>
-  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, findings) }]
+export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
+  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
 
 /** What is wrong in files is the user's to right; a warning is worth a look. */
-export function judgeFindings({ findings }: Pick<PlanResult, 'findings'>): Verdict {
-  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
+  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }

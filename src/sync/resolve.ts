@@ -1,13 +1,13 @@
 // Owns turning what people write into what the API takes: names become ids, words of ours go.
 
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import type { Directory, Noun } from '../resources/directory.ts'
 import type { Body } from '../resources/resource-type.ts'
 import type { Declared } from './declarations.ts'
 
 export interface Desired {
   readonly body: Body
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 export const nameRules = {
@@ -22,14 +22,14 @@ export interface Resolver {
   complain(path: readonly PropertyKey[], message: string): undefined
   /** Whether webhooks can be listed, so that an id that is not among them is wrong. */
   readonly listsWebhooks: boolean
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 export function createResolver(declared: Declared, directory: Directory): Resolver {
-  const findings: Finding[] = []
+  const diagnostics: Diagnostic[] = []
   const complain = (path: readonly PropertyKey[], message: string): undefined => {
     const where = `${declared.section}.${declared.key}${path.map((key) => `.${String(key)}`).join('')}`
-    findings.push({ rule: 'unknown-name', severity: 'error', place: declared.placeOf(path), message: `${where}: ${message}` })
+    diagnostics.push({ rule: 'unknown-name', severity: 'error', location: declared.locationOf(path), message: `${where}: ${message}` })
   }
   const settle = (found: ReturnType<Directory['byId']>, path: readonly PropertyKey[]): string | undefined =>
     'id' in found ? found.id : complain(path, found.complaint)
@@ -38,7 +38,7 @@ export function createResolver(declared: Declared, directory: Directory): Resolv
     byId: (noun, id, path) => settle(directory.byId(noun, id), path),
     complain,
     listsWebhooks: directory.listsWebhooks,
-    findings,
+    diagnostics,
   }
 }
 
@@ -46,13 +46,13 @@ export function desireDashboard(declared: Declared<'dashboards'>, directory: Dir
   const resolver = createResolver(declared, directory)
   const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
   const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
-  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, findings: resolver.findings }
+  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
 }
 
 export function desireSavedSearch(declared: Declared<'savedSearches'>, directory: Directory): Desired {
   const resolver = createResolver(declared, directory)
   const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
-  return { body: resolveSources(fields, [], resolver) as Body, findings: resolver.findings }
+  return { body: resolveSources(fields, [], resolver) as Body, diagnostics: resolver.diagnostics }
 }
 
 function withRaw({ raw, ...tile }: Body): Body {

@@ -3,7 +3,7 @@
 import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
-import { type Finding, failing } from '../core/diagnostics.ts'
+import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
 import { composeUpdate } from '../resources/compare.ts'
 import { checkDashboard, type DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
 import { dashboardKind, listOf } from '../resources/dashboards/dashboard-type.ts'
@@ -14,7 +14,7 @@ import type { Declared } from './declarations.ts'
 export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
 
 export interface ServerCheck {
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   /** Dashboards that the server was not asked about. */
   readonly uncheckedCount: number
 }
@@ -28,20 +28,20 @@ interface Asking {
 const mostChecked = 20
 
 export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: Asking): Promise<ServerCheck> {
-  if (failing(plan.findings).length > 0) return { findings: [], uncheckedCount: 0 }
+  if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change))
   const changed = written.filter(({ isAdopted }) => !isAdopted)
   const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, mostChecked)]
   const declared = new Map(objects.map((one) => [`${one.section}.${one.key}`, one]))
-  const findings: Finding[] = []
+  const diagnostics: Diagnostic[] = []
   let checkedCount = 0
   for (const change of wanted) {
     const complaints = await complaintsAbout(change, asking)
     if (complaints === undefined) break
     checkedCount += 1
-    findings.push(...complaints.map((complaint) => toFinding(complaint, change, declared.get(`dashboards.${change.key}`))))
+    diagnostics.push(...complaints.map((complaint) => toDiagnostic(complaint, change, declared.get(`dashboards.${change.key}`))))
   }
-  return { findings, uncheckedCount: written.length - checkedCount }
+  return { diagnostics, uncheckedCount: written.length - checkedCount }
 }
 
 const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
@@ -62,10 +62,10 @@ export async function complaintsAbout(change: Change, { api, service }: Asking):
 /** What would be sent: with everything of the stored object that files have no say in. */
 const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardKind, desired, actual))
 
-const toFinding = ({ path, message }: DashboardComplaint, { key, place }: Change, declared: Declared | undefined): Finding => ({
+const toDiagnostic = ({ path, message }: DashboardComplaint, { key, location }: Change, declared: Declared | undefined): Diagnostic => ({
   rule: 'server-refuses',
   severity: 'error',
-  place: declared?.placeOf(toPath(path)) ?? place ?? { file: 'files' },
+  location: declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' },
   message: `dashboards.${key}${path === '' ? '' : `.${path}`}: ${message}`,
 })
 

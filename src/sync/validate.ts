@@ -1,7 +1,6 @@
 // Owns the operation that checks files of alerts and dashboards without asking anybody.
 import * as z from 'zod'
-import type { Severity } from '../core/diagnostics.ts'
-import { finding, findingsBlock, findingToResult, place } from '../operation/diagnostics.ts'
+import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnostics.ts'
 import { filePath } from '../operation/fields.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import { counted, countOf, say } from '../report/blocks.ts'
@@ -10,12 +9,12 @@ import { filesInput, findDeclarations } from './find-declarations.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
-  summary: 'Checks files of alerts and dashboards, offline and without credentials; every finding has its place.',
+  summary: 'Checks files of alerts and dashboards, offline and without credentials; each diagnostic names file, line and column.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({
     files: filesInput,
-    sarifFile: filePath('Writes the findings to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
+    sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
   }),
   output: z.object({
     valid: z.boolean().describe('Whether there is no error.'),
@@ -26,34 +25,34 @@ export const validate = defineOperation({
   details: z.object({
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z
-      .array(z.object({ section: z.string(), key: z.string(), name: z.string(), place }))
+      .array(z.object({ section: z.string(), key: z.string(), name: z.string(), location: locationSchema }))
       .describe('What they declare, as far as it is right by itself.'),
-    findings: z.array(finding).describe('What is wrong, by place.'),
+    diagnostics: z.array(diagnosticSchema).describe('What is wrong, and where.'),
   }),
   example: { files: ['examples/observability/*.yml'] },
   async run({ files, profile, lintSettings }, input) {
-    const { paths, objects, broken, findings } = await findDeclarations(input.files, files, profile, lintSettings)
-    const count = (severity: Severity): number => findings.filter((one) => one.severity === severity).length
+    const { paths, objects, broken, diagnostics } = await findDeclarations(input.files, files, profile, lintSettings)
+    const count = (severity: Severity): number => diagnostics.filter((one) => one.severity === severity).length
     return {
       valid: count('error') === 0,
       objectCount: objects.length + broken.length,
       errorCount: count('error'),
       warningCount: count('warning'),
       files: [...paths],
-      objects: objects.map(({ section, key, value, place: where }) => ({ section, key, name: value.name, place: { ...where } })),
-      findings: findings.map(findingToResult),
+      objects: objects.map(({ section, key, value, location }) => ({ section, key, name: value.name, location })),
+      diagnostics: [...diagnostics],
     }
   },
   judge({ errorCount, warningCount }) {
     if (errorCount > 0) return { status: 'fail', reasons: [say`${counted(errorCount, 'error')}`], exit: 'input' }
     return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
-  report: ({ files, objectCount, findings }) => ({
+  report: ({ files, objectCount, diagnostics }) => ({
     headline: say`${counted(objectCount, 'object')} in ${countOf(files, 'file')}`,
-    blocks: [findingsBlock(findings)],
-    annotations: findings,
+    blocks: [{ kind: 'diagnostics', diagnostics }],
+    annotations: diagnostics,
   }),
-  async files({ findings }, input) {
-    return input.sarifFile === undefined ? [] : [{ input: 'sarifFile', path: input.sarifFile, content: renderSarif(allRules, findings) }]
+  async files({ diagnostics }, input) {
+    return input.sarifFile === undefined ? [] : [{ input: 'sarifFile', path: input.sarifFile, content: renderSarif(allRules, diagnostics) }]
   },
 })

@@ -1,4 +1,4 @@
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { comparable, composeUpdate, sidesOf } from '../resources/compare.ts'
@@ -26,14 +26,14 @@ export const reviewRules = {
 
 export interface Reviewed {
   /** What is wrong although every request was answered well. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
   /** Of the kinds that were written. */
   readonly lists: Lists
 }
 
 export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kinds }: Writing): Promise<Reviewed> {
   const touched = ledger.all().filter(wasSent)
-  if (touched.length === 0 || ledger.stopped() !== undefined) return { findings: [], lists: {} }
+  if (touched.length === 0 || ledger.stopped() !== undefined) return { diagnostics: [], lists: {} }
   const sections = new Set(touched.map(({ change }) => change.section))
   let lists: Lists
   try {
@@ -42,19 +42,19 @@ export async function reviewAll(plan: Plan, ledger: Ledger, { api, service, kind
     if (!(thrown instanceof WatchkeeperError)) throw thrown
     const [reason] = thrown.message.split('\n', 1)
     const message = `what was written could not be read again: ${reason}`
-    return { findings: [{ rule: 'not-reviewed', severity: 'error', place: { file: 'apply' }, message }], lists: {} }
+    return { diagnostics: [{ rule: 'not-reviewed', severity: 'error', location: { file: 'apply' }, message }], lists: {} }
   }
   const lost = touched.flatMap((outcome) => reviewOne(outcome, lists[outcome.change.section], ledger, { api, service, kinds }))
   const doubles = [...sections].flatMap((section) => {
     const list = lists[section]
     return list === undefined ? [] : findDoubles(list, kinds[section], kinds[section].markStyle.projectToken(plan.project))
   })
-  return { findings: [...doubles, ...lost], lists }
+  return { diagnostics: [...doubles, ...lost], lists }
 }
 
 const wasSent = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isDone(outcome) && outcome.kind !== 'unchanged')
 
-function reviewOne(outcome: Outcome, list: MarkedList | undefined, ledger: Ledger, { kinds }: Writing): readonly Finding[] {
+function reviewOne(outcome: Outcome, list: MarkedList | undefined, ledger: Ledger, { kinds }: Writing): readonly Diagnostic[] {
   const { change, id } = outcome
   const kind = kinds[change.section]
   const resolved = ledger.resolve(change.desired ?? {})
@@ -65,7 +65,7 @@ function reviewOne(outcome: Outcome, list: MarkedList | undefined, ledger: Ledge
   const message = isThere
     ? `${change.section}.${change.key}: the service did not keep the mark of the ${kind.noun} ${id}: another run would not know it again`
     : `${change.section}.${change.key}: the ${kind.noun} ${id} is gone again: somebody deletes what is written here`
-  return [{ rule: 'mark-lost', severity: 'error', place: change.place ?? { file: 'apply' }, message }]
+  return [{ rule: 'mark-lost', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
 }
 
 // Snapshot markers after a run: where the server stores something that known defaults do not explain, what it stores is recorded, so
@@ -86,31 +86,33 @@ export interface Recording {
 }
 
 /** Returns what could not be recorded. */
-export async function recordSnapshots(recording: Recording, writing: Writing): Promise<readonly Finding[]> {
-  const findings: Finding[] = []
+export async function recordSnapshots(recording: Recording, writing: Writing): Promise<readonly Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
   for (const change of recording.changes) {
-    if (recording.ledger.stopped() !== undefined) return findings
+    if (recording.ledger.stopped() !== undefined) return diagnostics
     const stored = storedBy(change, recording, writing)
     if (stored === undefined) continue
     if (!isAsAnswered(change, stored.actual, recording, writing)) {
-      findings.push(report(change, 'snapshot-failed', 'it was changed after this run wrote it: what the server stores was not recorded'))
+      diagnostics.push(report(change, 'snapshot-failed', 'it was changed after this run wrote it: what the server stores was not recorded'))
       continue
     }
     try {
       const problem = await recordSnapshot(change, stored, writing)
-      if (problem !== undefined) findings.push(report(change, 'not-converging', problem))
+      if (problem !== undefined) diagnostics.push(report(change, 'not-converging', problem))
     } catch (thrown) {
       if (!(thrown instanceof WatchkeeperError)) throw thrown
-      findings.push(report(change, 'snapshot-failed', `what the server stores could not be recorded: ${thrown.message.split('\n', 1)[0]}`))
+      diagnostics.push(
+        report(change, 'snapshot-failed', `what the server stores could not be recorded: ${thrown.message.split('\n', 1)[0]}`),
+      )
     }
   }
-  return findings
+  return diagnostics
 }
 
-const report = ({ section, key, place }: Change, rule: keyof typeof snapshotRules, message: string): Finding => ({
+const report = ({ section, key, location }: Change, rule: keyof typeof snapshotRules, message: string): Diagnostic => ({
   rule,
   severity: 'error',
-  place: place ?? { file: 'apply' },
+  location: location ?? { file: 'apply' },
   message: `${section}.${key}: ${message}`,
 })
 

@@ -1,7 +1,7 @@
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
-import type { Finding } from '../core/diagnostics.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { alertCollection } from '../resources/alerts/alert-wire.ts'
@@ -96,12 +96,12 @@ function wasWritten({ action, actual: before }: Outcome['change'], desired: Body
 }
 
 /** Two runs at once, or a copy that somebody made. Nothing is deleted for it. */
-export function findDoubles({ byToken }: MarkedList, kind: Kind, projectToken: string): readonly Finding[] {
-  return [...byToken].flatMap(([token, { project, actuals }]): Finding[] => {
+export function findDoubles({ byToken }: MarkedList, kind: Kind, projectToken: string): readonly Diagnostic[] {
+  return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
     const message = `the mark ${token} stands on ${actuals.length} ${kind.noun}s (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
-    return [{ rule: 'mark-twice', severity: 'error', place: { file: kind.section }, message }]
+    return [{ rule: 'mark-twice', severity: 'error', location: { file: kind.section }, message }]
   })
 }
 

@@ -23,7 +23,10 @@ const run = (operation: string, path: string, variables: Readonly<Record<string,
 
 it.each(examples)('%s can be applied, and then there is no drift', async (path) => {
   const { document: checked } = await run('validate', path)
-  expect([checked.status, checked.findings]).toEqual(['pass', expect.not.arrayContaining([expect.objectContaining({ severity: 'error' })])])
+  expect([checked.status, checked.diagnostics]).toEqual([
+    'pass',
+    expect.not.arrayContaining([expect.objectContaining({ severity: 'error' })]),
+  ])
   const { document: applied } = await run('apply', path)
   expect([applied.status === 'error', applied.changed]).toEqual([false, true])
   const { document: drift } = await run('drift', path)
@@ -35,7 +38,7 @@ it.each(examples)('%s can be applied, and then there is no drift', async (path) 
 it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is wrong while %s is empty, and says where', async (name) => {
   const { document } = await run('validate', 'examples/starter/service.yml', { ...env, [name]: '' })
   expect(document).toMatchObject({ status: 'fail' })
-  expect(document.findings).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
+  expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
 it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'environments'])(

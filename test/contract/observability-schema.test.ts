@@ -105,6 +105,6 @@ describe('the schema of files', () => {
     { alert: {} },
     { alerts: { 'A b': {} } },
   ])('says the same as validate: %#', (value) => {
-    expect(validate(value)).toBe(readValue(value).findings.length === 0)
+    expect(validate(value)).toBe(readValue(value).diagnostics.length === 0)
   })
 })

@@ -62,7 +62,7 @@ describe('a list that is read in pages', () => {
         const { items, mayBeCut } = await collection.list(api, service)
         expect([new Set(items.map(({ id }) => id)).size, mayBeCut]).toEqual([length, false])
       }
-      expect(await plan(file(all), { prune: true })).toMatchObject({ ...emptyPlan, findings: [] })
+      expect(await plan(file(all), { prune: true })).toMatchObject({ ...emptyPlan, diagnostics: [] })
       expect(await plan(file({ ...all, alerts: {} }), { prune: true })).toMatchObject({ toDelete: 1 })
     }),
   )
@@ -163,7 +163,7 @@ describe.each(listsByDialect)('a list as long as a page, of a server that answer
         fill(server(), names[1])
         Object.assign(storeOf(server()), { alerts: [] })
         const pulled = await pull({})
-        expect(pulled.findings).toMatchObject([{ rule: 'incomplete-pull', severity: 'warning' }])
+        expect(pulled.diagnostics).toMatchObject([{ rule: 'incomplete-pull', severity: 'warning' }])
         expect(await plan(afterPull({}, pulled))).toMatchObject(emptyPlan)
       }),
     120_000,

@@ -28,12 +28,12 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
       const pulled = await site.pull({})
       const outside = pulled.objects.filter(({ what }) => what !== 'added' && what !== 'foreign')
       const files = afterPull({}, pulled)
-      if (Object.keys(files).length === 0) return [...pulled.findings, ...outside]
-      const { findings, objects } = await site.plan(files)
+      if (Object.keys(files).length === 0) return [...pulled.diagnostics, ...outside]
+      const { diagnostics, objects } = await site.plan(files)
       return [
-        ...pulled.findings,
+        ...pulled.diagnostics,
         ...outside,
-        ...findings.filter(({ severity }) => severity === 'error'),
+        ...diagnostics.filter(({ severity }) => severity === 'error'),
         ...objects.filter(({ action }) => action !== 'adopt'),
         ...(await site.pull(files)).writtenFiles,
         ...(isNewer ? [] : await remains(site, files)),

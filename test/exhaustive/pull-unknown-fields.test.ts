@@ -32,7 +32,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
     Object.assign(at(storeOf(emulator()), ...path), novel)
     await withSite(emulator(), dialect, async (site) => {
       const pulled = await site.pull({})
-      expect(pulled).toMatchObject({ leftOut: 0, findings: [] })
+      expect(pulled).toMatchObject({ leftOut: 0, diagnostics: [] })
       const files = afterPull({}, pulled)
       expect(JSON.stringify(files)).not.toContain('novel')
       expect(await site.plan(files)).toMatchObject(emptyPlan)

@@ -39,7 +39,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         commentsIn(String(files[path])).filter((one) => !content.includes(one)),
       )
       return [
-        ...same.findings,
+        ...same.diagnostics,
         ...same.objects.filter(({ what }) => what !== 'unchanged'),
         ...same.writtenFiles,
         ...again.objects.filter(({ what }) => what === 'left-out'),

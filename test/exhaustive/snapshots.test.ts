@@ -71,9 +71,9 @@ function useService(dialect: (typeof dialects)[number]) {
     apply,
     /** What a version still has to do. */
     leftToDo: async (files: SiteFiles, version = withSite) => {
-      const { changed, findings } = await plan(files, version)
+      const { changed, diagnostics } = await plan(files, version)
       const { writes } = await apply(files, version)
-      return { changed, findings: findings.map(({ message }) => message), writes }
+      return { changed, diagnostics: diagnostics.map(({ message }) => message), writes }
     },
     drifted: async (files: SiteFiles) => {
       const { changed, ...result } = await run((site) => site.drift(files))
@@ -123,13 +123,13 @@ function filesFor(dialect: (typeof dialects)[number], store: () => ReturnType<ty
 const isSnapshot = (text: string): boolean => /^(?:wks\d+:|watchkeeper-snapshot: )/.test(text)
 
 /** By the field that they name, in whichever tile. */
-const notesOf = ({ findings }: Pick<Awaited<ReturnType<Site['plan']>>, 'findings'>): readonly string[] =>
-  findings.map(
+const notesOf = ({ diagnostics }: Pick<Awaited<ReturnType<Site['plan']>>, 'diagnostics'>): readonly string[] =>
+  diagnostics.map(
     ({ rule, severity, message }) =>
       `${severity} ${rule}: ${message.replace(/^.*, for example (\S+)\. They.*$/, '$1').replace(/\["[AB]"\]/, '')}`,
   )
 
-const nothing = { changed: false, findings: [], writes: 0 }
+const nothing = { changed: false, diagnostics: [], writes: 0 }
 
 /** A plan may show what was not finished; the objects are the same. */
 const updatesOnly = { toCreate: 0, toReplace: 0, toDelete: 0 }

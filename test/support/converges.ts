@@ -10,8 +10,8 @@ export async function convergenceProblems(site: Site, content: object): Promise<
   const repeated = await site.apply(files, { prune: true })
   const drift = await site.drift(files)
   return [
-    ...planned.findings.filter(({ severity }) => severity === 'error'),
-    ...applied.findings.filter(({ severity }) => severity === 'error'),
+    ...planned.diagnostics.filter(({ severity }) => severity === 'error'),
+    ...applied.diagnostics.filter(({ severity }) => severity === 'error'),
     ...applied.objects.filter(({ outcome = '' }) => ['failed', 'unknown', 'skipped'].includes(outcome)),
     ...again.objects.filter(({ action }) => action !== 'unchanged'),
     ...repeated.objects.filter(({ outcome }) => outcome !== 'unchanged'),

@@ -1,6 +1,6 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
 
-import { type Finding, formatPlace } from '../../src/core/diagnostics.ts'
+import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert-wire.ts'
 import type { Abilities } from '../../src/resources/references.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
@@ -13,10 +13,11 @@ export const readText = (text: string, variables: Variables = {}): Declarations 
 export const readValue = (value: unknown, variables: Variables = {}): Declarations => readText(JSON.stringify(value), variables)
 
 /** `f.yml:1:2 rule: message`. */
-export const lines = (findings: readonly Finding[]): readonly string[] =>
-  findings.map(({ place, rule, message }) => `${formatPlace(place)} ${rule}: ${message}`)
+export const lines = (diagnostics: readonly Diagnostic[]): readonly string[] =>
+  diagnostics.map(({ location, rule, message }) => `${formatLocation(location)} ${rule}: ${message}`)
 
-export const messages = (findings: readonly Finding[]): readonly string[] => findings.map(({ rule, message }) => `${rule}: ${message}`)
+export const messages = (diagnostics: readonly Diagnostic[]): readonly string[] =>
+  diagnostics.map(({ rule, message }) => `${rule}: ${message}`)
 
 type Fields = Readonly<Record<string, unknown>>
 

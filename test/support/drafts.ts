@@ -64,7 +64,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     )
     return {
       declarations,
-      findings: declarations.findings,
+      diagnostics: declarations.diagnostics,
       plan: planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 }),
     }
   }

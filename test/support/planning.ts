@@ -32,7 +32,7 @@ const standard: PlanOptions = { project: 'shop/main', profile, prune: false, max
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
 export function planOf(declared: object, world: World = worldWith(), options: Partial<PlanOptions> = {}): Plan {
   const declarations = readValue(declared)
-  if (declarations.findings.length > 0) throw new Error(messages(declarations.findings).join('\n'))
+  if (declarations.diagnostics.length > 0) throw new Error(messages(declarations.diagnostics).join('\n'))
   return planChanges(declarations, world, { ...standard, ...options })
 }
 
@@ -80,4 +80,4 @@ const wordsFor = (value: unknown): string => (value === undefined ? '–' : JSON
 export const fieldsOf = (plan: Plan, name: string): readonly string[] =>
   fieldLines(plan.changes.find(({ section, key }) => `${section}.${key}` === name)?.fields ?? [])
 
-export const saidOf = ({ findings }: Pick<Plan, 'findings'>): readonly string[] => messages(findings)
+export const saidOf = ({ diagnostics }: Pick<Plan, 'diagnostics'>): readonly string[] => messages(diagnostics)

@@ -26,6 +26,6 @@ export const outcomes = ({ objects }: Pick<Result, 'objects'>) =>
 export const actions = ({ objects }: Pick<Result, 'objects'>) =>
   Object.fromEntries(objects.map(({ key, name, action }) => [key || name, action]))
 
-export const errorsIn = ({ findings }: Pick<Result, 'findings'>) => findings.filter(({ severity }) => severity === 'error')
+export const errorsIn = ({ diagnostics }: Pick<Result, 'diagnostics'>) => diagnostics.filter(({ severity }) => severity === 'error')
 
-export const errorRules = (result: Pick<Result, 'findings'>) => errorsIn(result).map(({ rule }) => rule)
+export const errorRules = (result: Pick<Result, 'diagnostics'>) => errorsIn(result).map(({ rule }) => rule)

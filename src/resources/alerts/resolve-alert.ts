@@ -41,7 +41,7 @@ export function desireAlert(declared: Declared<'alerts'>, around: AlertSurroundi
     ...(channel && { channel: toChannel(channel, ['channel'], resolver) }),
     ...(channels && toChannels(channels.map((one, i) => toChannel(one, ['channels', i], resolver)))),
   }
-  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), findings: resolver.findings }
+  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: resolver.diagnostics }
 }
 
 type Reference = NonNullable<DeclaredAlert['savedSearch']>

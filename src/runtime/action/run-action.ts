@@ -120,8 +120,8 @@ export function annotateFiles(annotations: Finished['annotations'], warnings: nu
     const all = annotations.filter((annotation) => annotation.severity === severity)
     // The step's own annotation is one of them.
     const room = Math.max(0, mostAnnotations - 1 - (severity === 'warning' ? warnings : 0))
-    for (const { message, place } of all.slice(0, room)) {
-      const { file, line, column } = place
+    for (const { message, location } of all.slice(0, room)) {
+      const { file, line, column } = location
       show(logLine(message).slice(0, longestAnnotation), {
         file,
         ...(line !== undefined && { startLine: line }),

@@ -226,7 +226,7 @@ function placesFor(guests: readonly Guest[], { declarations, globs, texts }: Dra
   if (additions.length === 0) return new Map()
   const place = createPlacement({ globs, paths: [...texts.keys()] })
   const declared = new Map(
-    declarations.objects.filter(({ section }) => section === 'dashboards').map(({ key, place: { file } }) => [key, file]),
+    declarations.objects.filter(({ section }) => section === 'dashboards').map(({ key, location: { file } }) => [key, file]),
   )
   return new Map(
     additions.map((addition) => {
@@ -252,7 +252,7 @@ function residentOf(
   speakers: Parameters<typeof sidesOf>[2],
 ): Resident {
   const { section, key, actual, name } = change
-  const path = declared.place.file
+  const path = declared.location.file
   const object = { section, key, name, id: actual?.id, path, reason: undefined, lost: [] }
   if (actual === undefined) return { object: { ...object, what: 'missing' }, path, update: undefined }
   const { before, after } = sidesOf(declared, { ...change, actual }, speakers)

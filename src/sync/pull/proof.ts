@@ -1,7 +1,7 @@
 // Owns the proof of a pull: the files as they would be are read again and planned with, and every object for which something
 // would remain to be done is named. Pure.
 
-import { type Finding, failing, type Place } from '../../core/diagnostics.ts'
+import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import type { Plan } from '../change.ts'
 import type { Declarations } from '../declarations.ts'
 import { type Draft, identityOf, type PulledObject } from './draft.ts'
@@ -9,14 +9,14 @@ import { type Draft, identityOf, type PulledObject } from './draft.ts'
 export interface Proof {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   /** Of the files alone. */
-  readonly findings: readonly Finding[]
-  readonly plan: Pick<Plan, 'changes' | 'findings'>
+  readonly diagnostics: readonly Diagnostic[]
+  readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
 }
 
 /** By identity, with the reason. What is in no file is none of them. */
-export function findInexact({ objects }: Draft, { declarations, findings, plan }: Proof): ReadonlyMap<string, string> {
-  const complaints = byOwner([...failing(findings), ...failing(plan.findings)], declarations)
-  const aboutFiles = new Map(failing(findings).map(({ place, message }) => [place.file, message]))
+export function findInexact({ objects }: Draft, { declarations, diagnostics, plan }: Proof): ReadonlyMap<string, string> {
+  const complaints = byOwner([...errorsIn(diagnostics), ...errorsIn(plan.diagnostics)], declarations)
+  const aboutFiles = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
   const changes = new Map(plan.changes.map((change) => [nameOf(change), change]))
   const reasonFor = (object: PulledObject): string | undefined => {
     const change = changes.get(nameOf(object))
@@ -42,16 +42,16 @@ function whatRemains({ action, fields, notes }: Plan['changes'][number]): string
   return `no file can say exactly what the service has: plan would ${action} it${why === '' ? '' : ` (${why})`}`
 }
 
-/** A finding is about the object whose key stands last before it. */
-function byOwner(findings: readonly Finding[], { objects, broken }: Proof['declarations']): ReadonlyMap<string, string> {
+/** A diagnostic is about the object whose key stands last before it. */
+function byOwner(diagnostics: readonly Diagnostic[], { objects, broken }: Proof['declarations']): ReadonlyMap<string, string> {
   const all = [...objects, ...broken]
   return new Map(
-    findings.toReversed().flatMap(({ place, message }) => {
-      const before = all.filter((one) => one.place.file === place.file && order(one.place, place) <= 0)
-      const owner = before.toSorted((a, b) => order(a.place, b.place)).at(-1)
+    diagnostics.toReversed().flatMap(({ location, message }) => {
+      const before = all.filter((one) => one.location.file === location.file && order(one.location, location) <= 0)
+      const owner = before.toSorted((a, b) => order(a.location, b.location)).at(-1)
       return owner === undefined ? [] : [[nameOf(owner), message] as const]
     }),
   )
 }
 
-const order = (a: Place, b: Place): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+const order = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
-import { finding, findingsBlock, findingToResult } from '../../operation/diagnostics.ts'
+import { diagnosticSchema } from '../../core/diagnostics.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { type Block, counted, type DiffLine, data, join, type Line, ours, say, sentence } from '../../report/blocks.ts'
 import { nouns } from '../plan-report.ts'
@@ -45,14 +45,14 @@ export const pullDetails = z.object({
   project: z.string().describe('Whose the objects are.'),
   objects: z.array(object).describe('Every object of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
-  findings: z.array(finding).describe('What is wrong, and what is worth knowing.'),
+  diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
 })
 
 export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetails>
 
 export type PulledResultObject = PullResult['objects'][number]
 
-export function toPullResult({ project, files, objects, findings }: Pulled): PullResult {
+export function toPullResult({ project, files, objects, diagnostics }: Pulled): PullResult {
   const numberOf = (what: PulledResultObject['what']): number => objects.filter((one) => one.what === what).length
   return {
     changed: files.length > 0,
@@ -73,7 +73,7 @@ export function toPullResult({ project, files, objects, findings }: Pulled): Pul
       ...(reason !== undefined && { reason }),
     })),
     writtenFiles: files.map(toWrittenFile),
-    findings: findings.map(findingToResult),
+    diagnostics: [...diagnostics],
   }
 }
 
@@ -112,7 +112,7 @@ const words: Readonly<Record<(typeof order)[number], string>> = {
   foreign: "another project's",
 }
 
-export const isStopped = ({ findings }: PullResult): boolean => findings.some(({ severity }) => severity === 'error')
+export const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
 
 export function pullHeadline(result: PullResult): Line {
   const { added, updated, filesWritten, objects } = result
@@ -130,9 +130,9 @@ export function pullHeadline(result: PullResult): Line {
 }
 
 export function judgePull(result: PullResult): Verdict {
-  const errors = result.findings.filter(({ severity }) => severity === 'error').length
+  const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
-  const warnings = result.findings.filter(({ severity }) => severity === 'warning').length
+  const warnings = result.diagnostics.filter(({ severity }) => severity === 'warning').length
   const reasons = [
     ...(result.leftOut > 0 ? [say`${counted(result.leftOut, 'object')} left out`] : []),
     ...(warnings > 0 ? [say`${counted(warnings, 'warning')}`] : []),
@@ -141,13 +141,13 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullBlocks(result: PullResult): readonly Block[] {
-  const { added, updated, unchanged, missing, leftOut, findings } = result
-  if (isStopped(result)) return [findingsBlock(findings)]
+  const { added, updated, unchanged, missing, leftOut, diagnostics } = result
+  if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
   const facts = { Added: added, Updated: updated, Unchanged: unchanged, 'Not in the service': missing, 'Left out': leftOut }
   const shown = order.flatMap((what) => result.objects.filter((one) => one.what === what))
   return [
     { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [ours(String(count))] })) },
-    ...(findings.length === 0 ? [] : [findingsBlock(findings)]),
+    { kind: 'diagnostics', diagnostics },
     {
       kind: 'table',
       columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
-import { type Finding, failing } from '../../core/diagnostics.ts'
+import { type Diagnostic, errorsIn } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { type Context, defineOperation, type Files, type OutputFile } from '../../operation/operation.ts'
@@ -26,33 +26,33 @@ export interface PullRequest {
 export interface Pulled extends Draft {
   readonly project: string
   /** What keeps anything from being written, and what is worth knowing. */
-  readonly findings: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 type PullContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
 
 export async function makePull(context: PullContext, request: PullRequest): Promise<Pulled> {
   const { api, service, profile, files } = context
-  const { project, findings } = await projectFor(request.project, files, 'read')
+  const { project, diagnostics } = await projectFor(request.project, files, 'read')
   const texts = await readTexts(request.files, files)
   const found = await findIn(texts, context)
   const nothing = { project, files: [], objects: [] }
-  if (failing(found.findings).length > 0) return { ...nothing, findings: failing(found.findings) }
+  if (errorsIn(found.diagnostics).length > 0) return { ...nothing, diagnostics: errorsIn(found.diagnostics) }
   const world = await readWorld({ api, service, profile, wanted: new Set(sectionNames) })
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
     planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 })
   const plan = planWith(found)
-  const unclear = plan.findings.filter(({ rule, severity }) => severity === 'error' && whoIsWho.includes(rule))
-  if (unclear.length > 0) return { ...nothing, findings: unclear }
+  const unclear = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && whoIsWho.includes(rule))
+  if (unclear.length > 0) return { ...nothing, diagnostics: unclear }
   const input = { declarations: found, plan, world, profile, globs: request.files, texts, variable: files.variable }
   const refusals = new Map<string, string | undefined>()
   const { draft, proof } = await proven(input, async (drafted) => {
     const again = await findIn(new Map([...texts, ...drafted.files.map(({ path, after }) => [path, after] as const)]), context)
-    const proof = { declarations: again, findings: again.findings, plan: planWith(again) }
+    const proof = { declarations: again, diagnostics: again.diagnostics, plan: planWith(again) }
     const inexact = findInexact(drafted, proof)
     return { proof, inexact: inexact.size > 0 ? inexact : await refusedByServer(proof.plan, refusals, context) }
   })
-  return { ...draft, project, findings: [...findings, ...doubtsAbout(world), ...lostExpressions(draft), ...leftWrong(proof)] }
+  return { ...draft, project, diagnostics: [...diagnostics, ...doubtsAbout(world), ...lostExpressions(draft), ...leftWrong(proof)] }
 }
 
 /** Without knowing which object is which, nothing can be said about any of them. */
@@ -67,7 +67,7 @@ async function readTexts(globs: readonly string[], files: Files): Promise<Readon
 /** Files as they are, or as they would be. None at all is where a pull begins. */
 async function findIn(texts: ReadonlyMap<string, string>, { files, profile, lintSettings }: PullContext): Promise<Found> {
   const paths = [...texts.keys()].sort()
-  if (paths.length === 0) return { objects: [], broken: [], unread: [], findings: [], paths }
+  if (paths.length === 0) return { objects: [], broken: [], unread: [], diagnostics: [], paths }
   const asIf: Files = { ...files, find: async () => paths, read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, asIf, profile, { ...lintSettings, ...adviceOff })
 }
@@ -121,22 +121,22 @@ async function proven(input: Omit<DraftInput, 'excluded'>, check: (draft: Draft)
 }
 
 /** A declaration of what is gone may refer to what went with it. It is not deleted, but validate will complain of it. */
-const leftWrong = ({ findings }: Proof): readonly Finding[] => failing(findings).map((one) => ({ ...one, severity: 'warning' }))
+const leftWrong = ({ diagnostics }: Proof): readonly Diagnostic[] => errorsIn(diagnostics).map((one) => ({ ...one, severity: 'warning' }))
 
-const doubtsAbout = ({ doubts }: World): readonly Finding[] =>
+const doubtsAbout = ({ doubts }: World): readonly Diagnostic[] =>
   Object.entries(doubts).map(([section, doubt]) => ({
     rule: 'incomplete-pull',
     severity: 'warning',
-    place: { file: section },
+    location: { file: section },
     message: `the list of ${section} ${doubt}`,
   }))
 
-const lostExpressions = ({ objects }: Draft): readonly Finding[] =>
+const lostExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap(({ section, key, path = '', lost }) =>
     lost.map((expression) => ({
       rule: 'expression-replaced',
       severity: 'warning' as const,
-      place: { file: path },
+      location: { file: path },
       message: `${section}.${key}: ${expression} no longer stands for what the service has, and gave way to it`,
     })),
   )
@@ -153,7 +153,7 @@ export const pull = defineOperation({
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   run: async (context, input) => toPullResult(await makePull(context, input)),
   judge: judgePull,
-  report: (result) => ({ headline: pullHeadline(result), blocks: pullBlocks(result), annotations: result.findings }),
+  report: (result) => ({ headline: pullHeadline(result), blocks: pullBlocks(result), annotations: result.diagnostics }),
   files: async ({ writtenFiles }) => writtenFiles.map(toOutputFile),
 })
 

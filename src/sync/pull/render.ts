@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { quote } from '../../core/text.ts'
-import { complaintsOf } from '../../documents/diagnose.ts'
+import { schemaDiagnostics } from '../../documents/diagnose.ts'
 import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema-facts.ts'
 import { declaredSavedSearch } from '../../resources/alerts/alert-declaration.ts'
@@ -27,11 +27,11 @@ export function whyUnwritable(fields: Body, schema: z.ZodType): string | undefin
   if (text !== undefined) return `"${quote(text, 60)}" would be read as an expression`
   const parsed = schema.safeParse(fields)
   if (parsed.success) return undefined
-  const [complaint] = complaintsOf(parsed.error, nowhere(fields), schema)
-  return complaint?.message ?? 'is not what a file can hold'
+  const [diagnostic] = schemaDiagnostics(parsed.error, nowhere(fields), schema)
+  return diagnostic?.message ?? 'is not what a file can hold'
 }
 
-const nowhere = (value: unknown): ReadDocument => ({ value, placeOf: () => ({ file: '' }), placeOfKey: () => ({ file: '' }) })
+const nowhere = (value: unknown): ReadDocument => ({ value, locationOf: () => ({ file: '' }), locationOfKey: () => ({ file: '' }) })
 
 // Owns how a value of the API stands in a file: what no schema of ours knows and what the server assumes left out, fields in
 // the order of the schema, sources by name.

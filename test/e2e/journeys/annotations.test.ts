@@ -28,8 +28,8 @@ it('shows ten errors and ten warnings of a step at most, by file and line, and c
   expect(errors.at(-1)).toMatch(/^::error title=Watchkeeper validate::/)
   expect(warnings.length).toBeLessThanOrEqual(10)
   for (const warning of warnings) expect(warning).toMatch(/^::warning file=x\.yml,line=\d+,col=\d+::/)
-  const { findings = [] } = ran.result as { readonly findings?: readonly { readonly severity: string }[] }
-  const count = (severity: string): number => findings.filter((one) => one.severity === severity).length
+  const { diagnostics = [] } = ran.result as { readonly diagnostics?: readonly { readonly severity: string }[] }
+  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   expect(ran.stdout).toContain(`\n${count('error') - 9} more of kind error: see the summary\n`)
   expect(ran.stdout).toContain(`\n${count('warning') - 9} more of kind warning: see the summary\n`)
 })

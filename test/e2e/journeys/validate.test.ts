@@ -43,15 +43,15 @@ const annotationsOf = ({ stdout }: RanAction): readonly Annotation[] =>
 const count = (annotations: readonly Annotation[], wanted: string): number => annotations.filter(({ kind }) => kind === wanted).length
 
 describe('validate as an action, without credentials', () => {
-  it('puts each finding beside its line, sets outputs and summary, and fails the step', async () => {
+  it('puts each diagnostic beside its line, sets outputs and summary, and fails the step', async () => {
     const ran = await runAction({ inputs, files: { 'observability/a.yml': alerts(1, { interval: '5min' }) } })
     expect(ran.exitCode).toBe(1)
-    const [finding, step] = annotationsOf(ran)
-    expect(finding).toMatchObject({
+    const [diagnostic, step] = annotationsOf(ran)
+    expect(diagnostic).toMatchObject({
       kind: 'error',
       properties: { file: 'observability/a.yml', line: '2', col: expect.stringMatching(/^\d+$/) },
     })
-    expect(finding?.message).toContain('alerts.a0.interval: "5min" is not accepted; accepted: 30s, 1m')
+    expect(diagnostic?.message).toContain('alerts.a0.interval: "5min" is not accepted; accepted: 30s, 1m')
     expect(step).toEqual({ kind: 'error', properties: { title: 'Watchkeeper validate' }, message: '1 object in 1 file: 1 error' })
     expect(Object.fromEntries(ran.outputs)).toMatchObject({
       status: 'fail',
@@ -64,7 +64,7 @@ describe('validate as an action, without credentials', () => {
     })
     expect(ran.summary).toMatch(/^### ❌ 1 object in 1 file: 1 error\n/)
     expect(ran.summary).toContain('observability/a.yml:2:')
-    expect(ran.result).toMatchObject({ findings: [{ rule: 'schema', place: { file: 'observability/a.yml', line: 2 } }] })
+    expect(ran.result).toMatchObject({ diagnostics: [{ rule: 'schema', location: { file: 'observability/a.yml', line: 2 } }] })
   })
 
   it('shows as many annotations as a step may have, and the number of the others', async () => {
@@ -85,7 +85,7 @@ describe('validate as an action, without credentials', () => {
     expect(ran.stdout).toContain('4 more of kind warning: see the summary')
     expect(ran.stdout).toContain('4 more of kind note: see the summary')
     expect(ran.outputs.get('warning-count')).toBe('13')
-    expect((ran.result as { findings: object[] }).findings).toHaveLength(41)
+    expect((ran.result as { diagnostics: object[] }).diagnostics).toHaveLength(41)
   })
 
   it('warns, and stays green, where there are only warnings', async () => {
@@ -142,7 +142,7 @@ describe('validate as an action, without credentials', () => {
   })
 
   it('writes SARIF that code scanning accepts, also when it fails', async () => {
-    const sarif = join(directory, 'findings.sarif')
+    const sarif = join(directory, 'diagnostics.sarif')
     const files = { 'observability/a b.yml': alerts(2, { interval: '5min', note: undefined }), 'observability/empty.yml': '' }
     const ran = await runAction({ inputs: { ...inputs, 'sarif-file': sarif }, files })
     expect(ran.exitCode).toBe(1)
@@ -172,7 +172,7 @@ describe('validate on the command line, without credentials', () => {
     return runCli(['validate', '--files', 'a.yml', '--profile', 'clickhouse-cloud', ...args], {}, { directory: workspace })
   }
 
-  it('prints a finding a line, as compilers do, and exits as for wrong input', async () => {
+  it('prints a diagnostic a line, as compilers do, and exits as for wrong input', async () => {
     const ran = await runIn('alerts:\n  a: { name: A, threshold: x, interval: 5m, dashboard: { id: x }, tile: { id: y } }\nalert: 1\n')
     expect(ran.exitCode).toBe(2)
     expect(`${ran.stdout}${ran.stderr}`).toBe(
@@ -192,7 +192,7 @@ describe('validate on the command line, without credentials', () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({
       operation: 'validate',
       status: 'fail',
-      findings: [{ place: { file: 'a.yml', line: 1, column: 1 } }],
+      diagnostics: [{ location: { file: 'a.yml', line: 1, column: 1 } }],
     })
   })
 

@@ -32,11 +32,11 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     const startedAt = performance.now()
     const reading = readDocument(bombs[name] ?? '', 'a.yml')
     expect(performance.now() - startedAt).toBeLessThan(8000)
-    expect(reading).toHaveProperty('complaints')
-    const { complaints } = reading as { complaints: readonly { place: { file: string }; message: string }[] }
-    expect(complaints.length).toBeLessThanOrEqual(20)
-    for (const { place, message } of complaints) {
-      expect(place.file).toBe('a.yml')
+    expect(reading).toHaveProperty('diagnostics')
+    const { diagnostics } = reading as { diagnostics: readonly { location: { file: string }; message: string }[] }
+    expect(diagnostics.length).toBeLessThanOrEqual(20)
+    for (const { location, message } of diagnostics) {
+      expect(location.file).toBe('a.yml')
       expect(message.length).toBeLessThan(300)
     }
   })
@@ -149,7 +149,7 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
     ],
   ])('to %s after %j', async (doing, effect, message) => {
     const { met, ran, stage } = await meet(doing, { effect }, { times: 2, inputs: { 'max-attempts': '2' } })
-    expect(met).toMatchObject({ exitCode: 1, complaints: [] })
+    expect(met).toMatchObject({ exitCode: 1, diagnostics: [] })
     const said = ran.outputs
       .get('failure-reason')
       ?.replaceAll(new URL(stage.url).host, '127.0.0.1:PORT')

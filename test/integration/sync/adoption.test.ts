@@ -33,7 +33,7 @@ describe('an alert of nobody', () => {
     site(async ({ plan, apply }) => {
       const planned = await plan(alerts({ errors: asItIs }))
       expect(actions(planned)).toEqual({ errors: 'create' })
-      expect(planned.findings.find(({ rule }) => rule === 'same-name')).toMatchObject({
+      expect(planned.diagnostics.find(({ rule }) => rule === 'same-name')).toMatchObject({
         severity: 'warning',
         message: `alerts.errors: another alert called "Checkout errors" exists (${theirs().id}) and bears no mark; write adopt: true to take it over`,
       })
@@ -181,7 +181,7 @@ describe('an object of another project with the same name', () => {
       await apply(alerts({ first: { ...asItIs, name: 'First' } }))
       await apply(mine, { project: 'other/project', adoptFrom: 'none' })
       const planned = await plan({ 'a.json': { alerts: { first: { ...asItIs, name: 'First' }, errors: { ...asItIs, adopt: true } } } })
-      expect(planned.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['other-project', 'warning']])
+      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['other-project', 'warning']])
       expect(actions(planned)).toEqual({ first: 'unchanged', errors: 'create' })
     }))
 })
@@ -204,7 +204,7 @@ describe('a key that is renamed', () => {
       await apply(named('old'))
       const planned = await plan(named('new'))
       expect(actions(planned)).toEqual({ new: 'create' })
-      expect(planned.findings).toMatchObject([
+      expect(planned.diagnostics).toMatchObject([
         { rule: 'same-name', severity: 'warning', message: expect.stringContaining('previousKey: old') },
       ])
     }))

@@ -111,9 +111,9 @@ describe('a name of something that is not there is an error', () => {
     site(async ({ plan }) => {
       const text = JSON.stringify({ dashboards: withSource('X'), alerts: { a: { ...onOverview, tile: 'Y' } } }, null, 1)
       const said = errorsIn(await plan({ 'a.json': text }))
-      expect(said.map(({ place }) => place.file)).toEqual(['a.json', 'a.json'])
+      expect(said.map(({ location }) => location.file)).toEqual(['a.json', 'a.json'])
       const line = (part: string) => text.split('\n').findIndex((one) => one.includes(part)) + 1
-      expect(said.map(({ place }) => place.line)).toEqual([line('"sourceId"'), line('"tile": "Y"')])
+      expect(said.map(({ location }) => location.line)).toEqual([line('"sourceId"'), line('"tile": "Y"')])
     }))
 })
 

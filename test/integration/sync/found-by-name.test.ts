@@ -132,7 +132,7 @@ describe('one set of files for several environments', () => {
   it('a variable that is missing is an error before the first request', async () => {
     const ran = await run('apply', { STAGE: 'staging', HOOK: 'audit' })
     expect(ran.exitCode).toBe(2)
-    expect(JSON.stringify(ran.document.findings)).toContain('env.LIMIT }} is not set')
+    expect(JSON.stringify(ran.document.diagnostics)).toContain('env.LIMIT }} is not set')
     expect(emulator().requests).toHaveLength(0)
   })
 })

@@ -91,7 +91,7 @@ describe('a mark that somebody touches', () => {
       dashboard.tags = ['shop']
       const planned = await plan(files)
       expect(actions(planned)).toEqual({ search: 'unchanged', shop: 'create', errors: 'create' })
-      const warnings = planned.findings.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
+      const warnings = planned.diagnostics.filter(({ rule }) => rule === 'same-name').map(({ message }) => message)
       expect(warnings).toEqual([expect.stringContaining(dashboard.id), expect.stringContaining(alert.id)])
     }))
 

@@ -73,7 +73,7 @@ describe('an object that somebody changes after it was listed', () => {
       )
       expect(outcomes(applied)).toMatchObject({ shop: 'updated' })
       expect(owned().shop.tiles.map(({ name }) => name)).toEqual(['A', 'B', 'Human'])
-      expect(applied.findings.map(({ rule }) => rule)).toEqual(['snapshot-failed'])
+      expect(applied.diagnostics.map(({ rule }) => rule)).toEqual(['snapshot-failed'])
       expect(applied.objects.find(({ key }) => key === 'shop')?.serverChanged ?? []).toEqual([])
     }))
 

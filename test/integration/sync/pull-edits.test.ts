@@ -222,7 +222,7 @@ describe('a pull over a file when the service has changed', () => {
     const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')
     await withSite(emulator(), 'clickhouse-cloud', async (site) => {
       const pulled = await site.pull({ [path]: text })
-      expect(pulled).toMatchObject({ updated: 1, missing: 1, findings: [{ rule: 'dangling-reference', severity: 'warning' }] })
+      expect(pulled).toMatchObject({ updated: 1, missing: 1, diagnostics: [{ rule: 'dangling-reference', severity: 'warning' }] })
     })
   })
 })

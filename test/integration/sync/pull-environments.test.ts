@@ -58,7 +58,7 @@ it('says which expression gave way to a value, because the other service goes by
   expect(document).toMatchObject({
     status: 'warn',
     updated: 1,
-    findings: [
+    diagnostics: [
       { rule: 'expression-replaced', message: expect.stringContaining(written('alerts.errors: ‹env.LIMIT› no longer stands for')) },
     ],
   })

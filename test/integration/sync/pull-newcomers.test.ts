@@ -119,7 +119,7 @@ describe('an object with a mark', () => {
   it('that stands twice in the service keeps everything from being written, where a file declares it', async () => {
     put([{ name: 'A', tags: [mark('a')] }, { name: 'B', tags: [mark('a')] }, { name: 'C' }])
     const { pulled } = await pull({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
-    expect(pulled).toMatchObject({ changed: false, added: 0, findings: [{ rule: 'mark-twice', severity: 'error' }] })
+    expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'mark-twice', severity: 'error' }] })
   })
 })
 
@@ -165,7 +165,7 @@ describe('what no file can say', () => {
   ])('is an alert without %s', async (_, alert, reason) => {
     put([{}], [{ ...tile(), ...alert }])
     const { pulled, plan } = await pull()
-    expect(pulled).toMatchObject({ added: 1, leftOut: 1, findings: [] })
+    expect(pulled).toMatchObject({ added: 1, leftOut: 1, diagnostics: [] })
     expect(pulled.objects.find(({ what }) => what === 'left-out')?.reason).toMatch(reason)
     expect(plan).toMatchObject(emptyPlan)
   })
@@ -188,5 +188,5 @@ describe('what no file can say', () => {
 it('has nothing to write for an empty service, and says so', async () => {
   put([])
   const { pulled } = await pull()
-  expect(pulled).toMatchObject({ changed: false, objects: [], findings: [] })
+  expect(pulled).toMatchObject({ changed: false, objects: [], diagnostics: [] })
 })

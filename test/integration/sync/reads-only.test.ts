@@ -51,10 +51,10 @@ describe.each(Object.entries(looks))('%s', (_name, look) => {
       const before = [stateOf(emulator()), emulator().requests.length] as const
       for (const fault of added) emulator().addFault(fault)
       const came = await look(one).then(
-        ({ toCreate, toUpdate, findings }) => ({ toCreate, toUpdate, findings }),
+        ({ toCreate, toUpdate, diagnostics }) => ({ toCreate, toUpdate, diagnostics }),
         (thrown: unknown) => thrown,
       )
-      expect(came instanceof Error || 'findings' in (came as object)).toBe(true)
+      expect(came instanceof Error || 'diagnostics' in (came as object)).toBe(true)
       const sent = emulator().requests.slice(before[1])
       expect(sent.length).toBeGreaterThan(0)
       const writing = sent.filter(({ method, path }) => method !== 'GET' && !(method === 'POST' && path.endsWith('/dashboards/validate')))
@@ -79,19 +79,19 @@ it('what the server refuses stands beside the line that it is about, and nothing
     const tiles = [tile('A', 0, { ...config, sourceId: 'gone' }), tile('B', 4, { ...config, formulas: [{ expression: 'A / B' }] })]
     const content = { dashboards: { shop: { ...shop, tiles } } }
     const applied = await apply({ 'a.json': JSON.stringify(content, null, 1) })
-    const refusals = applied.findings.filter(({ rule }) => rule === 'server-refuses')
+    const refusals = applied.diagnostics.filter(({ rule }) => rule === 'server-refuses')
     expect(refusals.map(({ message }) => message)).toEqual([
       'dashboards.shop.tiles.0.config.sourceId: Invalid ObjectId',
       'dashboards.shop.tiles.1.config.formulas.0.expression: Unknown series "B" — this chart only has series A through A',
     ])
-    expect(refusals[0]?.place.line).toBeGreaterThan(10)
+    expect(refusals[0]?.location.line).toBeGreaterThan(10)
     expect(applied).toMatchObject({ isPlanWrong: true, changed: false })
   }))
 
 it('a field that the gateway does not take is such a refusal, and names the dashboard', () =>
   site(async ({ plan }) => {
-    const { findings } = await plan({ 'a.json': { dashboards: { shop: { ...shop, raw: { future: 1 } } } } })
-    expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([
+    const { diagnostics } = await plan({ 'a.json': { dashboards: { shop: { ...shop, raw: { future: 1 } } } } })
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
       { rule: 'server-refuses', message: expect.stringMatching(/^dashboards\.shop: .*can't be validated: future/) },
     ])
   }))

@@ -53,7 +53,7 @@ describe('validate', () => {
 
   it('passes over notes', async () => {
     const { document } = await run({ [file]: fileWith({ alert: { note: undefined } }) })
-    expect(document).toMatchObject({ status: 'pass', findings: [{ rule: 'missing-runbook', severity: 'note' }] })
+    expect(document).toMatchObject({ status: 'pass', diagnostics: [{ rule: 'missing-runbook', severity: 'note' }] })
   })
 
   it('is an error where no file matches: nothing found is not nothing wrong', async () => {
@@ -94,10 +94,10 @@ describe('validate', () => {
     },
   )
 
-  it('sorts findings by file, line and column', async () => {
+  it('sorts diagnostics by file, line and column', async () => {
     const wrong = 'alerts:\n  b: { name: 1, threshold: x, interval: 5m }\n  a: {}\n'
     const { document } = await run({ 'observability/b.yml': wrong, 'observability/a.yml': '- x' })
-    const places = (document.findings as { place: { file: string; line: number; column: number } }[]).map(({ place }) => place)
+    const places = (document.diagnostics as { location: { file: string; line: number; column: number } }[]).map(({ location }) => location)
     expect(places.map(({ file: name, line, column }) => `${name.slice(14)}:${line}:${column}`).slice(0, 4)).toEqual([
       'a.yml:1:1',
       'b.yml:2:14',
@@ -110,7 +110,7 @@ describe('validate', () => {
     const files = { [file]: fileWith({ alert: { threshold: written('‹env.MOST_ERRORS›') } }) }
     expect((await run(files, { env: { MOST_ERRORS: '5' } })).document.status).toBe('pass')
     const { document } = await run(files)
-    expect(document.findings).toMatchObject([{ rule: 'variable', message: written('alerts.a.threshold: ‹env.MOST_ERRORS› is not set') }])
+    expect(document.diagnostics).toMatchObject([{ rule: 'variable', message: written('alerts.a.threshold: ‹env.MOST_ERRORS› is not set') }])
   })
 
   it('never shows a credential, not even where a file asks for it', async () => {
@@ -126,7 +126,7 @@ describe('validate', () => {
   it('knows what the neutral contract lacks', async () => {
     const { document } = await run({ [file]: fileWith() }, { inputs: { profile: '' } })
     expect(
-      (document.findings as { rule: string; message: string }[]).map(({ rule, message }) => `${rule} ${message.split(':')[0]}`),
+      (document.diagnostics as { rule: string; message: string }[]).map(({ rule, message }) => `${rule} ${message.split(':')[0]}`),
     ).toEqual(['not-in-profile alerts.a.note', 'not-in-profile alerts.a.channel.webhook'])
   })
 
@@ -134,7 +134,7 @@ describe('validate', () => {
     const alert = { note: undefined, channel: { type: 'webhook', webhookId: 'x' } }
     expect((await run({ [file]: fileWith({ alert }) }, { inputs: { profile: '' } })).document).toMatchObject({
       status: 'pass',
-      findings: [],
+      diagnostics: [],
     })
   })
 
@@ -145,10 +145,10 @@ describe('validate', () => {
   })
 
   it.each(hostileYaml.filter(({ text }) => text.length < 100_000))(
-    'reports what is hostile, as a finding: $id',
+    'reports what is hostile, as a diagnostic: $id',
     async ({ text, complaint }) => {
       const { document } = await run({ 'observability/a.yml': text })
-      const syntax = (document.findings as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
+      const syntax = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
       expect(document.error).toBeUndefined()
       if (complaint === undefined) expect(syntax).toEqual([])
       else expect(syntax[0]?.message).toMatch(complaint)
@@ -163,7 +163,7 @@ describe('the rules in the config file', () => {
   it('set the severity of a rule, or turn it off', async () => {
     expect((await withRules('  missing-runbook: error\n  threshold-never-fires: off\n')).document).toMatchObject({
       status: 'fail',
-      findings: [{ rule: 'missing-runbook', severity: 'error' }],
+      diagnostics: [{ rule: 'missing-runbook', severity: 'error' }],
     })
   })
 
@@ -172,7 +172,7 @@ describe('the rules in the config file', () => {
     ['  missing-runbook: no\n', '.watchkeeper.yml:2:20: rules.missing-runbook: "no" is not accepted; accepted: error, warning, note, off'],
     ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is not known'],
     ['  - off\n', '.watchkeeper.yml:2:3: rules: ["off"] is not accepted; accepted: a map'],
-  ])('are wrong by name and place: %j', async (rules, reason) => {
+  ])('are wrong by name and location: %j', async (rules, reason) => {
     expect((await withRules(rules)).reason).toBe(reason)
   })
 

@@ -12,15 +12,15 @@ describe('whatever a file holds', () => {
   /** How much there is to say of it, and what of that nobody could use. */
   const check = (value: unknown) => {
     const read = readValue(value, { X: '1' })
-    const all = [...read.findings, ...checkReferences(read, allAbilities), ...lint(read, {})]
-    const odd = all.filter(({ place, rule, message }) => {
-      const hasPlace = place.file === 'f.yml' && Number(place.line) >= 1 && Number(place.column) >= 1
+    const all = [...read.diagnostics, ...checkReferences(read, allAbilities), ...lint(read, {})]
+    const odd = all.filter(({ location, rule, message }) => {
+      const hasPlace = location.file === 'f.yml' && Number(location.line) >= 1 && Number(location.column) >= 1
       return !hasPlace || rule === '' || !/^(?!.*(?:\[object|undefined|NaN)).+$/s.test(message)
     })
-    return { count: read.findings.length + read.objects.length, odd }
+    return { count: read.diagnostics.length + read.objects.length, odd }
   }
 
-  it('it is findings or objects, and never an exception', () => {
+  it('it is diagnostics or objects, and never an exception', () => {
     const words = /object|undefined|NaN/
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -114,8 +114,8 @@ describe('whatever a file holds', () => {
       hostile.filter(({ value }) => value.length < 1024),
       ({ value }) => {
         const name = value.toWellFormed()
-        const { objects, findings } = readValue(fileWith({ alert: { message: `x${name}` }, tile: { name: `x${name}` } }))
-        if (name.includes(written('‹').trim())) expect(findings.map(({ rule }) => rule)).toContain('variable')
+        const { objects, diagnostics } = readValue(fileWith({ alert: { message: `x${name}` }, tile: { name: `x${name}` } }))
+        if (name.includes(written('‹').trim())) expect(diagnostics.map(({ rule }) => rule)).toContain('variable')
         else expect(objects.find(isOf('alerts'))?.value.message).toBe(`x${name}`)
       },
     ))

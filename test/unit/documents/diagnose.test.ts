@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { lines, readText } from '../../support/declarations.ts'
 
 /** What is wrong with the file, without the place of the rule that all of it is of. */
-const complaints = (text: string): readonly string[] => lines(readText(text).findings).map((line) => line.replace(/^f\.yml:|schema: /g, ''))
+const diagnosticsOf = (text: string): readonly string[] =>
+  lines(readText(text).diagnostics).map((line) => line.replace(/^f\.yml:|schema: /g, ''))
 
 const alert = (line: string): string => `alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    ${line}\n`
 
@@ -11,7 +12,7 @@ const tile = (config: string): string =>
 
 const config = 'dashboards.d.tiles[0].config'
 
-describe('a complaint about a field', () => {
+describe('a diagnostic about a field', () => {
   it.each([
     ['intervall: 5m', '6:5 alerts.a: "intervall" is not known, did you mean "interval"?'],
     ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is not known, did you mean "thresholdType"?'],
@@ -33,24 +34,24 @@ describe('a complaint about a field', () => {
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
   ])('has the place of the field, and what is accepted: %s', (line, complaint) => {
-    expect(complaints(alert(line))).toEqual([complaint])
+    expect(diagnosticsOf(alert(line))).toEqual([complaint])
   })
 
   it('that is missing has the place of the object that lacks it', () => {
-    expect(complaints('alerts:\n  a: { name: A }\n')).toEqual([
+    expect(diagnosticsOf('alerts:\n  a: { name: A }\n')).toEqual([
       '2:3 alerts.a.threshold: is missing; accepted: a number',
       '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
     ])
   })
 
   it('shows no more of a long value than tells it apart', () => {
-    const [complaint = ''] = complaints(alert(`thresholdType: ${'x'.repeat(100_000)}`))
+    const [complaint = ''] = diagnosticsOf(alert(`thresholdType: ${'x'.repeat(100_000)}`))
     expect(complaint.length).toBeLessThan(300)
     expect(complaint).toContain('more characters)')
   })
 
   it('shows what would move a cursor as what it is', () => {
-    expect(complaints(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is not known')
+    expect(diagnosticsOf(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is not known')
   })
 })
 
@@ -65,7 +66,7 @@ describe('of several forms, the one that was meant is spoken of', () => {
     ],
     ['channel: x', '6:14 alerts.a.channel: "x" is not accepted; accepted: a map'],
   ])('of a channel: %s', (line, complaint) => {
-    expect(complaints(alert(line))).toEqual([complaint])
+    expect(diagnosticsOf(alert(line))).toEqual([complaint])
   })
 
   const shown = 'line, stacked_bar, table, number, pie, bar, heatmap, search, event_patterns, markdown'
@@ -94,6 +95,6 @@ describe('of several forms, the one that was meant is spoken of', () => {
     ],
     ['3', [`10:17 ${config}: 3 is not accepted; accepted: a map`]],
   ])('of a chart: %s', (text, expected) => {
-    expect(complaints(tile(text))).toEqual(expected)
+    expect(diagnosticsOf(tile(text))).toEqual(expected)
   })
 })

@@ -42,7 +42,7 @@ const pieces = fc.constantFrom(
 const plainJson = fc.jsonValue({ depthSize: 'small' }).filter((value) => !/\d{16}|[eE][+-]?\d/.test(JSON.stringify(value)))
 
 describe('readDocument', () => {
-  it('never throws, and every complaint has its place', () => {
+  it('never throws, and every diagnostic has its location', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -51,10 +51,10 @@ describe('readDocument', () => {
         ),
         (text) => {
           const reading = readDocument(text, 'a.yml')
-          if ('complaints' in reading) {
-            expect(reading.complaints.length).toBeGreaterThan(0)
-            for (const { place, message } of reading.complaints) {
-              expect(place.file).toBe('a.yml')
+          if ('diagnostics' in reading) {
+            expect(reading.diagnostics.length).toBeGreaterThan(0)
+            for (const { location, message } of reading.diagnostics) {
+              expect(location.file).toBe('a.yml')
               expect(message).not.toMatch(/[\r\n\u001b]/)
             }
           }
@@ -94,8 +94,8 @@ describe('interpolate', () => {
           const around = { variable: (name: string) => (name === 'A' ? 'found' : undefined) }
           fc.pre(!JSON.stringify(value).includes('${{'))
           expect(JSON.stringify(interpolate(value, around).value)).toBe(JSON.stringify(value))
-          const { value: text, complaints } = interpolate(parts.join(''), around)
-          if (complaints.length === 0) expect(String(text)).not.toContain('${{')
+          const { value: text, errors } = interpolate(parts.join(''), around)
+          if (errors.length === 0) expect(String(text)).not.toContain('${{')
         },
       ),
     )

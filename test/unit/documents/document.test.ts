@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatPlace } from '../../../src/core/diagnostics.ts'
+import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { cpuMsOf } from '../../support/cpu-time.ts'
@@ -7,31 +7,31 @@ import { hostileYaml, longestMs } from '../../support/yaml-corpus.ts'
 
 function read(text: string): ReadDocument {
   const reading = readDocument(text, 'f.yml')
-  if ('complaints' in reading) throw new Error(reading.complaints.map(({ message }) => message).join('; '))
+  if ('diagnostics' in reading) throw new Error(reading.diagnostics.map(({ message }) => message).join('; '))
   return reading
 }
 
-function complaintsAbout(text: string): readonly string[] {
+function diagnosticsOf(text: string): readonly string[] {
   const reading = readDocument(text, 'f.yml')
-  return 'complaints' in reading ? reading.complaints.map(({ place, message }) => `${formatPlace(place)} ${message}`) : []
+  return 'diagnostics' in reading ? reading.diagnostics.map(({ location, message }) => `${formatLocation(location)} ${message}`) : []
 }
 
 describe('hostile documents', () => {
   it('gives a document or a diagnostic for every text of the corpus', () =>
     forEachEntry(hostileYaml, ({ text, complaint }) => {
-      let complaints: readonly string[] = []
+      let diagnostics: readonly string[] = []
       const ms = cpuMsOf(() => {
-        complaints = complaintsAbout(text)
+        diagnostics = diagnosticsOf(text)
       })
       expect(ms).toBeLessThan(longestMs)
-      if (complaint === undefined) expect(complaints).toEqual([])
-      else expect(complaints[0]).toMatch(complaint)
-      expect(complaints.length).toBeLessThanOrEqual(20)
+      if (complaint === undefined) expect(diagnostics).toEqual([])
+      else expect(diagnostics[0]).toMatch(complaint)
+      expect(diagnostics.length).toBeLessThanOrEqual(20)
     }))
 
   it('leave the depth of stack traces as it was', () => {
     const before = Error.stackTraceLimit
-    for (const { text } of hostileYaml.filter(({ text }) => text.length < 10_000)) complaintsAbout(text)
+    for (const { text } of hostileYaml.filter(({ text }) => text.length < 10_000)) diagnosticsOf(text)
     expect(Error.stackTraceLimit).toBe(before)
   })
 })
@@ -75,13 +75,13 @@ describe('a number', () => {
   it.each(['0.1000000000000000055511151231257827', '9007199254740993', '12345678901234567890', '1e309', '0x20000000000001'])(
     'is refused where it would become another: %s',
     (text) => {
-      expect(complaintsAbout(`a: ${text}`)).toEqual(['f.yml:1:4 has more digits than a number can hold; write it in quotes'])
+      expect(diagnosticsOf(`a: ${text}`)).toEqual(['f.yml:1:4 has more digits than a number can hold; write it in quotes'])
       expect(read(`a: "${text}"`).value).toEqual({ a: text })
     },
   )
 })
 
-describe('a place', () => {
+describe('a location', () => {
   const text = '# comment\na:\n  b: 1\n  "c d": [x, { e: 2 }]\n404: y\n'
 
   it.each([
@@ -92,18 +92,18 @@ describe('a place', () => {
     [['a', 'missing', 'deeper'], '3:3', '3:3'],
     [[], '2:1', '2:1'],
   ])('is that of the value, of its key, or of the nearest thing around it: %j', (path, value, key) => {
-    const { placeOf, placeOfKey } = read(text)
-    expect(formatPlace(placeOf(path))).toBe(`f.yml:${value}`)
-    expect(formatPlace(placeOfKey(path))).toBe(`f.yml:${key}`)
+    const { locationOf, locationOfKey } = read(text)
+    expect(formatLocation(locationOf(path))).toBe(`f.yml:${value}`)
+    expect(formatLocation(locationOfKey(path))).toBe(`f.yml:${key}`)
   })
 
   it('is the same with a byte order mark and with carriage returns', () => {
-    const { placeOf } = read(`\ufeff${text.replaceAll('\n', '\r\n')}`)
-    expect(formatPlace(placeOf(['a', 'c d', 1, 'e']))).toBe('f.yml:4:19')
+    const { locationOf } = read(`\ufeff${text.replaceAll('\n', '\r\n')}`)
+    expect(formatLocation(locationOf(['a', 'c d', 1, 'e']))).toBe('f.yml:4:19')
   })
 
   it('is that of the alias where the value stands elsewhere', () => {
-    expect(formatPlace(read('a: &a { x: 1 }\nb: *a\n').placeOf(['b', 'x']))).toBe('f.yml:2:4')
+    expect(formatLocation(read('a: &a { x: 1 }\nb: *a\n').locationOf(['b', 'x']))).toBe('f.yml:2:4')
   })
 
   it.each([
@@ -112,14 +112,14 @@ describe('a place', () => {
     ['a:\n  - *x', 'f.yml:2:5 *x stands for nothing: no &x comes before it'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
   ])('is told of what cannot be read: %j', (wrong, complaint) => {
-    expect(complaintsAbout(wrong)[0]).toBe(complaint)
+    expect(diagnosticsOf(wrong)[0]).toBe(complaint)
   })
 
   it('is found quickly in a map of thousands of keys', () => {
-    const { placeOfKey } = read(Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join('\n'))
+    const { locationOfKey } = read(Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join('\n'))
     const lines: unknown[] = []
     const ms = cpuMsOf(() => {
-      for (let i = 0; i < 20_000; i++) lines.push(placeOfKey([`k${i}`]).line)
+      for (let i = 0; i < 20_000; i++) lines.push(locationOfKey([`k${i}`]).line)
     })
     expect(lines).toEqual(lines.map((_, i) => i + 1))
     expect(ms).toBeLessThan(longestMs)

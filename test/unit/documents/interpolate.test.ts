@@ -23,7 +23,7 @@ describe('an expression', () => {
     ['‹env.EMPTY›', ''],
     ['{{ env.STAGE }} $ { }', '{{ env.STAGE }} $ { }'],
   ])('is replaced: %j', (text, filled) => {
-    expect(fill({ a: [written(text)] })).toEqual({ value: { a: [filled] }, complaints: [] })
+    expect(fill({ a: [written(text)] })).toEqual({ value: { a: [filled] }, errors: [] })
   })
 
   it.each([
@@ -41,7 +41,7 @@ describe('an expression', () => {
   })
 
   it('is filled in once: what a variable holds is data', () => {
-    expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), complaints: [] })
+    expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), errors: [] })
   })
 
   it.each([
@@ -54,7 +54,7 @@ describe('an expression', () => {
   ])('that cannot be filled in is told of, with its path: %s', (text, message) => {
     expect(fill({ a: [written(text)] })).toEqual({
       value: { a: [written(text)] },
-      complaints: [{ path: ['a', 0], message: written(message) }],
+      errors: [{ path: ['a', 0], message: written(message) }],
     })
   })
 
@@ -78,8 +78,8 @@ describe('an expression', () => {
       asked.push(one)
       return 'the-secret'
     }
-    const { complaints } = interpolate(written(`‹env.${name}›`), { variable })
-    expect(complaints.map(({ message }) => message)).toEqual([written(`‹env.${name}› may hold a credential and is never put into a file`)])
+    const { errors } = interpolate(written(`‹env.${name}›`), { variable })
+    expect(errors.map(({ message }) => message)).toEqual([written(`‹env.${name}› may hold a credential and is never put into a file`)])
     expect(asked).toEqual([])
   })
 })
@@ -88,7 +88,7 @@ it('changes nothing of a value without an expression', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       fc.pre(!JSON.stringify(value).includes(written('‹').trim()))
-      expect(fill(value)).toEqual({ value, complaints: [] })
+      expect(fill(value)).toEqual({ value, errors: [] })
     }),
   )
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderSarif, type SarifFinding } from '../../../src/report/sarif.ts'
+import type { Diagnostic } from '../../../src/core/diagnostics.ts'
+import { renderSarif } from '../../../src/report/sarif.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 
 const rules = [
@@ -30,19 +31,19 @@ interface Log {
   ]
 }
 
-const render = (findings: readonly SarifFinding[]): Log => JSON.parse(renderSarif(rules, findings)) as Log
+const render = (diagnostics: readonly Diagnostic[]): Log => JSON.parse(renderSarif(rules, diagnostics)) as Log
 
-const finding = (changes: Partial<SarifFinding> = {}): SarifFinding => ({
+const diagnostic = (changes: Partial<Diagnostic> = {}): Diagnostic => ({
   rule: 'one',
   severity: 'error',
   message: 'is wrong',
-  place: { file: 'a/b.yml', line: 3, column: 5 },
+  location: { file: 'a/b.yml', line: 3, column: 5 },
   ...changes,
 })
 
-describe('findings as SARIF', () => {
+describe('diagnostics as SARIF', () => {
   it('have all that code scanning asks for', () => {
-    const { version, runs } = render([finding(), finding({ rule: 'two', severity: 'warning' })])
+    const { version, runs } = render([diagnostic(), diagnostic({ rule: 'two', severity: 'warning' })])
     expect(version).toBe('2.1.0')
     expect(runs[0].tool.driver).toMatchObject({
       name: 'watchkeeper',
@@ -71,14 +72,14 @@ describe('findings as SARIF', () => {
   })
 
   it('that are about a whole file stand at its first line', () => {
-    const [result] = render([finding({ place: { file: 'a.yml' } })]).runs[0].results
+    const [result] = render([diagnostic({ location: { file: 'a.yml' } })]).runs[0].results
     expect(result?.locations[0].physicalLocation.region).toEqual({ startLine: 1 })
   })
 
   it.each(['a b.yml', 'ä.yml', '#1?.yml', '%41.yml', 'a\nb.yml', '::error::.yml', '\ud800.yml', '[x].yml'])(
     'name the file by a relative uri that leads back to it: %j',
     (file) => {
-      const [result] = render([finding({ place: { file: `d/${file}`, line: 1 } })]).runs[0].results
+      const [result] = render([diagnostic({ location: { file: `d/${file}`, line: 1 } })]).runs[0].results
       const { uri } = result?.locations[0].physicalLocation.artifactLocation ?? { uri: '' }
       expect(uri).toMatch(/^d\/[\w.~!*'()%-]+$/)
       expect(decodeURIComponent(uri)).toBe(`d/${file.toWellFormed()}`)
@@ -89,13 +90,13 @@ describe('findings as SARIF', () => {
     forEachEntry(
       hostile.filter(({ value }) => value.length < 1024),
       ({ value }) => {
-        expect(render([finding({ message: value })]).runs[0].results[0]?.message.text).toBe(value)
+        expect(render([diagnostic({ message: value })]).runs[0].results[0]?.message.text).toBe(value)
       },
     ))
 
   it('are the worst of them where there are more than code scanning takes', () => {
-    const notes = Array.from({ length: 25_000 }, () => finding({ rule: 'two', severity: 'note' }))
-    const { results } = render([...notes, finding()]).runs[0]
+    const notes = Array.from({ length: 25_000 }, () => diagnostic({ rule: 'two', severity: 'note' }))
+    const { results } = render([...notes, diagnostic()]).runs[0]
     expect(results).toHaveLength(25_000)
     expect(results.at(-1)?.level).toBe('error')
   })

@@ -31,17 +31,17 @@ describe('a tile that goes', () => {
       'tile "A" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
     ])
     expect(plan.changes[1]?.takes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 
   it('is refused while an alert that no file holds is on it', () => {
     const world = withForeign({ tileId: 'dashboards-shop-A' })
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, world)
-    expect(plan.findings).toEqual([
+    expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
         severity: 'error',
-        place: plan.changes[1]?.place,
+        location: plan.changes[1]?.location,
         message: 'tile "A" of dashboard "Shop" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
       },
     ])
@@ -71,7 +71,7 @@ describe('a tile that goes', () => {
     const raw = { ...shop, tiles: [{ ...tile('A'), config: undefined, raw: { config: { newKind: true } } }, tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: raw } }, applied)
     expect(steps(plan)).toContain('alerts.errors unchanged')
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 
   it('may not be where its alert stays', () => {
@@ -81,12 +81,12 @@ describe('a tile that goes', () => {
     expect(saidOf(plan)).toEqual([
       'would-lose-alert: tile "A" of dashboard "Shop" goes, and with it the alert "Errors" (alerts-errors): put it on another tile',
     ])
-    expect(plan.findings[0]?.place).toEqual(plan.changes.find(({ key }) => key === 'errors')?.place)
+    expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
 
   it('says nothing of an alert that goes by itself', () => {
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { many } }, applied, { prune: true })
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
     expect(steps(plan)).toContain('alerts.errors delete')
   })
 })
@@ -95,11 +95,11 @@ describe('a dashboard or saved search that is pruned', () => {
   it('takes alerts along that no file holds', () => {
     const world = withForeign({ savedSearchId: 'savedSearches-slow' })
     const plan = planOf({ dashboards: { shop }, alerts: { errors } }, world, { prune: true })
-    expect(plan.findings).toEqual([
+    expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
         severity: 'error',
-        place: { file: 'prune' },
+        location: { file: 'prune' },
         message: 'saved search "Slow" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
       },
     ])
@@ -129,13 +129,13 @@ describe('a dashboard or saved search that is pruned', () => {
       'alerts.many unchanged',
       'dashboards.shop delete',
     ])
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 })
 
 describe('nothing goes', () => {
   it('with a dashboard that stays as it is, or is only taken over', () => {
-    expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).findings).toEqual([])
+    expect(planOf(declared, withForeign({ tileId: 'dashboards-shop-A' })).diagnostics).toEqual([])
     const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
     expect(steps(plan)).toContain('dashboards.shop adopt')
@@ -145,6 +145,6 @@ describe('nothing goes', () => {
   it('with a dashboard that merely changes', () => {
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, withForeign({ tileId: 'dashboards-shop-A' }))
     expect(steps(plan)).toContain('dashboards.shop update (files)')
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 })

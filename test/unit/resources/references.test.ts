@@ -6,7 +6,7 @@ import { allAbilities, fileWith, lines, messages, readText, readValue } from '..
 
 const check = (value: unknown, abilities: Partial<Abilities> = {}): readonly string[] => {
   const read = readValue(value)
-  return messages([...read.findings, ...checkReferences(read, { ...allAbilities, ...abilities })])
+  return messages([...read.diagnostics, ...checkReferences(read, { ...allAbilities, ...abilities })])
 }
 
 const nothing = undefined

@@ -153,7 +153,7 @@ describe('a name that stands for nothing', () => {
   it('finds what is in the service and in no file', () => {
     const byName = { errors: { ...errors, dashboard: { name: 'Shop' }, tile: { id: 'dashboards-shop-B' } } }
     const plan = planOf({ alerts: byName }, { ...applied, alerts: [] })
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
     expect(plan.changes[0]?.desired).toMatchObject({ dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-B' })
     const named = planOf({ alerts: { errors: { ...errors, dashboard: { id: 'dashboards-shop' } } } }, { ...applied, alerts: [] })
     expect(named.changes[0]?.desired).toMatchObject({ tileId: 'dashboards-shop-A' })

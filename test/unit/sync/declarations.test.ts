@@ -4,33 +4,35 @@ import { fileWith, lines, messages, readText, readValue, written } from '../../s
 
 describe('a file', () => {
   it('becomes its objects, with their keys, their places and the standards of their fields', () => {
-    const { objects, findings } = readText('alerts:\n  a:\n    name: A\n    threshold: 5\n    interval: 5m\n')
-    expect(findings).toEqual([])
+    const { objects, diagnostics } = readText('alerts:\n  a:\n    name: A\n    threshold: 5\n    interval: 5m\n')
+    expect(diagnostics).toEqual([])
     expect(objects).toMatchObject([
-      { section: 'alerts', key: 'a', place: { file: 'f.yml', line: 2, column: 3 }, value: { name: 'A', thresholdType: 'above' } },
+      { section: 'alerts', key: 'a', location: { file: 'f.yml', line: 2, column: 3 }, value: { name: 'A', thresholdType: 'above' } },
     ])
-    expect(objects[0]?.placeOf(['threshold'])).toEqual({ file: 'f.yml', line: 4, column: 16 })
+    expect(objects[0]?.locationOf(['threshold'])).toEqual({ file: 'f.yml', line: 4, column: 16 })
   })
 
   it('may be JSON, and name its schema', () => {
-    const { objects, findings } = readValue({ $schema: './x.json', ...fileWith() })
-    expect(findings).toEqual([])
+    const { objects, diagnostics } = readValue({ $schema: './x.json', ...fileWith() })
+    expect(diagnostics).toEqual([])
     expect(objects.map(({ section, key }) => `${section}.${key}`)).toEqual(['dashboards.d', 'alerts.a'])
   })
 
   it('keeps what is right beside what is wrong', () => {
-    const { objects, broken, findings } = readText(
+    const { objects, broken, diagnostics } = readText(
       'alerts:\n  a: { name: A, threshold: 1, interval: 5m }\n  b: { name: B, threshold: 1 }\n',
     )
     expect(objects.map(({ key }) => key)).toEqual(['a'])
     expect(broken.map(({ key }) => key)).toEqual(['b'])
-    expect(lines(findings)).toEqual(['f.yml:3:3 schema: alerts.b.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d'])
+    expect(lines(diagnostics)).toEqual([
+      'f.yml:3:3 schema: alerts.b.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+    ])
   })
 
   it('that cannot be read is one of which nobody knows what it declares', () => {
-    const { unread, findings } = readText('a: [')
+    const { unread, diagnostics } = readText('a: [')
     expect(unread).toEqual(['f.yml'])
-    expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['syntax', 'error']])
+    expect(diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['syntax', 'error']])
   })
 
   it.each([
@@ -39,55 +41,55 @@ describe('a file', () => {
     ['alert: {}', 'f.yml:1:1 schema: "alert" is not known, did you mean "alerts"?'],
     ['__proto__: {}', 'f.yml:1:1 schema: "__proto__" is not known'],
   ])('is told what its frame is: %s', (text, line) => {
-    expect(lines(readText(text).findings)).toEqual([line])
+    expect(lines(readText(text).diagnostics)).toEqual([line])
   })
 
   it('is told of its first unknown keys one by one, and of the number of the others', () => {
-    const { findings } = readText(Array.from({ length: 24_000 }, (_, i) => `dashboard${i}: 1`).join('\n'))
-    expect(findings).toHaveLength(21)
-    expect(findings.at(-1)?.message).toBe('23980 more keys are not known')
+    const { diagnostics } = readText(Array.from({ length: 24_000 }, (_, i) => `dashboard${i}: 1`).join('\n'))
+    expect(diagnostics).toHaveLength(21)
+    expect(diagnostics.at(-1)?.message).toBe('23980 more keys are not known')
   })
 })
 
 describe('a key', () => {
   it.each(['a', '0', 'a.b-c_d', 'a'.repeat(63), 'constructor', 'length', 'then'])('may be %s', (key) => {
-    const { objects, findings } = readValue({ alerts: { [key]: fileWith().alerts.a } })
-    expect(findings).toEqual([])
+    const { objects, diagnostics } = readValue({ alerts: { [key]: fileWith().alerts.a } })
+    expect(diagnostics).toEqual([])
     expect(objects[0]?.key).toBe(key)
   })
 
   it.each(['A', '-a', '', 'a b', 'a'.repeat(64), 'ä', 'a/b', '__proto__', 'toString', written('‹env.X›')])('may not be %j', (key) => {
-    const { objects, findings } = readText(`alerts: { ${JSON.stringify(key)}: {} }`)
+    const { objects, diagnostics } = readText(`alerts: { ${JSON.stringify(key)}: {} }`)
     expect(objects).toEqual([])
-    expect(lines(findings)).toEqual([expect.stringMatching(/^f\.yml:1:11 schema: alerts: ".*" is not a key; accepted: small letters/)])
+    expect(lines(diagnostics)).toEqual([expect.stringMatching(/^f\.yml:1:11 schema: alerts: ".*" is not a key; accepted: small letters/)])
   })
 
   it('is declared once in all files, and both places are named', () => {
     const text = JSON.stringify({ alerts: { a: fileWith().alerts.a } })
-    const { findings } = readDeclarations(
+    const { diagnostics } = readDeclarations(
       [
         { path: 'one.json', text },
         { path: 'two.json', text },
       ],
       () => undefined,
     )
-    expect(lines(findings)).toEqual(['two.json:1:12 duplicate-key: alerts.a is declared already, in one.json:1:12'])
+    expect(lines(diagnostics)).toEqual(['two.json:1:12 duplicate-key: alerts.a is declared already, in one.json:1:12'])
   })
 
   it('is declared also where its object is wrong', () => {
-    const { findings } = readDeclarations(
+    const { diagnostics } = readDeclarations(
       [
         { path: 'one.yml', text: 'alerts: { a: { name: 1 } }' },
         { path: 'two.json', text: JSON.stringify({ alerts: { a: fileWith().alerts.a } }) },
       ],
       () => undefined,
     )
-    expect(findings.map(({ rule }) => rule)).toContain('duplicate-key')
+    expect(diagnostics.map(({ rule }) => rule)).toContain('duplicate-key')
   })
 
   it('may be the same in two sections', () => {
     const { d } = fileWith().dashboards
-    expect(readValue({ dashboards: { a: d }, alerts: { a: fileWith().alerts.a } }).findings).toEqual([])
+    expect(readValue({ dashboards: { a: d }, alerts: { a: fileWith().alerts.a } }).diagnostics).toEqual([])
   })
 })
 
@@ -95,8 +97,8 @@ describe('defaults', () => {
   const { interval: _, channel: __, ...bare } = fileWith().alerts.a
   const defaults = { alerts: { interval: '1h', channel: { type: 'webhook', webhook: 'all' } } }
   const alertOf = (value: unknown) => {
-    const { objects, findings } = readValue(value)
-    return findings.length === 0 ? objects.find(isOf('alerts'))?.value : findings
+    const { objects, diagnostics } = readValue(value)
+    return diagnostics.length === 0 ? objects.find(isOf('alerts'))?.value : diagnostics
   }
 
   it('fill in what an object does not say', () => {
@@ -121,10 +123,10 @@ describe('defaults', () => {
   })
 
   it('that are wrong are told of once, not once for each object', () => {
-    const { objects, broken, findings } = readText(
+    const { objects, broken, diagnostics } = readText(
       'defaults:\n  alerts: { interval: 5min }\nalerts:\n  a: { name: A, threshold: 1 }\n  b: { name: B, threshold: 1 }\n',
     )
-    expect(lines(findings)).toEqual([
+    expect(lines(diagnostics)).toEqual([
       'f.yml:2:23 schema: defaults.alerts.interval: "5min" is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
     ])
     expect([objects.length, broken.length]).toEqual([0, 2])
@@ -138,13 +140,13 @@ describe('defaults', () => {
 
 describe('a variable', () => {
   it('may be a number where a number belongs, and a text where a text does', () => {
-    const { objects, findings } = readValue(fileWith({ alert: { name: written('‹env.N›'), threshold: written('‹env.N›') } }), { N: '7' })
-    expect(findings).toEqual([])
+    const { objects, diagnostics } = readValue(fileWith({ alert: { name: written('‹env.N›'), threshold: written('‹env.N›') } }), { N: '7' })
+    expect(diagnostics).toEqual([])
     expect(objects.find(isOf('alerts'))?.value).toMatchObject({ name: '7', threshold: 7 })
   })
 
   it('that is not set is the only thing that is wrong with its value', () => {
-    expect(messages(readValue(fileWith({ alert: { threshold: written('‹env.N›') } })).findings)).toEqual([
+    expect(messages(readValue(fileWith({ alert: { threshold: written('‹env.N›') } })).diagnostics)).toEqual([
       written('variable: alerts.a.threshold: ‹env.N› is not set'),
     ])
   })
@@ -152,6 +154,6 @@ describe('a variable', () => {
 
 it('uses the rules that it describes, and no others', () => {
   const texts = ['a: [', 'a: 1', written('alerts: { a: { name: "‹env.X›" } }')]
-  const rules = texts.flatMap((text) => readText(text).findings.map(({ rule }) => rule))
+  const rules = texts.flatMap((text) => readText(text).diagnostics.map(({ rule }) => rule))
   expect([...new Set([...rules, 'duplicate-key'])].sort()).toEqual(Object.keys(readingRules).sort())
 })

@@ -4,7 +4,7 @@ import { fileWith, lines, messages, readText, readValue } from '../../support/de
 
 const lintValue = (value: unknown, settings: LintSettings = {}): readonly string[] => {
   const read = readValue(value)
-  return messages([...read.findings, ...lint(read, settings)])
+  return messages([...read.diagnostics, ...lint(read, settings)])
 }
 
 const twin = (changes: object) => ({ more: { alerts: { a: fileWith().alerts.a, b: { ...fileWith().alerts.a, ...changes } } } })

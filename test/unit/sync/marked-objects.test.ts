@@ -65,10 +65,10 @@ describe('an outcome in the light of the list', () => {
 describe('a mark that stands twice', () => {
   const token = kind.markStyle.projectToken('shop/x')
 
-  it('is a finding with every id', () => {
-    const [finding, ...others] = findDoubles(list([actual('a'), actual('b'), actual('c')]), kind, token)
-    expect(finding).toMatchObject({ rule: 'mark-twice', severity: 'error', place: { file: 'alerts' } })
-    expect(finding?.message).toMatch(/^the mark .*errors stands on 3 alerts \(a, b, c\): two runs at once, or a copy/)
+  it('is a diagnostic with every id', () => {
+    const [diagnostic, ...others] = findDoubles(list([actual('a'), actual('b'), actual('c')]), kind, token)
+    expect(diagnostic).toMatchObject({ rule: 'mark-twice', severity: 'error', location: { file: 'alerts' } })
+    expect(diagnostic?.message).toMatch(/^the mark .*errors stands on 3 alerts \(a, b, c\): two runs at once, or a copy/)
     expect(others).toEqual([])
   })
 

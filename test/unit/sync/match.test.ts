@@ -16,7 +16,7 @@ describe('an object that is not clear', () => {
     expect(saidOf(plan)).toEqual([
       'mark-twice: alerts.errors: two alerts bear this mark, alerts-errors and copy: delete the one that is not wanted',
     ])
-    expect(plan.findings[0]).toMatchObject({ severity: 'error', place: { file: 'f.yml', line: 1 } })
+    expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.leftovers).toEqual([])
   })
 
@@ -29,7 +29,7 @@ describe('an object that is not clear', () => {
   })
 
   it('bears the mark, and the file names just that', () => {
-    expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).findings).toEqual([])
+    expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).diagnostics).toEqual([])
   })
 
   it('is one of several of its name', () => {
@@ -39,7 +39,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(saidOf(plan)).toEqual(['ambiguous-adoption: alerts.errors: several alerts called "Errors" could be adopted (x, y): give the id'])
-    expect(plan.findings[0]?.severity).toBe('error')
+    expect(plan.diagnostics[0]?.severity).toBe('error')
   })
 
   it('is wanted by two keys', () => {
@@ -51,18 +51,18 @@ describe('an object that is not clear', () => {
   it('is no double where nobody claims it twice', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'y' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 
   it('is created beside one without a name', () => {
     const plan = planOf(declared, withAlerts({ id: 'n', name: null }))
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
     expect(steps(plan)).toContain('alerts.errors create')
   })
 
   it('warns, and no more, where another of its name stays beside it', () => {
     const plan = planOf(declared, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(plan.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'warning']])
+    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'warning']])
   })
 })
 
@@ -77,13 +77,13 @@ describe('a list that may not be whole', () => {
   it('creates nothing of its kind', () => {
     const plan = planOf(declared, doubted(withAlerts(), 'alerts'))
     expect(saidOf(plan)).toEqual([words('alerts')])
-    expect(plan.findings[0]).toMatchObject({ severity: 'error', place: plan.changes.at(-1)?.place })
+    expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: plan.changes.at(-1)?.location })
   })
 
   it('creates what is of another kind, and updates what was found', () => {
-    expect(planOf(declared, doubted(withAlerts(), 'dashboards', 'savedSearches')).findings).toEqual([])
+    expect(planOf(declared, doubted(withAlerts(), 'dashboards', 'savedSearches')).diagnostics).toEqual([])
     expect(
-      planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 } } }, doubted(applied, 'alerts', 'dashboards')).findings,
+      planOf({ ...declared, alerts: { errors: { ...errors, threshold: 2 } } }, doubted(applied, 'alerts', 'dashboards')).diagnostics,
     ).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('a list that may not be whole', () => {
       prune,
     )
     expect(saidOf(plan)).toContain(words('dashboards'))
-    expect(plan.findings.find(({ rule }) => rule === 'incomplete-list')?.place).toEqual({ file: 'prune' })
+    expect(plan.diagnostics.find(({ rule }) => rule === 'incomplete-list')?.location).toEqual({ file: 'prune' })
     const boards = afterApply(planOf({ dashboards: { shop, store: { ...shop, name: 'Store' } } }))
     expect(saidOf(planOf({ dashboards: { shop } }, doubted(boards, 'alerts'), prune))).toEqual([words('alerts')])
   })
@@ -116,16 +116,17 @@ describe('deletes', () => {
   ])('are at most %i where so many are allowed', (maxDeletes, expected) => {
     const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
     expect(saidOf(plan)).toEqual(expected)
-    for (const { severity, place } of plan.findings) expect({ severity, place }).toEqual({ severity: 'error', place: { file: 'prune' } })
+    for (const { severity, location } of plan.diagnostics)
+      expect({ severity, location }).toEqual({ severity: 'error', location: { file: 'prune' } })
   })
 })
 
 describe('an object that is adopted by its name', () => {
   const adopt = (name: string, ...names: readonly string[]) => {
     const world = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
-    const { changes, findings } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, world)
+    const { changes, diagnostics } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, world)
     const change = changes.find(({ key }) => key === 'errors')
-    return [change?.action, change?.id, ...findings.map(({ rule }) => rule)]
+    return [change?.action, change?.id, ...diagnostics.map(({ rule }) => rule)]
   }
 
   it.each([

@@ -11,7 +11,12 @@ describe('a plan', () => {
   it('creates what is not there, and first what others need', () => {
     const plan = planOf(declared)
     expect(steps(plan)).toEqual(['savedSearches.slow create', 'dashboards.shop create', 'alerts.errors create', 'alerts.many create'])
-    expect(plan).toMatchObject({ project: 'shop/main', leftovers: [], findings: [], seen: { dashboards: 0, savedSearches: 0, alerts: 0 } })
+    expect(plan).toMatchObject({
+      project: 'shop/main',
+      leftovers: [],
+      diagnostics: [],
+      seen: { dashboards: 0, savedSearches: 0, alerts: 0 },
+    })
   })
 
   it('has nothing to do after that', () => {
@@ -81,13 +86,13 @@ describe('a plan', () => {
     const withoutChannel = { ...errors, channel: undefined, channels: undefined }
     const plan = planOf({ ...declared, alerts: { errors: withoutChannel, many } }, applied)
     expect(plan.changes.find(({ key }) => key === 'errors')).toMatchObject({ action: 'update', id: 'alerts-errors' })
-    expect(plan.findings).toMatchObject([{ rule: 'cannot-clear', severity: 'error', message: expect.stringContaining('channel') }])
+    expect(plan.diagnostics).toMatchObject([{ rule: 'cannot-clear', severity: 'error', message: expect.stringContaining('channel') }])
   })
 
   it('updates a dashboard whose tiles all go', () => {
     const plan = planOf({ ...declared, alerts: { many }, dashboards: { shop: { ...shop, tiles: [] } } }, applied, { prune: true })
     expect(steps(plan)).toContain('dashboards.shop update (files)')
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 
   it('changes the order of filters', () => {
@@ -106,7 +111,7 @@ describe('a plan', () => {
     const world = worldWith({ dashboards } as never)
     for (const tile of ['Text', { id: 't1' }]) {
       const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, world)
-      expect(plan.findings.map(({ message }) => message)).toContainEqual(
+      expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
         expect.stringContaining('a tile of type markdown carries no alerts'),
       )
     }
@@ -128,7 +133,7 @@ describe('what bears the mark and is in no file', () => {
   it('is not deleted where a copy has the same marker', () => {
     const copy = { ...applied.savedSearches.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
     const plan = planOf(less, { ...applied, savedSearches: [...applied.savedSearches, copy] }, { prune: true })
-    expect(plan.findings).toMatchObject([{ rule: 'mark-twice', severity: 'error', message: expect.stringContaining('"My own" (copy)') }])
+    expect(plan.diagnostics).toMatchObject([{ rule: 'mark-twice', severity: 'error', message: expect.stringContaining('"My own" (copy)') }])
   })
 
   it('is deleted with prune, after everything else and in the opposite order', () => {
@@ -183,7 +188,7 @@ describe('taking over', () => {
   ])('updates what differs, %s', (_, words) => {
     const plan = planOf(only({ ...errors, ...words }), world)
     expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', isAdopted: true, origin: undefined })
-    expect(plan.findings).toEqual([])
+    expect(plan.diagnostics).toEqual([])
   })
 
   it('alone is no difference', () => {

@@ -1,6 +1,6 @@
 // The proof of a pull: what would remain to be done for an object although its file was written, and why.
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../../../src/core/diagnostics.ts'
+import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
 import type { Change } from '../../../../src/sync/change.ts'
 import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
 import { findInexact, type Proof } from '../../../../src/sync/pull/proof.ts'
@@ -30,26 +30,26 @@ const change = (key: string, more: Partial<Change> = {}): Change => ({
   ...more,
 })
 
-const finding = (message: string, line: number, more: Partial<Finding> = {}): Finding => ({
+const diagnostic = (message: string, line: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
   rule: 'schema',
   severity: 'error',
   message,
-  place: { file, line, column: 5 },
+  location: { file, line, column: 5 },
   ...more,
 })
 
 interface Case {
   readonly objects?: readonly PulledObject[]
   readonly changes?: readonly Change[]
-  readonly findings?: readonly Finding[]
-  readonly planned?: readonly Finding[]
+  readonly diagnostics?: readonly Diagnostic[]
+  readonly planned?: readonly Diagnostic[]
   readonly broken?: Proof['declarations']['broken']
 }
 
 /** The objects `a`, `b` and `c` begin on lines 10, 20 and 30. */
-function inexact({ objects = [object('a')], changes = [change('a')], findings = [], planned = [], broken = [] }: Case) {
-  const declared = ['a', 'b', 'c'].map((key, i) => ({ section: 'alerts', key, place: { file, line: (i + 1) * 10, column: 3 } }))
-  const proof = { declarations: { objects: declared, broken }, findings, plan: { changes, findings: planned } } as unknown as Proof
+function inexact({ objects = [object('a')], changes = [change('a')], diagnostics = [], planned = [], broken = [] }: Case) {
+  const declared = ['a', 'b', 'c'].map((key, i) => ({ section: 'alerts', key, location: { file, line: (i + 1) * 10, column: 3 } }))
+  const proof = { declarations: { objects: declared, broken }, diagnostics, plan: { changes, diagnostics: planned } } as unknown as Proof
   return Object.fromEntries(findInexact({ objects, files: [] } as Draft, proof))
 }
 
@@ -57,13 +57,16 @@ describe('an object is proven', () => {
   it.each<[string, Case]>([
     ['that would be adopted as it is', {}],
     ['that is as declared', { changes: [change('a', { action: 'unchanged' })] }],
-    ['although something is worth a warning', { findings: [finding('odd', 10, { severity: 'warning' })] }],
-    ['although something is wrong with another one', { findings: [finding('wrong', 20)] }],
-    ['although something is wrong before it', { findings: [finding('wrong', 9)] }],
-    ['although something is wrong in another file', { findings: [finding('wrong', 10, { place: { file: 'o/b.yml', line: 12 } })] }],
+    ['although something is worth a warning', { diagnostics: [diagnostic('odd', 10, { severity: 'warning' })] }],
+    ['although something is wrong with another one', { diagnostics: [diagnostic('wrong', 20)] }],
+    ['although something is wrong before it', { diagnostics: [diagnostic('wrong', 9)] }],
+    [
+      'although something is wrong in another file',
+      { diagnostics: [diagnostic('wrong', 10, { location: { file: 'o/b.yml', line: 12 } })] },
+    ],
     [
       'that was as declared, whatever was wrong with it',
-      { objects: [object('a', { what: 'unchanged' })], findings: [finding('wrong', 10)] },
+      { objects: [object('a', { what: 'unchanged' })], diagnostics: [diagnostic('wrong', 10)] },
     ],
     ['that is in no file', { objects: [object('a', { path: undefined, what: 'foreign' })], changes: [] }],
     ['that is not in the service', { objects: [object('a', { id: undefined, what: 'missing' })], changes: [] }],
@@ -97,22 +100,26 @@ describe('an object is not proven', () => {
       { objects: [object('a', { what: 'unchanged' })], changes: [change('a', { action: 'update' })] },
       'no file can say exactly what the service has: plan would update it',
     ],
-    ['in which something is wrong', { findings: [finding('wrong', 12)] }, 'wrong'],
-    ['in whose key something is wrong', { findings: [finding('wrong', 10, { place: { file, line: 10, column: 3 } })] }, 'wrong'],
-    ['about which the plan complains', { planned: [finding('unknown', 15)] }, 'unknown'],
-    ['with the first of its complaints', { findings: [finding('first', 11), finding('second', 12)] }, 'first'],
-    ['with what is wrong in its file rather than in the plan', { findings: [finding('file', 12)], planned: [finding('plan', 11)] }, 'file'],
-    ['that was changed and is wrong now', { objects: [object('a', { what: 'updated' })], findings: [finding('wrong', 12)] }, 'wrong'],
-    ['that is wrong and so in no plan', { changes: [], findings: [finding('wrong', 12)] }, 'wrong'],
+    ['in which something is wrong', { diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
+    ['in whose key something is wrong', { diagnostics: [diagnostic('wrong', 10, { location: { file, line: 10, column: 3 } })] }, 'wrong'],
+    ['about which the plan complains', { planned: [diagnostic('unknown', 15)] }, 'unknown'],
+    ['with the first of its complaints', { diagnostics: [diagnostic('first', 11), diagnostic('second', 12)] }, 'first'],
+    [
+      'with what is wrong in its file rather than in the plan',
+      { diagnostics: [diagnostic('file', 12)], planned: [diagnostic('plan', 11)] },
+      'file',
+    ],
+    ['that was changed and is wrong now', { objects: [object('a', { what: 'updated' })], diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
+    ['that is wrong and so in no plan', { changes: [], diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
     [
       'that is in no plan, because its file cannot be read',
-      { changes: [], findings: [finding('no YAML', 1)], objects: [object('z')] },
+      { changes: [], diagnostics: [diagnostic('no YAML', 1)], objects: [object('z')] },
       'no YAML',
     ],
     ['that is in no plan for no reason', { changes: [] }, 'would not be found in the file'],
     [
       'that is in no plan for no reason, while another file is wrong',
-      { changes: [], findings: [finding('wrong', 1, { place: { file: 'o/b.yml' } })] },
+      { changes: [], diagnostics: [diagnostic('wrong', 1, { location: { file: 'o/b.yml' } })] },
       'would not be found in the file',
     ],
   ])('%s', (_, given, reason) => {
@@ -123,24 +130,26 @@ describe('an object is not proven', () => {
   it('alone, while its neighbours are', () => {
     const keys = ['c', 'a', 'b']
     const all = { objects: keys.map((key) => object(key)), changes: keys.map((key) => change(key)) }
-    expect(inexact({ ...all, findings: [finding('wrong', 25), finding('other', 35)] })).toEqual({
+    expect(inexact({ ...all, diagnostics: [diagnostic('wrong', 25), diagnostic('other', 35)] })).toEqual({
       'alerts id-b': 'wrong',
       'alerts id-c': 'other',
     })
   })
 
   it('where it stands on one line with others', () => {
-    const place = (column: number) => ({ file, line: 40, column })
+    const location = (column: number) => ({ file, line: 40, column })
     const broken = [
-      { section: 'alerts', key: 'y', place: place(20) },
-      { section: 'alerts', key: 'x', place: place(10) },
+      { section: 'alerts', key: 'y', location: location(20) },
+      { section: 'alerts', key: 'x', location: location(10) },
     ] as const
     const all = { objects: ['x', 'y'].map((key) => object(key)), changes: ['x', 'y'].map((key) => change(key)), broken }
     for (const [column, key] of [
       [15, 'x'],
       [25, 'y'],
     ] as const)
-      expect(inexact({ ...all, findings: [finding('wrong', 40, { place: place(column) })] })).toEqual({ [`alerts id-${key}`]: 'wrong' })
+      expect(inexact({ ...all, diagnostics: [diagnostic('wrong', 40, { location: location(column) })] })).toEqual({
+        [`alerts id-${key}`]: 'wrong',
+      })
   })
 
   it('of one kind, while that of the same key of another kind is', () => {

@@ -101,7 +101,7 @@ describe('a text in a file', () => {
     }))
     const text = newFile(path, additions)
     const read = readDeclarations([{ path, text }], () => undefined)
-    expect(read.findings).toEqual([])
+    expect(read.diagnostics).toEqual([])
     expect(read.objects.map(({ value }) => value)).toEqual(additions.map(({ fields }) => ({ ...fields, thresholdType: 'above' })))
     if (path.endsWith('.yml'))
       expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/)
