@@ -1,4 +1,3 @@
-// Owns the wire shape of backups and of their configuration, and the three requests. The API promises none of the fields but the id.
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { path, type Service } from '../api/path.ts'

@@ -1,176 +1,22 @@
+// The backup gate: does each service have a fresh backup?
 import * as z from 'zod'
-import { ApiError } from '../api/api-error.ts'
-import { type ErrorKind, type Problem, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import type { Problem } from '../core/errors.ts'
 import { list, positiveNumber, uuid } from '../operation/fields.ts'
-import { type Context, defineOperation, type Given } from '../operation/operation.ts'
-import { type KnownBackup, newestFirst, outputsOf, toHours, toKnown } from './backups.ts'
-import { type Backup, type BackupConfiguration, fetchBackupConfiguration, fetchBackups } from './backups-api.ts'
-import { judgeCheck, reportCheck } from './check-report.ts'
-import { checkDetails, checkOutput, type ServiceCheck } from './check-result.ts'
-import { byWorst, type Dated, judgeFreshness, limitForPeriod, standardHours, stateOf } from './freshness.ts'
-import { type BackupTrend, judgeSize, type Trend, trendOf, usualDurationMs } from './trend.ts'
+import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
+import { type Block, type Column, data, type Line, ours, say, sentence } from '../report/blocks.ts'
+import { sparkline } from '../report/chart.ts'
+import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
+import { byWorst, type DataQualityIssue, outcomes, type Trend, type UnknownReason } from './backup-rules.ts'
+import { backupOutput, backupTable, orDash } from './backups.ts'
+import { checkService, readServices, type ServiceCheck, serviceCheck } from './service-check.ts'
 
-// Owns asking the API about the backups of several services: what one of them refuses is said of that one alone.
+const maxLimitHours = 87_600
 
-export type Tried<T> = { readonly value: T } | { readonly error: WatchkeeperError }
-
-export interface ServiceReading {
-  readonly serviceId: string
-  readonly backups: Tried<readonly Backup[]>
-  /** Undefined where nobody needs it, or the API has none. */
-  readonly configuration: Tried<BackupConfiguration> | undefined
-}
-
-interface Wish {
-  readonly serviceIds: readonly string[]
-  readonly wantsConfiguration: boolean
-}
-
-/** Side by side, within the rate limit; in the order of the ids. Throws only what is no service's fault. */
-export function readServices(
-  { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
-  { serviceIds, wantsConfiguration }: Wish,
-): Promise<readonly ServiceReading[]> {
-  return Promise.all(
-    serviceIds.map(async (serviceId) => {
-      const service = { organizationId, serviceId }
-      const [backups, configuration] = await Promise.all([
-        attempt(fetchBackups(api, service)),
-        wantsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
-      ])
-      return { serviceId, backups, configuration }
-    }),
-  )
-}
-
-/** The user's wish, and our own mistakes: no answer about backups. */
-const isNoAnswer: ReadonlySet<ErrorKind> = new Set(['cancelled', 'bug'])
-
-async function attempt<T>(request: Promise<T>): Promise<Tried<T>> {
-  try {
-    return { value: await request }
-  } catch (thrown) {
-    const error = toWatchkeeperError(thrown)
-    if (isNoAnswer.has(error.kind)) throw thrown
-    return { error }
-  }
-}
-
-// Owns what follows from the answers about one service: limit, outcome, trend.
-
-export interface Wanted {
-  readonly maxAgeHours: number | undefined
-  readonly minSizeRatio: number | undefined
-  readonly nowMs: number
-}
-
-/** So many are kept in the result. */
-const mostKept = 10
-
-export function checkService({ serviceId, backups, configuration }: ServiceReading, wanted: Wanted): ServiceCheck {
-  const answers = 'value' in backups ? newestFirst(backups.value) : []
-  const known = answers.map(toKnown)
-  const limit = limitOf(configuration, wanted.maxAgeHours, known)
-  const isUnreadable = limit.whyStandard === 'unreadable' && configuration !== undefined && 'error' in configuration
-  const common = {
-    serviceId,
-    limit,
-    backups: answers.slice(0, mostKept),
-    ...(isUnreadable && { configurationFailure: toFailure(configuration.error) }),
-  }
-  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, doubts: [], failure: toFailure(backups.error) }
-  return { ...common, count: answers.length, ...judged(known, limit.hours, wanted) }
-}
-
-type Limit = ServiceCheck['limit']
-
-/** Kinds of failure that say that there is nothing of the kind. */
-const isAbsent: ReadonlySet<ErrorKind> = new Set(['not-served', 'not-found'])
-
-function limitOf(configuration: ServiceReading['configuration'], given: number | undefined, known: readonly KnownBackup[]): Limit {
-  if (given !== undefined) return { hours: given, source: 'given' }
-  if (configuration === undefined) return { hours: standardHours, source: 'standard', whyStandard: 'no-configuration' }
-  if ('error' in configuration) {
-    const whyStandard = isAbsent.has(configuration.error.kind) ? 'no-configuration' : 'unreadable'
-    return { hours: standardHours, source: 'standard', whyStandard }
-  }
-  const { backupPeriodInHours, backupRetentionPeriodInHours, backupStartTime } = configuration.value
-  const facts = {
-    ...(backupPeriodInHours != null && { periodHours: backupPeriodInHours }),
-    ...(backupRetentionPeriodInHours != null && { retentionHours: backupRetentionPeriodInHours }),
-    ...(backupStartTime && { startTime: backupStartTime }),
-  }
-  const usualHours = usualDurationMs(known.filter((backup) => stateOf(backup) === 'done')) / 3_600_000
-  const periodHours = periodOf(configuration.value)
-  const hours = periodHours === undefined ? undefined : limitForPeriod(periodHours, usualHours)
-  return hours === undefined
-    ? { hours: standardHours, source: 'standard', whyStandard: 'no-period', ...facts }
-    : { hours, source: 'configuration', ...facts }
-}
-
-/** By the vendor's document, a start time resets the period to 24 hours; the server also takes one beside a period of 48. */
-function periodOf({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
-  const hours = backupPeriodInHours ?? undefined
-  return backupStartTime ? Math.max(hours ?? 0, 24) : hours
-}
-
-function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
-  const { kind, message } = error
-  return { kind, message, ...(error instanceof ApiError && error.advice !== '' && { advice: error.advice }) }
-}
-
-function judged(known: readonly KnownBackup[], limitHours: number, { nowMs, minSizeRatio }: Wanted) {
-  const { outcome, passes, decisive, newestDone, inProgress, riddle, doubts } = judgeFreshness(
-    known,
-    Math.round(limitHours * 3_600_000),
-    nowMs,
-  )
-  return {
-    outcome,
-    passes,
-    doubts: [...doubts],
-    ...(riddle && { riddle }),
-    ...(decisive && { ageHours: toHours(decisive.ageMs), ageMs: decisive.ageMs, backup: describe(decisive, nowMs) }),
-    ...(newestDone && { newestDone: brief(newestDone), ...trends(known, newestDone.backup, minSizeRatio) }),
-    ...(inProgress && { inProgress: brief(inProgress) }),
-  }
-}
-
-/** The age is the one that was judged, also where the start itself is not told. */
-const describe = ({ backup, ageMs }: Dated<KnownBackup>, nowMs: number) => ({
-  ...outputsOf(backup.answer, nowMs),
-  backupAgeHours: toHours(ageMs),
-})
-
-const brief = ({ backup, ageMs }: Dated<KnownBackup>) => ({ id: backup.answer.id, ageMs })
-
-function trends(known: readonly KnownBackup[], newest: KnownBackup, minSizeRatio: number | undefined) {
-  const earlier = known.filter((backup) => backup !== newest && stateOf(backup) === 'done')
-  const trend: BackupTrend = trendOf([newest, ...earlier])
-  return {
-    size: toTrend(trend.size),
-    duration: toTrend(trend.duration),
-    ...(newest.type !== undefined && { type: newest.type }),
-    ...(minSizeRatio !== undefined && { sizeVerdict: judgeSize(trend, minSizeRatio) }),
-  }
-}
-
-const toTrend = ({ latest, usual, ratio, values }: Trend) => ({
-  ...(latest !== undefined && { latest }),
-  ...(usual !== undefined && { usual }),
-  ...(ratio !== undefined && { ratio }),
-  values: [...values],
-})
-
-// Owns the backup gate: reads the backups of each service, judges them by their age, and says what could not be told.
-
-const mostHours = 87_600
-
-const checkInput = z.strictObject({
+const input = z.strictObject({
   maxAgeHours: positiveNumber(
-    'Most hours since the newest backup that is done was started; equal passes. By default what follows from the backup configuration, where the API has one, else 26.',
-    mostHours,
-    `a number of hours above 0 and at most ${mostHours}, such as 26 or 1.5`,
+    'Maximum hours since the start of the last successful backup; an age equal to it passes. Derived from the backup configuration by default, where the API has one, else 26.',
+    maxLimitHours,
+    `a number of hours above 0 and at most ${maxLimitHours}, such as 26 or 1.5`,
   ).optional(),
   services: list(
     'The services to check, instead of the one in service-id.',
@@ -178,51 +24,344 @@ const checkInput = z.strictObject({
     uuid('A service.'),
   ).optional(),
   minSizeRatio: positiveNumber(
-    'Warns when the newest backup that is done is smaller than this share of the median of earlier ones of its type.',
+    'Warns when the last successful backup is smaller than this share of the median of earlier ones of its type.',
     1,
     'a number above 0 and at most 1, such as 0.5',
   ).optional(),
 })
 
+const output = z.object({
+  ...backupOutput.partial().shape,
+  backupId: z
+    .string()
+    .optional()
+    .describe(
+      'Id of the backup that decided the outcome of the worst service: the last successful one, the one that failed, or the first in progress. Absent when there is none, like the other outputs.',
+    ),
+})
+
+const details = z.object({
+  checkedAt: z.string().describe('The time at which ages were computed, ISO 8601 in UTC.'),
+  worstServiceId: z.string().describe('The service that the outputs are about.'),
+  minSizeRatio: z.number().optional().describe('The input min-size-ratio, where it was given.'),
+  services: z
+    .array(serviceCheck)
+    .describe('Every service: outcome, age, limit, trend and its newest backups; in the order in which they were given.'),
+})
+
+type CheckResult = z.output<typeof output> & z.output<typeof details>
+
 export const checkBackups = defineOperation({
   summary: 'Checks that each service has a fresh backup, and fails when one has none or cannot be checked.',
   effect: 'read',
   scope: 'organization',
-  input: checkInput,
-  output: checkOutput,
-  details: checkDetails,
+  input,
+  output,
+  details,
   example: { maxAgeHours: 26, minSizeRatio: 0.5 },
-  check: checkServices,
+  check: requireService,
   async run(context, { maxAgeHours, minSizeRatio, services }) {
     const { service, profile, clock } = context
     const serviceIds = [...new Set(services ?? (service === undefined ? [] : [service.serviceId]))]
-    const wantsConfiguration = maxAgeHours === undefined && profile.backupConfiguration
-    const readings = await readServices(context, { serviceIds, wantsConfiguration })
-    // After the answers: a backup that was done while others were read is not one of the future.
+    const needsConfiguration = maxAgeHours === undefined && profile.backupConfiguration
+    const read = await readServices(context, serviceIds, { needsConfiguration })
+    // After the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const checks = readings.map((reading) => checkService(reading, { maxAgeHours, minSizeRatio, nowMs }))
-    const worst = worstOf(checks)
+    const checks = read.map((one) => checkService(one, { maxAgeHours, minSizeRatio, nowMs }))
+    const [worst] = checks.toSorted(byWorst)
+    if (worst === undefined) throw new Error('no service was checked')
     return {
       ...worst.backup,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
-      ...(minSizeRatio !== undefined && { minSizeRatio }),
+      minSizeRatio,
       services: checks,
     }
   },
-  judge: judgeCheck,
-  report: reportCheck,
+  judge: judgeChecks,
+  report: reportChecks,
 })
 
-function checkServices({ names, hasServiceId }: Given<typeof checkInput>): readonly Problem[] {
+function requireService({ names, hasServiceId }: Given<typeof input>): readonly Problem[] {
   if (names.has('services') || hasServiceId) return []
   return [{ name: 'service-id', message: 'is missing: give the input, or set WATCHKEEPER_SERVICE_ID, or give several as services' }]
 }
 
-function worstOf(checks: readonly ServiceCheck[]): ServiceCheck {
-  const [worst] = checks.toSorted((a, b) => byWorst(toJudged(a), toJudged(b)))
-  if (worst === undefined) throw new Error('no service was checked')
-  return worst
+/** Number of services or warnings that the verdict names. */
+const maxNamed = 10
+
+function judgeChecks({ services, minSizeRatio }: CheckResult): Verdict {
+  const isSingle = services.length === 1
+  const failed = services.filter(({ passes }) => !passes).toSorted(byWorst)
+  const failures = failed.map(
+    (check): Line => (isSingle ? explainFailure(check) : say`${lowerFirst(summarize(check))}: ${explainFailure(check)}`),
+  )
+  const warnings = services.flatMap((check) =>
+    listWarnings(check, minSizeRatio).map((line): Line => (isSingle ? line : say`service ${data(check.serviceId)}: ${line}`)),
+  )
+  return {
+    status: failed.length > 0 ? 'fail' : warnings.length > 0 ? 'warn' : 'pass',
+    reasons: [...limitLines(failures, 'services'), ...limitLines(warnings, 'warnings')],
+  }
 }
 
-const toJudged = ({ outcome, passes, ageMs }: ServiceCheck) => ({ outcome, passes, ageMs })
+const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
+  lines.length <= maxNamed ? lines : [...lines.slice(0, maxNamed), say`${lines.length - maxNamed} more ${ours(noun)}`]
+
+/** For the middle of a sentence. */
+const lowerFirst = ([first, ...rest]: Line): Line =>
+  first === undefined ? [] : [{ ...first, text: first.text.charAt(0).toLowerCase() + first.text.slice(1) }, ...rest]
+
+/** The outcome as a sentence, which `explainFailure` continues after a colon. */
+function summarize({ serviceId, outcome, passes, ageMs = 0, limit }: ServiceCheck): Line {
+  const service = data(serviceId)
+  const age = ours(`started ${formatDuration(ageMs)} ago, limit ${formatHours(limit.hours)}`)
+  switch (outcome) {
+    case 'fresh':
+      return say`Service ${service} has a fresh backup (${age})`
+    case 'stale':
+      return say`Service ${service} has no fresh backup`
+    case 'missing':
+      return say`Service ${service} has no backup`
+    case 'failed':
+      return say`The last backup of service ${service} failed`
+    case 'in-progress':
+      return passes
+        ? say`The first backup of service ${service} is in progress (${age})`
+        : say`The first backup of service ${service} is still in progress`
+    case 'unknown':
+      return say`The backups of service ${service} could not be checked`
+  }
+}
+
+/** Why a service does not pass. */
+function explainFailure(check: ServiceCheck): Line {
+  const { outcome, ageMs, unknownReason, failure } = check
+  switch (outcome) {
+    case 'stale':
+      return say`the last successful backup was ${ours(formatExcess(check))}${noteInProgress(check)}`
+    case 'missing':
+      return say`its list of backups is empty`
+    case 'failed':
+      return say`${ours(ageMs === undefined ? 'start time unknown' : `started ${formatDuration(ageMs)} ago`)}${noteLastSuccessful(check)}${noteInProgress(check)}`
+    case 'in-progress':
+      return say`it was ${ours(formatExcess(check))}, and there is no earlier backup`
+    case 'unknown':
+      return failure === undefined ? [ours(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
+    case 'fresh':
+      return []
+  }
+}
+
+const hourMs = 3_600_000
+
+const formatHours = (hours: number): string => formatDuration(hours * hourMs)
+
+/** Shows the excess too, because a rounded age can look equal to the limit. */
+function formatExcess({ ageMs = 0, limit }: ServiceCheck): string {
+  const excessMs = ageMs - limit.hours * hourMs
+  return `started ${formatDuration(ageMs)} ago, ${formatDuration(excessMs)} over the limit of ${formatHours(limit.hours)}`
+}
+
+const noteLastSuccessful = ({ lastSuccessful }: ServiceCheck): Line =>
+  lastSuccessful === undefined
+    ? say`, and there is no successful backup`
+    : say`; the last successful backup was started ${ours(formatDuration(lastSuccessful.ageMs))} ago`
+
+const noteInProgress = ({ inProgress }: ServiceCheck): Line =>
+  inProgress === undefined ? [] : say`; another is in progress, started ${ours(formatDuration(inProgress.ageMs))} ago`
+
+const unknownWords: Readonly<Record<UnknownReason, string>> = {
+  'future-date': 'a backup is dated in the future, so no age is reliable: check the clock of this machine',
+  'missing-date': 'the listed backups have no date, so their age is unknown',
+  'unknown-status': 'no backup has a known status',
+}
+
+/** The first line of the message, and the advice. The report has the whole message. */
+function explainError({ message, advice }: NonNullable<ServiceCheck['failure']>): Line {
+  const [first = ''] = message.split('\n')
+  return [sentence([first, ...(advice === undefined ? [] : [advice])].map((text) => text.replace(/\.$/, '')).join('. '))]
+}
+
+function listWarnings(check: ServiceCheck, minSizeRatio: number | undefined): readonly Line[] {
+  const { limit, failure, configurationFailure, dataQualityIssues } = check
+  // The other facts are unknown for a service whose backups could not be read.
+  if (failure !== undefined) return []
+  const unreadable =
+    configurationFailure === undefined
+      ? []
+      : [
+          say`its backup configuration could not be read, so the limit is ${ours(formatHours(limit.hours))}: ${explainError(configurationFailure)}`,
+        ]
+  return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [ours(issueWords[issue])])]
+}
+
+const issueWords: Readonly<Record<DataQualityIssue, string>> = {
+  'missing-status': 'the API reports no status of the last successful backup; it has an end and counts as successful',
+  'unknown-status': 'a newer backup has no known status',
+  'missing-date': 'backups without a date are left out',
+}
+
+function sizeWarnings({ sizeOutcome, size }: ServiceCheck, minSizeRatio = 0): readonly Line[] {
+  switch (sizeOutcome) {
+    case 'too-small': {
+      const { latest = 0, median = 0 } = size ?? {}
+      const share = `${formatShare(latest / median)} of the median of ${formatBytes(median)}`
+      return [[ours(`the last successful backup has ${formatBytes(latest)}, ${share}: less than ${formatShare(minSizeRatio)}`)]]
+    }
+    case 'unknown-size':
+      return [say`the size of the last successful backup is unknown and was not compared`]
+    case 'unknown-earlier-sizes':
+      return [say`the sizes of earlier backups are unknown, so the size was not compared`]
+    default:
+      return []
+  }
+}
+
+/** `98.3%`, rounded down so that a value below the limit does not look equal to it. */
+function formatShare(ratio: number): string {
+  const percent = Math.floor(ratio * 1000 + 1e-9) / 10
+  return percent === 0 && ratio > 0 ? 'below 0.1%' : `${percent}%`
+}
+
+function reportChecks(result: CheckResult): Report {
+  const services = result.services.toSorted(byWorst)
+  return {
+    headline: headlineOf(result.services),
+    blocks: [
+      { kind: 'facts', facts: factsOf(result) },
+      serviceTable(services, result.minSizeRatio),
+      trendTable(services),
+      ...failureBlocks(services),
+      ...services.map(
+        ({ serviceId, backups, count = 0 }): Block => ({
+          kind: 'details',
+          title: `${count > backups.length ? `The newest ${backups.length} of ${count} backups` : 'The backups'} of service ${serviceId}`,
+          blocks: [backupTable(backups)],
+        }),
+      ),
+    ],
+  }
+}
+
+function headlineOf(services: readonly ServiceCheck[]): Line {
+  const [only, ...others] = services
+  if (only !== undefined && others.length === 0) return summarize(only)
+  const counts = outcomes
+    .map((outcome) => ({ outcome, count: services.filter((check) => check.outcome === outcome).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ outcome, count }) => `${count} ${outcome}`)
+  return [ours(`Backups of ${services.length} services (${counts.join(', ')})`)]
+}
+
+/** More limits than this are shown in the table only. */
+const maxLimits = 3
+
+function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: CheckResult) {
+  const { backupStatus, backupStartedAt, backupFinishedAt, backupBucketPath } = result
+  const fact = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
+  const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [ours(formatTime(iso))])
+  const text = (value: string | undefined): Line | undefined => (value === undefined ? undefined : [data(value)])
+  const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
+  const limitText = limits.length > maxLimits ? `${limits.length} different limits, see below` : limits.join('; ')
+  return [
+    ...fact('Worst service', services.length > 1 ? [data(worstServiceId)] : undefined),
+    ...fact(decisiveLabels.get(backupStatus) ?? 'Last successful backup', text(backupName)),
+    ...fact('Started', time(backupStartedAt)),
+    ...fact('Finished', time(backupFinishedAt)),
+    ...fact('Stored in', text(backupBucketPath)),
+    ...fact(limits.length > 1 ? 'Limits' : 'Limit', limits.length === 0 ? undefined : [ours(limitText)]),
+  ]
+}
+
+/** What the decisive backup is, by its status. */
+const decisiveLabels: ReadonlyMap<string | undefined, string> = new Map([
+  ['error', 'Failed backup'],
+  ['in_progress', 'First backup'],
+])
+
+/** Limits are shown only for services whose backups were read. */
+const isRead = ({ failure }: ServiceCheck): boolean => failure === undefined
+
+function explainLimit({ hours, source, defaultReason = 'no-configuration', periodHours }: ServiceCheck['limit']): string {
+  if (source === 'input') return 'from max-age-hours'
+  if (source === 'default' || periodHours === undefined) return `the default for daily backups: ${defaultWords[defaultReason]}`
+  return `from the backup configuration: a backup every ${formatHours(periodHours)}, and ${formatHours(hours - periodHours)} to make it`
+}
+
+const defaultWords = {
+  'no-configuration': 'the API has no backup configuration',
+  'no-period': 'the backup configuration has no period',
+  unreadable: 'the backup configuration could not be read',
+} as const
+
+const right = (title: string): Column => ({ title, align: 'right' })
+
+const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | undefined): Block => ({
+  kind: 'table',
+  title: 'Services',
+  columns: [{ title: 'Service' }, { title: 'Outcome' }, right('Age'), right('Limit'), right('Last successful'), right('Backups')],
+  rows: services.map((check) => {
+    const { serviceId, outcome, ageMs, limit, lastSuccessful, count } = check
+    return [
+      [data(serviceId)],
+      [ours(`${iconOf(check, minSizeRatio)} ${outcome}`)],
+      orDash(ageMs, formatDuration),
+      orDash(isRead(check) ? limit.hours : undefined, formatHours),
+      orDash(lastSuccessful, (backup) => `${formatDuration(backup.ageMs)} ago`),
+      orDash(count),
+    ]
+  }),
+})
+
+function iconOf(check: ServiceCheck, minSizeRatio: number | undefined): string {
+  if (!check.passes) return '❌'
+  return listWarnings(check, minSizeRatio).length > 0 ? '⚠️' : '✅'
+}
+
+const trendTable = (services: readonly ServiceCheck[]): Block => ({
+  kind: 'table',
+  title: 'Last successful backup compared with earlier ones of its type',
+  columns: [
+    { title: 'Service' },
+    { title: 'Type' },
+    right('Size'),
+    right('Of median'),
+    { title: 'Sizes' },
+    right('Duration'),
+    right('Of median'),
+    { title: 'Durations' },
+  ],
+  rows: services.flatMap(({ serviceId, type, size, duration }) =>
+    size === undefined || duration === undefined
+      ? []
+      : [
+          [
+            [data(serviceId)],
+            type === undefined ? orDash(type) : [data(type)],
+            ...trendCells(size, formatBytes),
+            ...trendCells(duration, formatDuration),
+          ],
+        ],
+  ),
+})
+
+/** A longer sparkline is hard to read. */
+const maxSparklinePoints = 20
+
+const trendCells = ({ latest, ratio, values }: Trend, format: (value: number) => string): readonly Line[] => [
+  orDash(latest, format),
+  orDash(ratio, formatShare),
+  orDash(values.length < 2 ? undefined : values.slice(-maxSparklinePoints), (some) =>
+    sparkline(some.map((value) => ({ label: '', value }))),
+  ),
+]
+
+/** Errors that the report shows in full; the result document has all of them. */
+const maxFailures = 5
+
+const failureBlocks = (services: readonly ServiceCheck[]): readonly Block[] =>
+  services
+    .flatMap(({ failure, configurationFailure }) => failure ?? configurationFailure ?? [])
+    .slice(0, maxFailures)
+    .map(({ message }) => ({ kind: 'preformatted', text: message }))

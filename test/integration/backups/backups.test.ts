@@ -10,7 +10,7 @@ const read = (inputs: Readonly<Record<string, string>>) =>
 const backups = () => emulator().store.organizations[0]?.services[0]?.backups ?? []
 
 describe('get-backup', () => {
-  it('takes the one that was started last, whatever the order of the list', async () => {
+  it('returns the one that was started last for latest, in any order of the list', async () => {
     const newest = backups().toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))[0]
     backups().reverse()
     const ran = await read({ 'backup-id': 'latest' })
@@ -18,12 +18,12 @@ describe('get-backup', () => {
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo((Date.now() - Date.parse(newest?.startedAt ?? '')) / 3_600_000, 1)
   })
 
-  it('takes one by its id, in capitals too', async () => {
+  it('finds a backup by its id in upper case', async () => {
     const id = backups()[3]?.id ?? ''
     expect((await read({ 'backup-id': id.toUpperCase() })).document.backupId).toBe(id)
   })
 
-  it('reads a time without a zone as UTC, wherever this runs', async () => {
+  it('reads a time without a zone as UTC in every local time zone', async () => {
     backups().splice(1)
     const [backup] = backups()
     if (backup !== undefined) backup.startedAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
@@ -36,29 +36,29 @@ describe('get-backup', () => {
     }
   })
 
-  it('does not look like a success when it failed', async () => {
+  it('warns about a failed backup', async () => {
     const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', 'backup-id': 'latest' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
-    expect(ran.reason).toContain('it failed, and there is nothing to restore from it')
+    expect(ran.reason).toContain('it failed and cannot be restored')
   })
 
-  it('is no zero and no success when there is none yet', async () => {
+  it('returns an error when the service has no backup', async () => {
     backups().splice(0)
     const ran = await read({ 'backup-id': 'latest' })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
     expect(ran.reason).toContain('has no backup yet')
   })
 
-  it('says when there is no such backup', async () => {
+  it('returns an error for an unknown id', async () => {
     expect((await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('There is no such backup')
   })
 
-  it.each(['last', '../x', '123', 'latest '.repeat(2)])('refuses "%s"', async (id) => {
+  it.each(['last', '../x', '123', 'latest '.repeat(2)])('rejects the id "%s"', async (id) => {
     expect((await read({ 'backup-id': id })).reason).toMatch(/^backup-id: .* is not accepted; accepted: a uuid, or latest/)
   })
 
-  it('reads a backup of which the API tells next to nothing', async () => {
+  it('accepts a backup of which the API reports only the id', async () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"id":"00000000-0000-4000-8000-00000000ffff","sizeInBytes":null}}' } })
     const ran = await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })
     expect(ran.document.status).toBe('pass')
@@ -70,7 +70,7 @@ describe('list-backups', () => {
   const list = (inputs: Readonly<Record<string, string>> = {}) =>
     invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-backups', ...inputs } })
 
-  it('lists them newest first, whatever the order of the answer', async () => {
+  it('lists them newest first, in any order of the answer', async () => {
     const ids = backups().map(({ id }) => id)
     emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: backups().toReversed() }) } })
     const ran = await list()
@@ -78,7 +78,7 @@ describe('list-backups', () => {
     expect(ran.outputs.ids).toBe(JSON.stringify(ids))
   })
 
-  it('puts those that tell no date last, and keeps what it does not know', async () => {
+  it('puts backups without a date last, and keeps unknown fields', async () => {
     emulator().addFault({
       effect: {
         kind: 'body',
@@ -93,12 +93,12 @@ describe('list-backups', () => {
     expect((await list()).document).toMatchObject({ ids: ['b', 'a'], backups: [{ id: 'b' }, { id: 'a', colour: 'red' }] })
   })
 
-  it('of a service without any is no error', async () => {
+  it('passes with an empty list', async () => {
     backups().splice(0)
     expect((await list()).document).toMatchObject({ status: 'pass', count: 0, ids: [], backups: [] })
   })
 
-  it('that fails is an error, and no empty list', async () => {
+  it('returns an error and not an empty list when the request fails', async () => {
     emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
     expect((await list()).document).toMatchObject({ status: 'error', error: { kind: 'server', httpStatus: 500 } })
   })

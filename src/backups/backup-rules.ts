@@ -1,0 +1,237 @@
+// The rules of the backup gate: pure functions over a list of backups, an age limit and the current time. The API may omit every
+// field of a backup; a missing value never improves an outcome.
+import * as z from 'zod'
+import { median } from '../core/statistics.ts'
+
+/** Age limit where the backup period is unknown: daily backups, and two hours to make one. */
+export const defaultLimitHours = 26
+
+/** A backup gets at least this much time beyond its period. */
+const minSlackHours = 2
+
+/** A backup may take this many times its typical duration. */
+const durationFactor = 2
+
+/** A longer period is taken for a mistake. */
+const maxPeriodHours = 366 * 24
+
+/**
+ * Age limit in hours for backups that are made every `periodHours`. Ages count from the start, so just before a backup succeeds, the
+ * previous one is as old as the period plus that backup's duration. Undefined for an invalid period.
+ */
+export function deriveLimitHours(periodHours: number, typicalHours: number): number | undefined {
+  if (!(periodHours > 0 && periodHours <= maxPeriodHours)) return undefined
+  // The cap protects against durations in the wrong unit: at most one backup can be missed before the gate fails.
+  const slack = Math.min(periodHours, Math.max(minSlackHours, durationFactor * typicalHours))
+  return periodHours + slack
+}
+
+export interface BackupTimes {
+  readonly status: string | undefined
+  readonly startedMs: number | undefined
+  readonly finishedMs: number | undefined
+  /** So far, for a backup in progress. */
+  readonly durationMs: number | undefined
+}
+
+export const outcomes = ['fresh', 'in-progress', 'stale', 'failed', 'missing', 'unknown'] as const
+
+export type Outcome = (typeof outcomes)[number]
+
+export const unknownReasons = ['future-date', 'missing-date', 'unknown-status'] as const
+
+export type UnknownReason = (typeof unknownReasons)[number]
+
+/** `missing-status`: the last successful backup has an end but no status. The others are about backups that were left out. */
+export const dataQualityIssues = ['missing-status', 'unknown-status', 'missing-date'] as const
+
+export type DataQualityIssue = (typeof dataQualityIssues)[number]
+
+export interface Aged<B> {
+  readonly backup: B
+  readonly ageMs: number
+}
+
+export interface Freshness<B> {
+  readonly outcome: Outcome
+  readonly passes: boolean
+  /** The backup that decided the outcome. Absent for `missing` and `unknown`, and for a failed backup without a date. */
+  readonly decisive?: Aged<B>
+  readonly lastSuccessful?: Aged<B> | undefined
+  /** Started after the last successful backup. */
+  readonly inProgress?: Aged<B> | undefined
+  /** For `unknown`. */
+  readonly unknownReason?: UnknownReason
+  readonly issues: DataQualityIssue[]
+}
+
+/** Difference between clocks that is tolerated. A backup dated further in the future makes the outcome `unknown`. */
+export const clockSkewMs = 5 * 60_000
+
+export type BackupState = 'successful' | 'failed' | 'in-progress' | 'unknown'
+
+const states: ReadonlyMap<string, BackupState> = new Map([
+  ['done', 'successful'],
+  ['error', 'failed'],
+  ['in_progress', 'in-progress'],
+])
+
+/** Some APIs report no status at all; their backups are successful once they have an end. */
+export function classifyBackup({ status, finishedMs }: Pick<BackupTimes, 'status' | 'finishedMs'>): BackupState {
+  if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
+  return states.get(status) ?? 'unknown'
+}
+
+interface Classified<B> extends Aged<B> {
+  readonly state: BackupState
+}
+
+/** Judges `backups`, in any order. An age equal to the limit passes. */
+export function judgeFreshness<B extends BackupTimes>(backups: readonly B[], limitMs: number, nowMs: number): Freshness<B> {
+  if (backups.length === 0) return { outcome: 'missing', passes: false, issues: [] }
+  const dated: Classified<B>[] = []
+  const undated: B[] = []
+  for (const backup of backups) {
+    const startMs = estimateStart(backup, nowMs)
+    if (startMs === undefined) undated.push(backup)
+    else dated.push({ backup, state: classifyBackup(backup), ageMs: nowMs - startMs })
+  }
+  // One wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
+  if (dated.some((one) => isInFuture(one, nowMs))) return unknown('future-date')
+  return decide(dated.map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })).toSorted(byAge), undated, limitMs)
+}
+
+/** A backup holds the data of its start. Estimated where the start itself is missing. */
+function estimateStart(backup: BackupTimes, nowMs: number): number | undefined {
+  const { startedMs, finishedMs, durationMs } = backup
+  if (startedMs !== undefined) return startedMs
+  if (finishedMs !== undefined) return finishedMs - (durationMs ?? 0)
+  return classifyBackup(backup) === 'in-progress' && durationMs !== undefined ? nowMs - durationMs : undefined
+}
+
+const isInFuture = <B extends BackupTimes>({ backup: { finishedMs }, ageMs }: Classified<B>, nowMs: number): boolean =>
+  ageMs < -clockSkewMs || (finishedMs !== undefined && finishedMs > nowMs + clockSkewMs)
+
+/** Newest first. At the same age, a failure counts as the later one. */
+const byAge = (a: Classified<unknown>, b: Classified<unknown>): number =>
+  a.ageMs - b.ageMs || Number(b.state === 'failed') - Number(a.state === 'failed')
+
+const unknown = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: 'unknown', passes: false, unknownReason, issues: [] })
+
+/** `dated` is newest first. */
+function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
+  const lastSuccessful = dated.find(({ state }) => state === 'successful')
+  // A backup in progress proves nothing yet, so the last completed one decides.
+  const lastCompleted = dated.find(({ state }) => state === 'successful' || state === 'failed')
+  const newer = lastSuccessful === undefined ? dated : dated.slice(0, dated.indexOf(lastSuccessful))
+  const context = {
+    lastSuccessful,
+    inProgress: newer.find(({ state }) => state === 'in-progress'),
+    issues: findIssues(newer, undated, lastSuccessful),
+  }
+  if (lastCompleted?.state === 'failed') return { outcome: 'failed', passes: false, decisive: lastCompleted, ...context }
+  if (lastSuccessful !== undefined) {
+    const passes = lastSuccessful.ageMs <= limitMs
+    return { outcome: passes ? 'fresh' : 'stale', passes, decisive: lastSuccessful, ...context }
+  }
+  if (undated.some((backup) => classifyBackup(backup) === 'failed')) return { outcome: 'failed', passes: false, ...context }
+  if (undated.length > 0) return unknown('missing-date')
+  // The limit counts from the oldest one: a backup should exist since then.
+  const oldest = dated.findLast(({ state }) => state === 'in-progress')
+  if (oldest === undefined) return unknown('unknown-status')
+  return { outcome: 'in-progress', passes: oldest.ageMs <= limitMs, decisive: oldest, ...context }
+}
+
+function findIssues<B extends BackupTimes>(
+  newer: readonly Classified<B>[],
+  undated: readonly B[],
+  lastSuccessful: Classified<B> | undefined,
+): DataQualityIssue[] {
+  const issues: DataQualityIssue[] = []
+  if (lastSuccessful !== undefined && lastSuccessful.backup.status === undefined) issues.push('missing-status')
+  if (newer.some(({ state }) => state === 'unknown')) issues.push('unknown-status')
+  // A backup in progress changes no outcome, whenever it was started.
+  if (undated.some((backup) => classifyBackup(backup) !== 'in-progress')) issues.push('missing-date')
+  return issues
+}
+
+/** Worst first. A known problem comes before a service that could not be checked. */
+const severityOrder: readonly Outcome[] = ['missing', 'failed', 'stale', 'in-progress', 'unknown', 'fresh']
+
+interface Judged {
+  readonly outcome: Outcome
+  readonly passes: boolean
+  readonly ageMs?: number | undefined
+}
+
+/** Sorts failing services before passing ones, then by outcome, then the oldest first. */
+export const byWorst = (a: Judged, b: Judged): number =>
+  Number(a.passes) - Number(b.passes) ||
+  severityOrder.indexOf(a.outcome) - severityOrder.indexOf(b.outcome) ||
+  (b.ageMs ?? 0) - (a.ageMs ?? 0)
+
+export interface BackupMeasures {
+  /** Full or incremental; backups are compared with others of their type only. */
+  readonly type: string | undefined
+  readonly sizeBytes: number | undefined
+  readonly durationMs: number | undefined
+}
+
+export const trendSchema = z.object({
+  latest: z.number().optional(),
+  median: z.number().optional().describe('Median of the earlier backups of the same type.'),
+  ratio: z.number().optional().describe('The latest divided by the median.'),
+  values: z.array(z.number()).describe('All known values, oldest first, including the latest.'),
+})
+
+export type Trend = z.output<typeof trendSchema>
+
+export interface BackupTrend {
+  readonly size: Trend
+  readonly duration: Trend
+  /** Number of earlier backups of the same type. */
+  readonly earlierCount: number
+}
+
+/** Compares the first of `successful`, which is newest first, with the others of its type. */
+export function computeTrend([latest, ...others]: readonly [BackupMeasures, ...BackupMeasures[]]): BackupTrend {
+  const earlier = others.filter(({ type }) => type === latest.type)
+  const trend = (measure: (backup: BackupMeasures) => number | undefined): Trend =>
+    compareWithMedian(
+      measure(latest),
+      earlier.map(measure).filter((value) => value !== undefined),
+    )
+  return { size: trend(({ sizeBytes }) => sizeBytes), duration: trend(({ durationMs }) => durationMs), earlierCount: earlier.length }
+}
+
+function compareWithMedian(latest: number | undefined, earlier: readonly number[]): Trend {
+  const middle = earlier.length === 0 ? undefined : median(earlier)
+  return {
+    latest,
+    median: middle,
+    ratio: latest === undefined || !middle ? undefined : latest / middle,
+    values: [...earlier.toReversed(), ...(latest === undefined ? [] : [latest])],
+  }
+}
+
+/** Relative rounding error of a product of two doubles. Sizes that differ by one byte are further apart. */
+const roundingError = 4 * Number.EPSILON
+
+export const sizeOutcomes = ['ok', 'too-small', 'unknown-size', 'unknown-earlier-sizes', 'no-earlier-backup'] as const
+
+export type SizeOutcome = (typeof sizeOutcomes)[number]
+
+/** A size equal to the ratio is ok. */
+export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): SizeOutcome {
+  if (size.latest === undefined) return 'unknown-size'
+  if (size.median === undefined) return earlierCount === 0 ? 'no-earlier-backup' : 'unknown-earlier-sizes'
+  return size.latest < size.median * minRatio * (1 - roundingError) ? 'too-small' : 'ok'
+}
+
+/** Median duration of the type that takes longest; 0 when no duration is known. */
+export function computeTypicalDurationMs(successful: readonly BackupMeasures[]): number {
+  const medians = [...Map.groupBy(successful, ({ type }) => type).values()].map((ofType) =>
+    median(ofType.flatMap(({ durationMs }) => durationMs ?? [])),
+  )
+  return Math.max(0, ...medians)
+}

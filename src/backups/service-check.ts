@@ -1,0 +1,197 @@
+// Reads the backups of several services, and judges each service. A failed request affects the check of its own service only.
+import * as z from 'zod'
+import { ApiError } from '../api/api-error.ts'
+import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import type { Context } from '../operation/operation.ts'
+import {
+  type Aged,
+  classifyBackup,
+  computeTrend,
+  computeTypicalDurationMs,
+  dataQualityIssues,
+  defaultLimitHours,
+  deriveLimitHours,
+  judgeFreshness,
+  judgeSize,
+  outcomes,
+  sizeOutcomes,
+  trendSchema,
+  unknownReasons,
+} from './backup-rules.ts'
+import { backupOutput, type KnownBackup, sortNewestFirst, toBackupOutput, toHours, toKnownBackup } from './backups.ts'
+import { type Backup, type BackupConfiguration, backupSchema, fetchBackupConfiguration, fetchBackups } from './backups-api.ts'
+
+const limit = z.object({
+  hours: z.number(),
+  source: z.enum(['input', 'configuration', 'default']),
+  defaultReason: z
+    .enum(['no-configuration', 'no-period', 'unreadable'])
+    .optional()
+    .describe('The API has no backup configuration, it has no usable period, or it could not be read.'),
+  periodHours: z.number().optional().describe('The period of the backup configuration.'),
+  retentionHours: z.number().optional().describe('How long it keeps backups.'),
+  startTime: z.string().optional().describe('When it starts them, HH:MM in UTC.'),
+})
+
+type Limit = z.output<typeof limit>
+
+const failure = z.object({ kind: z.string(), message: z.string(), advice: z.string().optional() })
+
+const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
+
+export const serviceCheck = z.object({
+  serviceId: z.string(),
+  outcome: z.enum(outcomes),
+  passes: z.boolean(),
+  ageHours: z.number().optional().describe('Age of the backup that decided the outcome.'),
+  ageMs: z.number().optional().describe('The same, exactly.'),
+  limit,
+  backup: backupOutput.optional().describe('The backup that decided the outcome.'),
+  lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
+  inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
+  unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
+  dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
+  size: trendSchema.optional().describe('Of the last successful backup, in bytes.'),
+  duration: trendSchema.optional().describe('Of the last successful backup, in milliseconds.'),
+  type: z.string().optional().describe('Type of the last successful backup, and of those it is compared with.'),
+  sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of min-size-ratio, where it is given.'),
+  failure: failure.optional().describe('Why the backups could not be read.'),
+  configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
+  count: z.int().optional().describe('How many backups are listed.'),
+  backups: z.array(backupSchema).describe('The newest backups, as the API answered.'),
+})
+
+export type ServiceCheck = z.output<typeof serviceCheck>
+
+type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
+
+interface ServiceBackups {
+  readonly serviceId: string
+  readonly backups: Attempt<readonly Backup[]>
+  /** Undefined where it is not needed, or the API has none. */
+  readonly configuration: Attempt<BackupConfiguration> | undefined
+}
+
+/** Reads all services concurrently, in the order of the ids. Throws only when the run is canceled, and for internal errors. */
+export function readServices(
+  { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
+  serviceIds: readonly string[],
+  { needsConfiguration }: { readonly needsConfiguration: boolean },
+): Promise<readonly ServiceBackups[]> {
+  return Promise.all(
+    serviceIds.map(async (serviceId) => {
+      const service = { organizationId, serviceId }
+      const [backups, configuration] = await Promise.all([
+        attempt(fetchBackups(api, service)),
+        needsConfiguration ? attempt(fetchBackupConfiguration(api, service)) : undefined,
+      ])
+      return { serviceId, backups, configuration }
+    }),
+  )
+}
+
+async function attempt<T>(request: Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await request }
+  } catch (thrown) {
+    const error = toWatchkeeperError(thrown)
+    if (error.kind === 'cancelled' || error.kind === 'bug') throw thrown
+    return { error }
+  }
+}
+
+interface CheckOptions {
+  readonly maxAgeHours: number | undefined
+  readonly minSizeRatio: number | undefined
+  readonly nowMs: number
+}
+
+/** Number of backups of a service that the result document lists. */
+const maxListedBackups = 10
+
+export function checkService({ serviceId, backups, configuration }: ServiceBackups, options: CheckOptions): ServiceCheck {
+  const answers = 'value' in backups ? sortNewestFirst(backups.value) : []
+  const known = answers.map(toKnownBackup)
+  const limit = chooseLimit(configuration, options.maxAgeHours, known)
+  const isUnreadable = limit.defaultReason === 'unreadable' && configuration !== undefined && 'error' in configuration
+  const common = {
+    serviceId,
+    limit,
+    backups: answers.slice(0, maxListedBackups),
+    configurationFailure: isUnreadable ? toFailure(configuration.error) : undefined,
+  }
+  if ('error' in backups) return { ...common, outcome: 'unknown', passes: false, dataQualityIssues: [], failure: toFailure(backups.error) }
+  return { ...common, count: answers.length, ...judgeBackups(known, limit.hours, options) }
+}
+
+/** Kinds of failure that mean that the API has no backup configurations. */
+const absentKinds: ReadonlySet<ErrorKind> = new Set(['not-served', 'not-found'])
+
+function chooseLimit(
+  configuration: ServiceBackups['configuration'],
+  maxAgeHours: number | undefined,
+  known: readonly KnownBackup[],
+): Limit {
+  if (maxAgeHours !== undefined) return { hours: maxAgeHours, source: 'input' }
+  if (configuration === undefined) return { hours: defaultLimitHours, source: 'default', defaultReason: 'no-configuration' }
+  if ('error' in configuration) {
+    const defaultReason = absentKinds.has(configuration.error.kind) ? 'no-configuration' : 'unreadable'
+    return { hours: defaultLimitHours, source: 'default', defaultReason }
+  }
+  const { backupPeriodInHours, backupRetentionPeriodInHours, backupStartTime } = configuration.value
+  const configured = {
+    periodHours: backupPeriodInHours ?? undefined,
+    retentionHours: backupRetentionPeriodInHours ?? undefined,
+    startTime: backupStartTime || undefined,
+  }
+  const periodHours = effectivePeriodHours(configuration.value)
+  const typicalHours = computeTypicalDurationMs(known.filter(isSuccessful)) / hourMs
+  const hours = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
+  return hours === undefined
+    ? { hours: defaultLimitHours, source: 'default', defaultReason: 'no-period', ...configured }
+    : { hours, source: 'configuration', ...configured }
+}
+
+/** The vendor's documentation says that a start time resets the period to 24 hours; the server also accepts one with 48 hours. */
+function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
+  const hours = backupPeriodInHours ?? undefined
+  return backupStartTime ? Math.max(hours ?? 0, 24) : hours
+}
+
+function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']> {
+  const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
+  return { kind: error.kind, message: error.message, advice }
+}
+
+const hourMs = 3_600_000
+
+function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, minSizeRatio }: CheckOptions) {
+  const { decisive, lastSuccessful, inProgress, issues, ...freshness } = judgeFreshness(known, Math.round(limitHours * hourMs), nowMs)
+  return {
+    ...freshness,
+    dataQualityIssues: issues,
+    ...(decisive && describeDecisive(decisive, nowMs)),
+    ...(lastSuccessful && { lastSuccessful: toAgedBackup(lastSuccessful), ...compareSizes(known, lastSuccessful.backup, minSizeRatio) }),
+    inProgress: inProgress && toAgedBackup(inProgress),
+  }
+}
+
+function describeDecisive({ backup, ageMs }: Aged<KnownBackup>, nowMs: number) {
+  const ageHours = toHours(ageMs)
+  // The judged age is also known where the API reports no start.
+  return { ageHours, ageMs, backup: { ...toBackupOutput(backup.answer, nowMs), backupAgeHours: ageHours } }
+}
+
+const toAgedBackup = ({ backup, ageMs }: Aged<KnownBackup>) => ({ id: backup.answer.id, ageMs })
+
+function compareSizes(known: readonly KnownBackup[], last: KnownBackup, minSizeRatio: number | undefined) {
+  const trend = computeTrend([last, ...known.filter((backup) => backup !== last && isSuccessful(backup))])
+  return {
+    size: trend.size,
+    duration: trend.duration,
+    type: last.type,
+    sizeOutcome: minSizeRatio === undefined ? undefined : judgeSize(trend, minSizeRatio),
+  }
+}
+
+const isSuccessful = (backup: KnownBackup): boolean => classifyBackup(backup) === 'successful'
