@@ -26,7 +26,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
     Object.assign(storeOf(emulator()), structuredClone(random))
     return withSite(emulator(), dialect, async (site) => {
       const pulled = await site.pull({})
-      const outside = pulled.objects.filter(({ what }) => what !== 'added' && what !== 'foreign')
+      const outside = pulled.objects.filter(({ outcome: what }) => what !== 'added' && what !== 'other-project')
       const files = afterPull({}, pulled)
       if (Object.keys(files).length === 0) return [...pulled.diagnostics, ...outside]
       const { diagnostics, objects } = await site.plan(files)

@@ -40,9 +40,9 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
       )
       return [
         ...same.diagnostics,
-        ...same.objects.filter(({ what }) => what !== 'unchanged'),
+        ...same.objects.filter(({ outcome: what }) => what !== 'unchanged'),
         ...same.writtenFiles,
-        ...again.objects.filter(({ what }) => what === 'left-out'),
+        ...again.objects.filter(({ outcome: what }) => what === 'left-out'),
         ...objects.filter(({ action, id }) => id !== undefined && action !== 'adopt'),
         ...(await site.pull(after, globs)).writtenFiles,
         ...(how.json ? [] : lost),

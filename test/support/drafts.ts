@@ -2,8 +2,7 @@
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { readDeclarations } from '../../src/sync/declarations.ts'
 import { planChanges } from '../../src/sync/plan-changes.ts'
-import { type Draft, draftPull, type PulledObject } from '../../src/sync/pull/draft.ts'
-import { findInexact } from '../../src/sync/pull/proof.ts'
+import { type Draft, draftPull, type PulledObject, verifyDraft } from '../../src/sync/pull/draft.ts'
 import type { World } from '../../src/sync/remote-state.ts'
 import { type Lists, worldWith } from './planning.ts'
 
@@ -75,7 +74,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
   return {
     ...draft,
     after,
-    inexact: Object.fromEntries(findInexact(draft, read(after))),
+    inexact: Object.fromEntries(verifyDraft(draft, read(after))),
     of: (name) => draft.objects.find((one) => one.name === name || one.key === name),
   }
 }

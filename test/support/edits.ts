@@ -2,12 +2,13 @@
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
 import type { Section } from '../../src/sync/declarations.ts'
-import { type Addition, type Edited, editFile } from '../../src/sync/pull/edit-file.ts'
+import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
+import type { Addition } from '../../src/sync/pull/write-yaml.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Fields that change, undefined for those that go; or all fields, made of those that the object had. */
-type Turn = Fields | ((before: Fields) => Fields)
+type Change = Fields | ((before: Fields) => Fields)
 
 export interface EditOptions {
   readonly path?: string
@@ -17,10 +18,10 @@ export interface EditOptions {
 }
 
 /** The objects by section and key, as in `alerts.errors`. */
-export function editWith(text: string, turns: Readonly<Record<string, Turn>>, options: EditOptions = {}): Edited {
+export function editWith(text: string, turns: Readonly<Record<string, Change>>, options: EditOptions = {}): EditedFile {
   const { path = 'a.yml', additions = [], identityOf = () => undefined } = options
   const { defaults = {}, ...sections } = parsed(text) as Readonly<Record<string, Readonly<Record<string, Fields>>>>
-  const side = (fields: Fields) => ({ fields, identities: identitiesIn(fields, identityOf) })
+  const side = (fields: Fields) => ({ fields, itemIds: identitiesIn(fields, identityOf) })
   const updates = Object.entries(turns).map(([name, turn]) => {
     const [section, key] = name.split('.') as [Section, string]
     const own = sections[section]?.[key]

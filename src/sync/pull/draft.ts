@@ -1,114 +1,25 @@
-import { Document, type Pair, type Scalar, YAMLMap } from 'yaml'
 import type { Profile } from '../../api/profiles.ts'
-import { version } from '../../core/version.ts'
+import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import { readDocument } from '../../documents/document.ts'
 import { interpolate } from '../../documents/interpolate.ts'
 import { ownValue } from '../../documents/schema-facts.ts'
 import { createDirectory } from '../../resources/directory.ts'
-import { canonicalText } from '../../resources/marker.ts'
-import { type Actual, type Body, createKinds } from '../../resources/resource-type.ts'
+import { createKinds } from '../../resources/resource-type.ts'
 import type { Change, Plan } from '../change.ts'
-import { type Declarations, type Declared, type Section, sectionNames, sections } from '../declarations.ts'
+import type { Declarations, Declared, Section } from '../declarations.ts'
 import type { World } from '../remote-state.ts'
-import { foldDefaults } from './defaults.ts'
-import { type Addition, editFile, type Update } from './edit-file.ts'
-import { sidesOf, whyUnwritable, writtenAnew } from './render.ts'
-import { type Adoption, createNaming, createPlacement, findNewcomers, type Naming, type Newcomer } from './select.ts'
-import { createNode, documentOptions, ourIndentation, textOptions } from './yaml-style.ts'
-
-// Owns the text of a file that did not exist.
-
-const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
-
-export function newFile(path: string, additions: readonly Addition[]): string {
-  const content = contentOf(additions)
-  if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...content }, null, 2)}\n`
-  const { indent } = ourIndentation
-  const document = new Document(undefined, documentOptions)
-  const root = new YAMLMap(document.schema)
-  for (const [section, objects] of Object.entries(content)) {
-    const map = new YAMLMap(document.schema)
-    for (const [key, fields] of Object.entries(objects)) {
-      const node = createNode(document, fields, { name: key, column: indent * 2, indent, isOpen: true })
-      map.items.push(spaced(document.createPair(key, node), map.items.length > 0))
-    }
-    root.items.push(spaced(document.createPair(section, map), root.items.length > 0))
-  }
-  document.contents = root
-  return `# yaml-language-server: $schema=${schemaAddress}\n${document.toString(textOptions(ourIndentation))}`
-}
-
-/** What the file holds, in the order in which it is read. */
-function contentOf(additions: readonly Addition[]): Readonly<Record<string, Readonly<Record<string, Body>>>> {
-  const of = (section: Section) => additions.filter((addition) => addition.section === section)
-  const { defaults, alerts } = foldDefaults(of('alerts').map(({ fields }) => fields))
-  const objectsOf = (section: Section): readonly (readonly [string, Body])[] =>
-    of(section).map(({ key, fields }, i) => [key, section === 'alerts' ? (alerts[i] ?? fields) : fields])
-  const filled = sectionNames.map((section) => [section, Object.fromEntries(objectsOf(section))] as const)
-  return {
-    ...(Object.keys(defaults).length > 0 && { defaults: { alerts: defaults } }),
-    ...Object.fromEntries(filled.filter(([, objects]) => Object.keys(objects).length > 0)),
-  }
-}
-
-/** With an empty line before it. */
-export function spaced(pair: Pair, isSpaced: boolean): Pair {
-  if (isSpaced) (pair.key as Scalar).spaceBefore = true
-  return pair
-}
-
-// Owns putting what changes into files: each file once, with all that belongs into it.
-
-export interface DraftedFile {
-  readonly path: string
-  /** Undefined for a file that does not exist yet. */
-  readonly before: string | undefined
-  readonly after: string
-}
-
-interface Placed {
-  readonly path: string
-}
-
-export interface Writing {
-  readonly texts: ReadonlyMap<string, string>
-  readonly variable: (name: string) => string | undefined
-  readonly updates: readonly (Update & Placed)[]
-  readonly additions: readonly (Addition & Placed)[]
-}
-
-export interface WrittenFiles {
-  readonly files: readonly DraftedFile[]
-  /** Expressions that gave way to what they no longer stand for, by object. */
-  readonly lost: ReadonlyMap<string, readonly string[]>
-}
-
-export function writeFiles({ texts, variable, updates, additions }: Writing): WrittenFiles {
-  const paths = [...new Set([...updates, ...additions].map(({ path }) => path))].sort()
-  const lost = new Map<string, readonly string[]>()
-  const files = paths.map((path): DraftedFile => {
-    const of = <T extends Placed>(all: readonly T[]): readonly T[] => all.filter((one) => one.path === path)
-    const before = texts.get(path)
-    if (before === undefined) return { path, before, after: newFile(path, of(additions)) }
-    const edited = editFile({
-      path,
-      text: before,
-      defaults: defaultsIn(path, before, variable),
-      updates: of(updates),
-      additions: of(additions),
-    })
-    for (const [object, expressions] of edited.lost) lost.set(object, expressions)
-    return { path, before, after: edited.text }
-  })
-  return { files: files.filter(({ before, after }) => before !== after), lost }
-}
-
-function defaultsIn(path: string, text: string, variable: Writing['variable']): unknown {
-  const reading = readDocument(text, path)
-  return 'value' in reading ? interpolate(ownValue(reading.value, 'defaults'), { variable }).value : undefined
-}
-
-// Owns the files as they would be after a pull, and what becomes of each object. Pure: it reads nothing and writes nothing.
+import { editFile, type Update } from './edit-yaml.ts'
+import {
+  createReferenceRenderer,
+  explainUnwritable,
+  isEqual,
+  type KeysById,
+  type RenderContext,
+  renderChange,
+  renderNewObject,
+} from './render.ts'
+import { createPlacement, type NewObject, type SkippedObject, selectObjects } from './select.ts'
+import { type Addition, writeNewFile } from './write-yaml.ts'
 
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
@@ -116,149 +27,236 @@ export interface DraftInput {
   readonly world: World
   readonly profile: Profile
   readonly globs: readonly string[]
-  /** The files that there are. */
+  /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
-  /** Objects that the files cannot say, by `identityOf`, each with the reason. */
+  /** Objects to leave out, by `identityOf`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
 
-/** What a pull makes of an object. */
-export const pullKinds = ['added', 'updated', 'unchanged', 'missing', 'foreign', 'left-out'] as const
-
-export interface PulledObject {
-  readonly section: Section
-  /** Empty for what comes into no file. */
-  readonly key: string
-  readonly name: string
-  /** Undefined for what is not in the service. */
-  readonly id: string | undefined
-  readonly what: (typeof pullKinds)[number]
-  /** Undefined for what is in no file. */
-  readonly path: string | undefined
-  /** Why it is left out. */
-  readonly reason: string | undefined
-  /** Expressions that gave way to what they no longer stand for. */
-  readonly lost: readonly string[]
-}
-
+/** The files after a pull, before anything is written. */
 export interface Draft {
-  /** Those that differ from what there is. */
+  /** New and changed files only. */
   readonly files: readonly DraftedFile[]
   readonly objects: readonly PulledObject[]
 }
 
+export interface DraftedFile {
+  readonly path: string
+  /** Undefined for a new file. */
+  readonly before: string | undefined
+  readonly after: string
+}
+
+export const pullOutcomes = ['added', 'updated', 'unchanged', 'missing', 'other-project', 'left-out'] as const
+
+export interface PulledObject {
+  readonly section: Section
+  /** Empty for an object that is in no file. */
+  readonly key: string
+  readonly name: string
+  /** Undefined for an object that the service does not have. */
+  readonly id: string | undefined
+  readonly outcome: (typeof pullOutcomes)[number]
+  /** Undefined for an object that is in no file. */
+  readonly path: string | undefined
+  /** Why it is left out. */
+  readonly reason: string | undefined
+  /** Expressions of the file that a value of the service replaced. */
+  readonly replacedExpressions: readonly string[]
+}
+
 export const identityOf = (section: Section, id: string): string => `${section} ${id}`
 
+/** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, world, profile, excluded } = input
   const kinds = createKinds(profile)
-  const population = findNewcomers({ world, kinds, plan, declarations })
+  const { newObjects, skipped } = selectObjects({ world, kinds, plan, declarations })
   const directory = createDirectory(world)
-  const speakersFor = (targets: readonly Newcomer[]) => ({ kinds, naming: createNaming(world, directory, keysById(plan.changes, targets)) })
-  const admit = (newcomers: readonly Newcomer[], naming: Naming): readonly Guest[] =>
-    newcomers.map((newcomer) => admitted(newcomer, writtenAnew(newcomer.section, newcomer.actual, { kinds, naming }).fields, excluded))
-  // What alerts hang on comes first: a dashboard that stays outside is no key of these files.
-  const [alerts, targets] = [true, false].map((isAlert) => population.newcomers.filter(({ section }) => (section === 'alerts') === isAlert))
-  const hosts = admit(targets ?? [], speakersFor([]).naming)
-  const speakers = speakersFor(hosts.filter(({ reason }) => reason === undefined).map(({ newcomer }) => newcomer))
-  const guests = [...hosts, ...admit(alerts ?? [], speakers.naming)]
-  const declared = new Map(declarations.objects.map((one) => [`${one.section}.${one.key}`, one]))
-  const residents = plan.changes.flatMap((change) => {
-    const one = declared.get(`${change.section}.${change.key}`)
-    return one === undefined ? [] : [residentOf(one, change, excluded, speakers)]
+  const contextFor = (targets: readonly NewObject[]): RenderContext => ({
+    kinds,
+    references: createReferenceRenderer(world, directory, keysById(plan.changes, targets)),
   })
-  const paths = placesFor(guests, input)
-  const written = writeFiles({
-    ...input,
-    updates: residents.flatMap(({ update, path }) => (update === undefined ? [] : [{ ...update, path }])),
-    additions: guests.flatMap(({ addition }) => (addition === undefined ? [] : [{ ...addition, path: paths.get(addition) ?? '' }])),
+  // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
+  const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) =>
+    newObjects.filter(({ section }) => (section === 'alerts') === isAlert),
+  )
+  const draftedTargets = newTargets.map((one) => draftNew(one, contextFor([]), excluded))
+  const context = contextFor(draftedTargets.filter(({ addition }) => addition !== undefined).map(({ source }) => source))
+  const added = [...draftedTargets, ...newAlerts.map((one) => draftNew(one, context, excluded))]
+  const declared = new Map(declarations.objects.map((one) => [`${one.section}.${one.key}`, one]))
+  const existing = plan.changes.flatMap((change) => {
+    const one = declared.get(`${change.section}.${change.key}`)
+    return one === undefined ? [] : [draftExisting(one, change, context, excluded)]
+  })
+  const additions = added.flatMap(({ addition }) => addition ?? [])
+  const paths = placeAdditions(additions, input)
+  const { files, replacedExpressions } = draftFiles(input, {
+    updates: existing.flatMap(({ update, object }) => (update === undefined ? [] : [{ ...update, path: object.path }])),
+    additions: additions.map((addition) => ({ ...addition, path: paths.get(addition) ?? '' })),
   })
   return {
-    files: written.files,
+    files,
     objects: [
-      ...residents.map(({ object }) => ({ ...object, lost: written.lost.get(`${object.section}.${object.key}`) ?? [] })),
-      ...guests.map((guest) => guestObject(guest, guest.addition && paths.get(guest.addition))),
-      ...population.outsiders.map(({ section, actual, isForeign, reason }) => ({
-        ...outside(section, actual, reason),
-        what: isForeign ? ('foreign' as const) : ('left-out' as const),
+      ...existing.map(({ object }) => ({
+        ...object,
+        replacedExpressions: replacedExpressions.get(`${object.section}.${object.key}`) ?? [],
       })),
+      ...added.map(({ source, addition, reason }) =>
+        addition === undefined
+          ? objectOutside(source, 'left-out', reason)
+          : { ...objectOutside(source, 'added', undefined), key: source.key, path: paths.get(addition) },
+      ),
+      ...skipped.map((one) => objectOutside(one, one.hasOtherProject ? 'other-project' : 'left-out', one.reason)),
     ],
   }
 }
 
-function keysById(changes: readonly Change[], newcomers: readonly Newcomer[]) {
-  const keys = (section: Section) =>
+function keysById(changes: readonly Change[], targets: readonly NewObject[]): KeysById {
+  const keysIn = (section: Section) =>
     new Map([
       ...changes.filter((one) => one.section === section).flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const])),
-      ...newcomers.filter((one) => one.section === section).map(({ actual, key }) => [actual.id, key] as const),
+      ...targets.filter((one) => one.section === section).map(({ actual, key }) => [actual.id, key] as const),
     ])
-  return { dashboards: keys('dashboards'), savedSearches: keys('savedSearches') }
+  return { dashboards: keysIn('dashboards'), savedSearches: keysIn('savedSearches') }
 }
 
-/** An object of the service that no file declares. */
-interface Guest {
-  readonly newcomer: Newcomer
-  /** Undefined where it stays outside. */
+const objectOutside = (
+  { section, actual: { id, name } }: NewObject | SkippedObject,
+  outcome: PulledObject['outcome'],
+  reason: string | undefined,
+): PulledObject => ({ section, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [] })
+
+interface DraftedNew {
+  readonly source: NewObject
+  /** Undefined when it is left out. */
   readonly addition: Addition | undefined
   readonly reason: string | undefined
 }
 
-function admitted(newcomer: Newcomer, body: Addition['fields'], excluded: DraftInput['excluded']): Guest {
-  const { section, key, actual, adoption } = newcomer
-  const fields = withAdoption(body, adoption)
-  const reason = excluded.get(identityOf(section, actual.id)) ?? whyUnwritable(fields, sections[section])
-  return { newcomer, reason, addition: reason === undefined ? { section, key, fields } : undefined }
+function draftNew(source: NewObject, context: RenderContext, excluded: DraftInput['excluded']): DraftedNew {
+  const { section, key, actual, adoption } = source
+  const { name, ...others } = renderNewObject(section, actual, context).fields
+  const fields = { name, ...adoption, ...others }
+  const reason = excluded.get(identityOf(section, actual.id)) ?? explainUnwritable(fields, section)
+  return { source, reason, addition: reason === undefined ? { section, key, fields } : undefined }
 }
 
-const withAdoption = ({ name, ...fields }: Addition['fields'], adoption: Adoption): Addition['fields'] => ({ name, ...adoption, ...fields })
+interface DraftedExisting {
+  readonly object: PulledObject & { readonly path: string }
+  /** Undefined when the file stays as it is. */
+  readonly update: Update | undefined
+}
 
-const outside = (section: Section, { id, name }: Actual, reason: string | undefined) =>
-  ({ section, key: '', name: name ?? '', id, path: undefined, reason, lost: [] }) as const
+function draftExisting(declared: Declared, change: Change, context: RenderContext, excluded: DraftInput['excluded']): DraftedExisting {
+  const { section, key, actual, name } = change
+  const object = { section, key, name, id: actual?.id, path: declared.location.file, reason: undefined, replacedExpressions: [] }
+  if (actual === undefined) return { object: { ...object, outcome: 'missing' }, update: undefined }
+  const { before, after } = renderChange(declared, { ...change, actual }, context)
+  const isUnchanged = isEqual(before.fields, after.fields)
+  const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : explainUnwritable(after.fields, section))
+  if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
+  if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
+  return { object: { ...object, name: actual.name ?? name, outcome: 'updated' }, update: { section, key, before, after } }
+}
 
-const guestObject = ({ newcomer: { section, key, actual }, reason }: Guest, path: string | undefined): PulledObject =>
-  reason === undefined
-    ? { ...outside(section, actual, undefined), what: 'added', key, path }
-    : { ...outside(section, actual, reason), what: 'left-out' }
-
-function placesFor(guests: readonly Guest[], { declarations, globs, texts }: DraftInput): ReadonlyMap<Addition, string> {
-  const additions = guests.flatMap(({ addition }) => addition ?? [])
+/** The path for each addition. An alert goes to the file that declares its dashboard. */
+function placeAdditions(additions: readonly Addition[], { declarations, globs, texts }: DraftInput): ReadonlyMap<Addition, string> {
   if (additions.length === 0) return new Map()
   const place = createPlacement({ globs, paths: [...texts.keys()] })
-  const declared = new Map(
+  const dashboardPaths = new Map(
     declarations.objects.filter(({ section }) => section === 'dashboards').map(({ key, location: { file } }) => [key, file]),
   )
   return new Map(
     additions.map((addition) => {
       const { section, key, fields } = addition
       const dashboard = typeof fields.dashboard === 'string' ? fields.dashboard : undefined
-      return [addition, (section === 'alerts' && declared.get(dashboard ?? '')) || place({ section, key, dashboard })] as const
+      const path = section === 'alerts' ? dashboardPaths.get(dashboard ?? '') : undefined
+      return [addition, path ?? place({ section, key, dashboard })] as const
     }),
   )
 }
 
-/** An object that files declare. */
-interface Resident {
-  readonly object: PulledObject
+interface WithPath {
   readonly path: string
-  /** Undefined where nothing about it changes. */
-  readonly update: Update | undefined
 }
 
-function residentOf(
-  declared: Declared,
-  change: Change,
-  excluded: DraftInput['excluded'],
-  speakers: Parameters<typeof sidesOf>[2],
-): Resident {
-  const { section, key, actual, name } = change
-  const path = declared.location.file
-  const object = { section, key, name, id: actual?.id, path, reason: undefined, lost: [] }
-  if (actual === undefined) return { object: { ...object, what: 'missing' }, path, update: undefined }
-  const { before, after } = sidesOf(declared, { ...change, actual }, speakers)
-  const isSame = canonicalText(before.fields) === canonicalText(after.fields)
-  const reason = excluded.get(identityOf(section, actual.id)) ?? (isSame ? undefined : whyUnwritable(after.fields, sections[section]))
-  if (reason !== undefined) return { object: { ...object, what: 'left-out', reason }, path, update: undefined }
-  if (isSame) return { object: { ...object, what: 'unchanged' }, path, update: undefined }
-  return { object: { ...object, name: actual.name ?? name, what: 'updated' }, path, update: { section, key, before, after } }
+interface FileChanges {
+  readonly updates: readonly (Update & WithPath)[]
+  readonly additions: readonly (Addition & WithPath)[]
 }
+
+function draftFiles({ texts, variable }: Pick<DraftInput, 'texts' | 'variable'>, { updates, additions }: FileChanges) {
+  const replacedExpressions = new Map<string, readonly string[]>()
+  const paths = [...new Set([...updates, ...additions].map(({ path }) => path))].sort()
+  const files = paths.map((path): DraftedFile => {
+    const inFile = <T extends WithPath>(all: readonly T[]): readonly T[] => all.filter((one) => one.path === path)
+    const text = texts.get(path)
+    if (text === undefined) return { path, before: undefined, after: writeNewFile(path, inFile(additions)) }
+    const defaults = readDefaults(path, text, variable)
+    const edited = editFile({ path, text, defaults, updates: inFile(updates), additions: inFile(additions) })
+    for (const [object, expressions] of edited.replacedExpressions) replacedExpressions.set(object, expressions)
+    return { path, before: text, after: edited.text }
+  })
+  return { files: files.filter(({ before, after }) => before !== after), replacedExpressions }
+}
+
+function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {
+  const reading = readDocument(text, path)
+  return 'value' in reading ? interpolate(ownValue(reading.value, 'defaults'), { variable }).value : undefined
+}
+
+/** The files of a draft, read and planned as if they were written. */
+export interface ReadDraft {
+  readonly declarations: Pick<Declarations, 'objects' | 'broken'>
+  /** About the files only. */
+  readonly diagnostics: readonly Diagnostic[]
+  readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
+}
+
+/**
+ * Verifies that `plan` would have nothing to do for the objects of a draft. Returns the other ones by `identityOf`, with the reason.
+ */
+export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
+  const messages = messagesByObject([...errorsIn(diagnostics), ...errorsIn(plan.diagnostics)], declarations)
+  const messagesByFile = new Map(errorsIn(diagnostics).map(({ location, message }) => [location.file, message]))
+  const changes = new Map(plan.changes.map((change) => [qualifiedKey(change), change]))
+  const explainDifference = (object: PulledObject): string | undefined => {
+    const change = changes.get(qualifiedKey(object))
+    const message = messages.get(qualifiedKey(object))
+    if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'would not be found in the file'
+    // Errors that were there before the pull do not count.
+    if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
+    return change.action === 'unchanged' || change.action === 'adopt' ? undefined : describeChange(change)
+  }
+  return new Map(
+    objects.flatMap((object): (readonly [string, string])[] => {
+      const { section, id, path, outcome } = object
+      if (id === undefined || path === undefined || outcome === 'left-out') return []
+      const reason = explainDifference(object)
+      return reason === undefined ? [] : [[identityOf(section, id), reason]]
+    }),
+  )
+}
+
+const qualifiedKey = ({ section, key }: Pick<PulledObject, 'section' | 'key'>): string => `${section}.${key}`
+
+function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
+  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
+  return `a file cannot declare exactly what the service has: plan would ${action} it${details === '' ? '' : ` (${details})`}`
+}
+
+/** The first message about each object. A message belongs to the object whose key is the last one before its location. */
+function messagesByObject(diagnostics: readonly Diagnostic[], { objects, broken }: ReadDraft['declarations']): ReadonlyMap<string, string> {
+  const all = [...objects, ...broken]
+  return new Map(
+    diagnostics.toReversed().flatMap(({ location, message }) => {
+      const before = all.filter((one) => one.location.file === location.file && compareLocations(one.location, location) <= 0)
+      const owner = before.toSorted((a, b) => compareLocations(a.location, b.location)).at(-1)
+      return owner === undefined ? [] : [[qualifiedKey(owner), message] as const]
+    }),
+  )
+}
+
+const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -1,33 +1,37 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
-import { diagnosticSchema } from '../../core/diagnostics.ts'
+import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { type Block, counted, type DiffLine, data, join, type Line, ours, say, sentence } from '../../report/blocks.ts'
 import { nouns } from '../plan-report.ts'
-import { type DraftedFile, pullKinds } from './draft.ts'
-import type { Pulled } from './pull.ts'
+import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
-// Owns the result of pull: what became of each object, and the files that it writes.
+export interface Pulled {
+  readonly project: string
+  readonly draft: Draft
+  /** With an error, the draft is empty. */
+  readonly diagnostics: readonly Diagnostic[]
+}
 
-const count = (what: string) => z.int().describe(what)
+const count = (description: string) => z.int().describe(description)
 
 export const pullOutput = z.object({
   changed: z.boolean().describe('Whether any file was written.'),
   filesWritten: count('Number of files that were written, new ones included.'),
-  added: count('Objects that came into the files.'),
+  added: count('Objects that were added to the files.'),
   updated: count('Objects whose declarations changed.'),
-  unchanged: count('Objects that the files had as the service has them.'),
+  unchanged: count('Objects that are the same in the files and in the service.'),
   missing: count('Objects that the files declare and the service does not have; their declarations stay.'),
-  leftOut: count('Objects that no file can hold, or that nobody can tell whose they are.'),
+  leftOut: count('Objects that a file cannot declare, or whose key or owner is not known.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const object = z.object({
   section: z.string().describe('`dashboards`, `savedSearches` or `alerts`.'),
-  key: z.string().describe('The key in the files; empty for what is in none.'),
+  key: z.string().describe('The key in the files; empty if the object is in no file.'),
   name: z.string(),
-  what: z.enum(pullKinds).describe('`foreign` bears the mark of another project.'),
+  outcome: z.enum(pullOutcomes).describe('`other-project`: the object has the ownership marker of another project.'),
   id: z.string().optional(),
   file: z.string().optional(),
   reason: z.string().optional().describe('Why it was left out.'),
@@ -38,11 +42,11 @@ const writtenFile = z.object({
   isNew: z.boolean(),
   size: z.int().describe('Bytes of the content.'),
   content: z.string(),
-  lines: z.array(line).optional().describe('What changed, with the lines around it; absent for a new file.'),
+  lines: z.array(line).optional().describe('The changed lines with their context; absent for a new file.'),
 })
 
 export const pullDetails = z.object({
-  project: z.string().describe('Whose the objects are.'),
+  project: z.string().describe('The owner of the objects.'),
   objects: z.array(object).describe('Every object of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
@@ -50,10 +54,12 @@ export const pullDetails = z.object({
 
 export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetails>
 
-export type PulledResultObject = PullResult['objects'][number]
+type ObjectResult = PullResult['objects'][number]
 
-export function toPullResult({ project, files, objects, diagnostics }: Pulled): PullResult {
-  const numberOf = (what: PulledResultObject['what']): number => objects.filter((one) => one.what === what).length
+type FileResult = PullResult['writtenFiles'][number]
+
+export function toPullResult({ project, draft: { files, objects }, diagnostics }: Pulled): PullResult {
+  const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
     changed: files.length > 0,
     filesWritten: files.length,
@@ -63,35 +69,33 @@ export function toPullResult({ project, files, objects, diagnostics }: Pulled): 
     missing: numberOf('missing'),
     leftOut: numberOf('left-out'),
     project,
-    objects: objects.map(({ section, key, name, what, id, path, reason }) => ({
+    objects: objects.map(({ section, key, name, outcome, id, path, reason }) => ({
       section,
       key,
       name,
-      what,
+      outcome,
       ...(id !== undefined && { id }),
       ...(path !== undefined && { file: path }),
       ...(reason !== undefined && { reason }),
     })),
-    writtenFiles: files.map(toWrittenFile),
+    writtenFiles: files.map(toFileResult),
     diagnostics: [...diagnostics],
   }
 }
 
-function toWrittenFile({ path, before, after }: DraftedFile): PullResult['writtenFiles'][number] {
-  return {
-    path,
-    isNew: before === undefined,
-    size: Buffer.byteLength(after),
-    content: after,
-    ...(before !== undefined && { lines: changedLines(before, after) }),
-  }
-}
+const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
+  path,
+  isNew: before === undefined,
+  size: Buffer.byteLength(after),
+  content: after,
+  ...(before !== undefined && { lines: changedLines(before, after) }),
+})
 
-/** Texts that differ in more lines than this are shown as a whole. */
-const mostDifferences = 2000
+/** A diff of two very different texts takes long, so the new text is shown as a whole. */
+const maxEditLength = 2000
 
 function changedLines(before: string, after: string): z.output<typeof line>[] {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: mostDifferences })
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength })
   const lines =
     patch?.hunks.flatMap((hunk, i) => [...(i === 0 ? [] : [' …']), ...hunk.lines]) ?? after.split('\n').map((text) => `+${text}`)
   return lines
@@ -99,35 +103,7 @@ function changedLines(before: string, after: string): z.output<typeof line>[] {
     .map((text) => ({ sign: text.startsWith('+') ? '+' : text.startsWith('-') ? '-' : ' ', text: text.slice(1) }))
 }
 
-// Owns how a pull is shown: what became of the objects, and what changed in the files.
-
-/** In the order in which people want to know; what did not change they do not. */
-const order = ['left-out', 'added', 'updated', 'missing', 'foreign'] as const
-
-const words: Readonly<Record<(typeof order)[number], string>> = {
-  'left-out': 'left out',
-  added: 'added',
-  updated: 'updated',
-  missing: 'not in the service',
-  foreign: "another project's",
-}
-
-export const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
-
-export function pullHeadline(result: PullResult): Line {
-  const { added, updated, filesWritten, objects } = result
-  if (isStopped(result)) return say`Nothing was pulled`
-  if (filesWritten > 0) {
-    const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
-    const done = join(
-      parts.map(([word, count]) => say`${count} ${ours(word)}`),
-      ', ',
-    )
-    return say`Pulled into ${counted(filesWritten, 'file')}: ${done}`
-  }
-  if (objects.length === 0) return say`Nothing to pull: the service has no alerts, dashboards or saved searches`
-  return say`Nothing to pull: no file changes`
-}
+const isStopped = ({ diagnostics }: PullResult): boolean => diagnostics.some(({ severity }) => severity === 'error')
 
 export function judgePull(result: PullResult): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
@@ -140,25 +116,49 @@ export function judgePull(result: PullResult): Verdict {
   return reasons.length === 0 ? { status: 'pass', reasons } : { status: 'warn', reasons }
 }
 
+export function pullHeadline(result: PullResult): Line {
+  const { added, updated, filesWritten, objects } = result
+  if (isStopped(result)) return say`Nothing was pulled`
+  if (filesWritten > 0) {
+    const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
+    const counts = join(
+      parts.map(([outcome, count]) => say`${count} ${ours(outcome)}`),
+      ', ',
+    )
+    return say`Pulled into ${counted(filesWritten, 'file')}: ${counts}`
+  }
+  if (objects.length === 0) return say`Nothing to pull: the service has no alerts, dashboards or saved searches`
+  return say`Nothing to pull: no file changes`
+}
+
+/** The most important outcome first. Unchanged objects are not listed. */
+const listedOutcomes = {
+  'left-out': 'left out',
+  added: 'added',
+  updated: 'updated',
+  missing: 'not in the service',
+  'other-project': "another project's",
+} as const
+
 export function pullBlocks(result: PullResult): readonly Block[] {
   const { added, updated, unchanged, missing, leftOut, diagnostics } = result
   if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
   const facts = { Added: added, Updated: updated, Unchanged: unchanged, 'Not in the service': missing, 'Left out': leftOut }
-  const shown = order.flatMap((what) => result.objects.filter((one) => one.what === what))
   return [
     { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [ours(String(count))] })) },
     { kind: 'diagnostics', diagnostics },
     {
       kind: 'table',
       columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
-      rows: shown.map(toRow),
+      rows: Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
+        result.objects.filter((one) => one.outcome === outcome).map((one) => [[ours(label)], ...objectCells(one)]),
+      ),
     },
     ...fileBlocks(result),
   ]
 }
 
-const toRow = ({ section, key, name, what, file, reason, id = '' }: PulledResultObject): readonly Line[] => [
-  [ours(what === 'unchanged' ? what : words[what])],
+const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
   [ours(nouns[section] ?? '')],
   key === '' ? [] : [data(key)],
   [data(name)],
@@ -166,10 +166,6 @@ const toRow = ({ section, key, name, what, file, reason, id = '' }: PulledResult
   reason === undefined ? [] : [sentence(`${id}: ${reason}`)],
 ]
 
-/** Lines of one file that a page shows; the file has them all. */
-const mostLines = 300
-
-/** One fold for all of them: whoever wants to know will look at the files. */
 const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
   writtenFiles.length === 0
     ? []
@@ -179,18 +175,21 @@ const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
           title: `Changes in ${writtenFiles.length} file${writtenFiles.length === 1 ? '' : 's'}`,
           blocks: writtenFiles.flatMap((file): readonly Block[] => [
             { kind: 'paragraph', line: file.isNew ? say`${file.path} is new:` : say`${file.path}:` },
-            { kind: 'diff', lines: linesOf(file) },
+            { kind: 'diff', lines: shownLines(file) },
           ]),
         },
       ]
 
-function linesOf({ content, lines }: PullResult['writtenFiles'][number]): readonly DiffLine[] {
+/** A report shows the first lines of a long file. */
+const maxShownLines = 300
+
+function shownLines({ content, lines }: FileResult): readonly DiffLine[] {
   const all: readonly DiffLine[] =
     lines ??
     content
       .trimEnd()
       .split('\n')
       .map((text) => ({ sign: '+', text }))
-  const rest = all.length - mostLines
-  return rest > 0 ? [...all.slice(0, mostLines), { sign: ' ', text: `… ${rest} more lines` }] : all
+  const rest = all.length - maxShownLines
+  return rest > 0 ? [...all.slice(0, maxShownLines), { sign: ' ', text: `… ${rest} more lines` }] : all
 }

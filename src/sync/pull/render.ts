@@ -7,260 +7,342 @@ import { declaredSavedSearch } from '../../resources/alerts/alert-declaration.ts
 import { comparable, isMap, managedPart } from '../../resources/compare.ts'
 import { declaredDashboard } from '../../resources/dashboards/dashboard-declaration.ts'
 import { dashboardKind, listOf, ownTags } from '../../resources/dashboards/dashboard-type.ts'
+import type { Directory, Noun } from '../../resources/directory.ts'
+import { canonicalText } from '../../resources/marker.ts'
 import type { Actual, Body, Kind, Kinds } from '../../resources/resource-type.ts'
 import { savedSearchKind } from '../../resources/saved-searches/saved-search-type.ts'
-import type { Change } from '../change.ts'
-import type { Declared, Section } from '../declarations.ts'
-import { findUnwritable, type Naming } from './select.ts'
+import { type Change, Pending } from '../change.ts'
+import { type Declared, type Section, sections } from '../declarations.ts'
+import type { World } from '../remote-state.ts'
 
-// Owns what an object is in a file: its fields as a person would write them, or why no file can hold it.
-
-export interface Written {
+/** An object as a file declares it. */
+export interface Rendered {
   readonly fields: Body
-  /** By what items of lists are known although it does not stand in the file: the ids of tiles. */
-  readonly identities: ReadonlyMap<unknown, string>
+  /** The ids of tiles, which files do not contain, by rendered tile. */
+  readonly itemIds: ReadonlyMap<unknown, string>
 }
 
-/** Why this cannot stand in a file; undefined when it can. */
-export function whyUnwritable(fields: Body, schema: z.ZodType): string | undefined {
-  const text = findUnwritable(fields)
-  if (text !== undefined) return `"${quote(text, 60)}" would be read as an expression`
-  const parsed = schema.safeParse(fields)
-  if (parsed.success) return undefined
-  const [diagnostic] = schemaDiagnostics(parsed.error, nowhere(fields), schema)
-  return diagnostic?.message ?? 'is not what a file can hold'
+/** What a file declares and what the service has, rendered in the same way: every difference is a real one. */
+export interface RenderedChange {
+  readonly before: Rendered
+  readonly after: Rendered
 }
 
-const nowhere = (value: unknown): ReadDocument => ({ value, locationOf: () => ({ file: '' }), locationOfKey: () => ({ file: '' }) })
-
-// Owns how a value of the API stands in a file: what no schema of ours knows and what the server assumes left out, fields in
-// the order of the schema, sources by name.
-
-/** A value, and what is left of it in the normal form of its kind. */
-export interface Weighed {
-  readonly full: unknown
-  readonly lean: unknown
-}
-
-/** Where a form ends, people write what is least interesting. */
-const lastFields: readonly string[] = ['numberFormat', 'raw']
-
-export function writtenValue({ full, lean }: Weighed, schema: Schema | undefined, naming: Pick<Naming, 'source'>): unknown {
-  if (Array.isArray(full)) {
-    const element = elementOf(schema)
-    return full.map((item, i) => writtenValue({ full: item, lean: ownValue(lean, i) }, element, naming))
-  }
-  const form = isMap(full) ? formOf(schema, full) : undefined
-  if (!isMap(full) || form === undefined) return plainValue(full)
-  const names = Object.keys(form.shape).toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
-  // What is empty goes, unless the field must be there.
-  const kept = names.filter((name) => ownValue(lean, name) !== undefined || (full[name] != null && isRequired(form.shape[name])))
-  return Object.fromEntries(kept.map((name) => [name, writtenField(name, { full: full[name], lean: ownValue(lean, name) })]))
-
-  function writtenField(name: string, weighed: Weighed): unknown {
-    if (name === 'sourceId' && typeof weighed.full === 'string') return naming.source(weighed.full)
-    if (name === 'appliesToSourceIds' && Array.isArray(weighed.full)) return weighed.full.map(naming.source)
-    return writtenValue(weighed, form?.shape[name], naming)
-  }
-}
-
-/** As it is, but for numbers that only their text holds: a file cannot hold those either. */
-export function plainValue(value: unknown): unknown {
-  if (JSON.isRawJSON(value)) return Number(value.rawJSON)
-  if (Array.isArray(value)) return value.map(plainValue)
-  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainValue(item)])) : value
-}
-
-// Owns how alerts and saved searches stand in a file.
-
-interface AlertSayings {
-  readonly kind: Kind
-  readonly naming: Naming
-  /** Whether a single channel stands in the list of channels. */
-  readonly usesChannels?: boolean
-}
-
-/** In the order in which somebody reads an alert: what, where, when, whom, and what then. */
-export function writtenAlert(body: Body, { kind, naming, usesChannels = false }: AlertSayings): Written {
-  const lean = plainValue(comparable(kind, body)) as Body
-  const channels = (lean.channels as readonly Body[] | undefined)?.map((channel) => writtenChannel(channel, naming)) ?? []
-  const [channel] = channels
-  const fields = {
-    name: lean.name,
-    ...writtenTarget(lean, naming),
-    groupBy: lean.groupBy,
-    threshold: lean.threshold,
-    thresholdMax: lean.thresholdMax,
-    thresholdType: lean.thresholdType === 'above' ? undefined : lean.thresholdType,
-    interval: lean.interval,
-    scheduleOffsetMinutes: lean.scheduleOffsetMinutes,
-    scheduleStartAt: typeof lean.scheduleStartAt === 'string' ? lean.scheduleStartAt.replace(/\.000Z$/, 'Z') : lean.scheduleStartAt,
-    numConsecutiveWindows: lean.numConsecutiveWindows,
-    ...(channels.length === 1 && !usesChannels ? { channel } : { channels: channels.length === 0 ? undefined : channels }),
-    message: lean.message,
-    note: lean.note,
-  }
-  return { fields: withoutNothing(fields), identities: new Map() }
-}
-
-function writtenTarget({ source, dashboardId, tileId, savedSearchId }: Body, naming: Naming): Body {
-  if (source === 'saved_search') return { savedSearch: savedSearchId == null ? undefined : naming.target('savedSearches', savedSearchId) }
-  return {
-    dashboard: dashboardId == null ? undefined : naming.target('dashboards', dashboardId),
-    tile: tileId == null ? undefined : naming.tile(dashboardId, tileId),
-  }
-}
-
-function writtenChannel({ type, webhookId, ...others }: Body, naming: Naming): Body {
-  return withoutNothing({ type, ...(webhookId == null ? {} : naming.webhook(webhookId)), ...others })
-}
-
-export function writtenSavedSearch(body: Body, naming: Naming): Written {
-  const full = { ...body, tags: ownTags(body.tags) }
-  const lean = { ...comparable(savedSearchKind, full), ...(full.tags.length > 0 && { tags: full.tags }) }
-  const { name, tags, ...others } = writtenValue({ full, lean }, declaredSavedSearch, naming) as Body
-  return { fields: withoutNothing({ name, tags, ...others }), identities: new Map() }
-}
-
-const withoutNothing = (fields: Body): Body => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-
-// Owns how a dashboard stands in a file. What the types of this tool do not accept goes into `raw`, so that nothing is lost.
-
-/** What a file says already, and goes on to say in the same place. */
-export interface SaidOfDashboard {
-  /** Fields that stand in `raw`. */
-  readonly raw: readonly string[]
-  readonly tiles: ReadonlyMap<string, SaidOfTile>
-}
-
-export interface SaidOfTile {
-  readonly name: string
-  readonly raw: readonly string[]
-}
-
-interface Sayings {
-  readonly naming: Naming
-  readonly said?: SaidOfDashboard
-}
-
-const tileSchema = declaredDashboard.shape.tiles.element
-
-/** No schema accepts a dashboard without them, and a mark hangs on one of them. */
-const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
-
-export function writtenDashboard(body: Body, { naming, said }: Sayings): Written {
-  const identities = new Map<unknown, string>()
-  const tiles = inSaidOrder(listOf(body.tiles), said).map((tile, i) => {
-    const written = writtenTile(tile, i, { naming, said: said?.tiles.get(String(tile.id)) })
-    identities.set(written, String(tile.id))
-    return written
-  })
-  const full = { ...body, tags: ownTags(body.tags), tiles: [] }
-  const lean = { ...comparable(dashboardKind, full), ...(full.tags.length > 0 && { tags: full.tags }) }
-  const { name, tags, ...others } = writtenValue({ full, lean }, declaredDashboard, naming) as Body
-  const fields = { name, ...(tags !== undefined && { tags }), tiles, ...without(others, ['tiles']) }
-  const raw = [...failingFields(fields, declaredDashboard), ...(said?.raw ?? [])].filter((field) => !neverRaw.includes(field))
-  return { fields: withRaw(fields, raw, body), identities }
-}
-
-/** Tiles are known by their names, so the order of a file need not be that of the service. */
-function inSaidOrder(tiles: readonly Body[], said: SaidOfDashboard | undefined): readonly Body[] {
-  if (said === undefined) return tiles
-  const places = [...said.tiles.keys()]
-  const placeOf = ({ id }: Body): number => (places.includes(String(id)) ? places.indexOf(String(id)) : places.length)
-  const nameOf = ({ name }: Body): string => String(name ?? '')
-  // Of those that share a name, or have none, plan takes the first for the first.
-  const alike = Map.groupBy(tiles, nameOf)
-  return tiles.toSorted((a, b) => placeOf(a) - placeOf(b)).map((tile) => alike.get(nameOf(tile))?.shift() ?? tile)
-}
-
-/** Fields that the grid and alerts need by their own names. */
-const ofTheGrid: readonly string[] = ['name', 'x', 'y', 'w', 'h']
-
-interface TileSayings {
-  readonly naming: Naming
-  readonly said: SaidOfTile | undefined
-}
-
-function writtenTile(tile: Body, index: number, { naming, said }: TileSayings): Body {
-  const [lean] = listOf(comparable(dashboardKind, { tiles: [tile] }).tiles)
-  // A tile may have no name in the service; in a file it must have one.
-  const isNameless = (tile.name ?? '') === ''
-  const name = isNameless ? (said?.name ?? `Tile ${index + 1}`) : tile.name
-  const { name: _, ...others } = writtenValue({ full: { ...tile, name: 'any' }, lean }, tileSchema, naming) as Body
-  const fields = { name, ...others }
-  const raw = [
-    ...(isNameless ? ['name'] : []),
-    ...failingFields(fields, tileSchema).filter((field) => !ofTheGrid.includes(field)),
-    // The form of charts before `config`.
-    ...(tile.config === undefined && tile.series !== undefined ? ['series'] : []),
-    ...(said?.raw ?? []),
-  ]
-  return withRaw(fields, raw, isNameless ? { ...tile, name: '' } : tile)
-}
-
-const failingFields = (fields: Body, schema: z.ZodType): readonly string[] =>
-  (schema.safeParse(fields).error?.issues ?? []).flatMap(({ path: [field] }) => (field === undefined ? [] : [String(field)]))
-
-function withRaw(fields: Body, names: readonly string[], body: Body): Body {
-  const raw = [...new Set(names)].filter((name) => valueAt(body, [name]) != null).map((name) => [name, plainValue(body[name])] as const)
-  if (raw.length === 0) return fields
-  const moved = raw.map(([name]) => name).filter((name) => !ofTheGrid.includes(name))
-  return { ...without(fields, moved), raw: Object.fromEntries(raw) }
-}
-
-const without = (fields: Body, names: readonly string[]): Body =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
-
-// Owns the two sides of a pull about one object, both as a file would say them: what the files say, and what the service has.
-// Whatever differs between them is a real difference; how the file spells what is the same does not matter.
-
-export interface Sides {
-  readonly before: Written
-  readonly after: Written
-}
-
-interface Speakers {
+export interface RenderContext {
   readonly kinds: Kinds
-  readonly naming: Naming
+  readonly references: ReferenceRenderer
 }
 
-/** An object that no file declares. */
-export function writtenAnew(section: Section, actual: Actual, { kinds, naming }: Speakers): Written {
+/** Renders an object that no file declares. */
+export function renderNewObject(section: Section, actual: Actual, { kinds, references }: RenderContext): Rendered {
   const kind = kinds[section]
   const body = kind.bodyOf(actual)
-  if (section === 'dashboards') return writtenDashboard(body, { naming })
+  if (section === 'dashboards') return renderDashboard(body, { references })
   const managed = managedPart(body, undefined, kind.schema) as Body
-  return section === 'alerts' ? writtenAlert(managed, { kind, naming }) : writtenSavedSearch(managed, naming)
+  return section === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, references)
 }
 
-/** Of an object that files declare and the service has. */
-export function sidesOf(declared: Declared, { desired = {}, actual }: Change & { readonly actual: Actual }, speakers: Speakers): Sides {
-  const { kinds, naming } = speakers
+/** Renders an object that a file declares and the service has. */
+export function renderChange(
+  declared: Declared,
+  { desired = {}, actual }: Change & { readonly actual: Actual },
+  { kinds, references }: RenderContext,
+): RenderedChange {
   const { section, value } = declared
   const kind = kinds[section]
   const body = kind.bodyOf(actual)
-  const wanted = withAllIds(kind.withIds(desired, body))
-  const managed = managedPart(body, wanted, kind.schema) as Body
-  const write = (side: Body): Written => {
-    if (section === 'savedSearches') return writtenSavedSearch(side, naming)
-    if (section === 'alerts') return writtenAlert(side, { kind, naming, usesChannels: 'channels' in value && value.channels !== undefined })
-    return writtenDashboard(side, { naming, said: saidOf(value as Declared<'dashboards'>['value'], wanted) })
+  const before = withTileIds(kind.withIds(desired, body))
+  const after = managedPart(body, before, kind.schema) as Body
+  const render = (side: Body): Rendered => {
+    if (section === 'savedSearches') return renderSavedSearch(side, references)
+    if (section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
+    return renderDashboard(side, { references, inFile: readDashboardInFile(value as Declared<'dashboards'>['value'], before) })
   }
-  const before = write(wanted)
-  // Tiles get the names that they have in the service, and what refers to them by name must follow.
-  const reference = 'tile' in value && typeof value.tile === 'string' ? { tile: value.tile } : {}
-  return { before: { ...before, fields: { ...before.fields, ...reference } }, after: write(managed) }
+  const rendered = render(before)
+  // A renamed tile already has its new name here. The file has the old one, so the alert must change as well.
+  const tile = 'tile' in value && typeof value.tile === 'string' ? { tile: value.tile } : {}
+  return { before: { ...rendered, fields: { ...rendered.fields, ...tile } }, after: render(after) }
 }
 
-/** A tile that the service does not have is known by its place. */
-const withAllIds = (body: Body): Body =>
+/** Gives tiles that the service does not have ids of their own. */
+const withTileIds = (body: Body): Body =>
   Array.isArray(body.tiles) ? { ...body, tiles: listOf(body.tiles).map((tile, i) => ({ ...tile, id: tile.id ?? `new ${i}` })) } : body
 
-function saidOf({ tiles, raw = {} }: Declared<'dashboards'>['value'], wanted: Body): SaidOfDashboard {
-  const ids = listOf(wanted.tiles).map(({ id }) => String(id))
+function readDashboardInFile({ tiles, raw = {} }: Declared<'dashboards'>['value'], body: Body): DashboardInFile {
+  const ids = listOf(body.tiles).map(({ id }) => String(id))
   return {
     raw: Object.keys(raw),
     tiles: new Map(tiles.map((tile, i) => [ids[i] ?? '', { name: tile.name, raw: Object.keys(tile.raw ?? {}) }])),
   }
+}
+
+/** Equal in a file. A field that is null is not equal to a field that is absent. */
+export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b)
+
+/** Explains why a file cannot declare these fields; undefined when it can. */
+export function explainUnwritable(fields: Body, section: Section): string | undefined {
+  const expression = findExpression(fields)
+  if (expression !== undefined) return `"${quote(expression, 60)}" would be read as an expression`
+  const schema = sections[section]
+  const parsed = schema.safeParse(fields)
+  if (parsed.success) return undefined
+  const [diagnostic] = schemaDiagnostics(parsed.error, withoutPlaces(fields), schema)
+  return diagnostic?.message ?? 'is not valid in a file'
+}
+
+const withoutPlaces = (value: unknown): ReadDocument => ({
+  value,
+  locationOf: () => ({ file: '' }),
+  locationOfKey: () => ({ file: '' }),
+})
+
+/** Files have no escape for expressions. */
+export const hasExpression = (text: string): boolean => text.includes('${{')
+
+/** The first text with an expression, anywhere in the value. */
+export function findExpression(value: unknown): string | undefined {
+  if (typeof value === 'string') return hasExpression(value) ? value : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const item of Object.values(value)) {
+    const found = findExpression(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Renders references: by a key in these files, else by a name if it is unique, else by id. */
+export interface ReferenceRenderer {
+  source(id: unknown): unknown
+  /** The fields of a channel that identify its webhook. */
+  webhook(id: unknown): Body
+  target(section: TargetSection, id: unknown): unknown
+  tile(dashboardId: unknown, tileId: unknown): unknown
+}
+
+export type TargetSection = 'dashboards' | 'savedSearches'
+
+/** By section and id. */
+export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string>>>
+
+const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
+
+export function createReferenceRenderer(
+  { dashboards }: Pick<World, 'dashboards'>,
+  directory: Directory,
+  keys: KeysById,
+): ReferenceRenderer {
+  const uniqueName = (noun: Noun, id: unknown): string | undefined => {
+    const name = directory.nameOf(id)
+    if (name === undefined || hasExpression(name)) return undefined
+    const found = directory.byName(noun, name)
+    return 'id' in found && found.id === id ? name : undefined
+  }
+  return {
+    source(id) {
+      const name = uniqueName('source', id)
+      return name === undefined ? id : { source: name }
+    },
+    webhook(id) {
+      const name = uniqueName('webhook', id)
+      return name === undefined ? { webhookId: id } : { webhook: name }
+    },
+    target(section, id) {
+      if (id instanceof Pending) return id.key
+      const key = keys[section].get(String(id))
+      if (key !== undefined) return key
+      const name = uniqueName(nouns[section], id)
+      return name === undefined ? { id } : { name }
+    },
+    tile(dashboardId, tileId) {
+      if (tileId instanceof Pending) return tileId.tile
+      const tiles = listOf(dashboards.find(({ id }) => id === dashboardId)?.tiles)
+      const name = tiles.find(({ id }) => id === tileId)?.name
+      const isUnique = typeof name === 'string' && name !== '' && tiles.filter((tile) => tile.name === name).length === 1
+      return isUnique && !hasExpression(name) ? name : { id: tileId }
+    },
+  }
+}
+
+interface AlertOptions {
+  readonly kind: Kind
+  readonly references: ReferenceRenderer
+  /** Whether a single channel is written as `channels`. */
+  readonly usesList?: boolean
+}
+
+export function renderAlert(body: Body, { kind, references, usesList = false }: AlertOptions): Rendered {
+  const alert = withPlainNumbers(comparable(kind, body)) as Body
+  const channels = (alert.channels as readonly Body[] | undefined)?.map((channel) => renderChannel(channel, references)) ?? []
+  const [channel] = channels
+  const fields = {
+    name: alert.name,
+    ...renderTarget(alert, references),
+    groupBy: alert.groupBy,
+    threshold: alert.threshold,
+    thresholdMax: alert.thresholdMax,
+    thresholdType: alert.thresholdType === 'above' ? undefined : alert.thresholdType,
+    interval: alert.interval,
+    scheduleOffsetMinutes: alert.scheduleOffsetMinutes,
+    scheduleStartAt: typeof alert.scheduleStartAt === 'string' ? alert.scheduleStartAt.replace(/\.000Z$/, 'Z') : alert.scheduleStartAt,
+    numConsecutiveWindows: alert.numConsecutiveWindows,
+    ...(channels.length === 1 && !usesList ? { channel } : { channels: channels.length === 0 ? undefined : channels }),
+    message: alert.message,
+    note: alert.note,
+  }
+  return { fields: withoutUndefined(fields), itemIds: new Map() }
+}
+
+function renderTarget({ source, dashboardId, tileId, savedSearchId }: Body, references: ReferenceRenderer): Body {
+  if (source === 'saved_search')
+    return { savedSearch: savedSearchId == null ? undefined : references.target('savedSearches', savedSearchId) }
+  return {
+    dashboard: dashboardId == null ? undefined : references.target('dashboards', dashboardId),
+    tile: tileId == null ? undefined : references.tile(dashboardId, tileId),
+  }
+}
+
+function renderChannel({ type, webhookId, ...others }: Body, references: ReferenceRenderer): Body {
+  return withoutUndefined({ type, ...(webhookId == null ? {} : references.webhook(webhookId)), ...others })
+}
+
+export function renderSavedSearch(body: Body, references: ReferenceRenderer): Rendered {
+  const value = { ...body, tags: ownTags(body.tags) }
+  const normalized = { ...comparable(savedSearchKind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const { name, tags, ...others } = renderValue({ value, normalized }, declaredSavedSearch, references) as Body
+  return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
+}
+
+const withoutUndefined = (fields: Body): Body => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** What the file has already, and keeps in the same place. */
+export interface DashboardInFile {
+  /** Fields below `raw`. */
+  readonly raw: readonly string[]
+  /** By id. */
+  readonly tiles: ReadonlyMap<string, TileInFile>
+}
+
+export interface TileInFile {
+  readonly name: string
+  readonly raw: readonly string[]
+}
+
+interface DashboardOptions {
+  readonly references: ReferenceRenderer
+  readonly inFile?: DashboardInFile
+}
+
+/** Every dashboard needs these fields, and tags can hold the ownership marker. */
+const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
+
+/** Fields that the schema of declarations rejects go to `raw`, so that nothing is lost. */
+export function renderDashboard(body: Body, { references, inFile }: DashboardOptions): Rendered {
+  const itemIds = new Map<unknown, string>()
+  const tiles = inFileOrder(listOf(body.tiles), inFile).map((tile, i) => {
+    const rendered = renderTile(tile, i, { references, inFile: inFile?.tiles.get(String(tile.id)) })
+    itemIds.set(rendered, String(tile.id))
+    return rendered
+  })
+  const value = { ...body, tags: ownTags(body.tags), tiles: [] }
+  const normalized = { ...comparable(dashboardKind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const { name, tags, ...others } = renderValue({ value, normalized }, declaredDashboard, references) as Body
+  const fields = { name, ...(tags !== undefined && { tags }), tiles, ...omit(others, ['tiles']) }
+  const raw = [...invalidFields(fields, declaredDashboard), ...(inFile?.raw ?? [])].filter((field) => !neverRaw.includes(field))
+  return { fields: withRaw(fields, raw, body), itemIds }
+}
+
+/** The grid places tiles by their coordinates, so a file can list them in any order. New tiles come last. */
+function inFileOrder(tiles: readonly Body[], inFile: DashboardInFile | undefined): readonly Body[] {
+  if (inFile === undefined) return tiles
+  const ids = [...inFile.tiles.keys()]
+  const indexOf = ({ id }: Body): number => (ids.includes(String(id)) ? ids.indexOf(String(id)) : ids.length)
+  const nameOf = ({ name }: Body): string => String(name ?? '')
+  // `plan` matches tiles with the same name, or without a name, by their order in the service.
+  const sameName = Map.groupBy(tiles, nameOf)
+  return tiles.toSorted((a, b) => indexOf(a) - indexOf(b)).map((tile) => sameName.get(nameOf(tile))?.shift() ?? tile)
+}
+
+/** These fields stay at the top of a tile even when `raw` has them too. */
+const requiredByTiles: readonly string[] = ['name', 'x', 'y', 'w', 'h']
+
+const tileSchema = declaredDashboard.shape.tiles.element
+
+interface TileOptions {
+  readonly references: ReferenceRenderer
+  readonly inFile: TileInFile | undefined
+}
+
+function renderTile(tile: Body, index: number, { references, inFile }: TileOptions): Body {
+  const [normalized] = listOf(comparable(dashboardKind, { tiles: [tile] }).tiles)
+  // The service allows tiles without a name, files do not.
+  const isNameless = (tile.name ?? '') === ''
+  const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name
+  const { name: _, ...others } = renderValue({ value: { ...tile, name: 'any' }, normalized }, tileSchema, references) as Body
+  const fields = { name, ...others }
+  const raw = [
+    ...(isNameless ? ['name'] : []),
+    ...invalidFields(fields, tileSchema).filter((field) => !requiredByTiles.includes(field)),
+    // Old charts have `series` in place of `config`.
+    ...(tile.config === undefined && tile.series !== undefined ? ['series'] : []),
+    ...(inFile?.raw ?? []),
+  ]
+  return withRaw(fields, raw, isNameless ? { ...tile, name: '' } : tile)
+}
+
+const invalidFields = (fields: Body, schema: z.ZodType): readonly string[] =>
+  (schema.safeParse(fields).error?.issues ?? []).flatMap(({ path: [field] }) => (field === undefined ? [] : [String(field)]))
+
+function withRaw(fields: Body, names: readonly string[], body: Body): Body {
+  const raw = [...new Set(names)]
+    .filter((name) => valueAt(body, [name]) != null)
+    .map((name) => [name, withPlainNumbers(body[name])] as const)
+  if (raw.length === 0) return fields
+  const moved = raw.map(([name]) => name).filter((name) => !requiredByTiles.includes(name))
+  return { ...omit(fields, moved), raw: Object.fromEntries(raw) }
+}
+
+const omit = (fields: Body, names: readonly string[]): Body =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+
+interface RenderInput {
+  /** As the API returns it. */
+  readonly value: unknown
+  /** The same without defaults of the server and empty fields. */
+  readonly normalized: unknown
+}
+
+/** Read last, so written last. */
+const lastFields: readonly string[] = ['numberFormat', 'raw']
+
+/** Keeps the fields that the schema knows and that are not defaults of the server, in the order of the schema. */
+function renderValue(
+  { value, normalized }: RenderInput,
+  schema: Schema | undefined,
+  references: Pick<ReferenceRenderer, 'source'>,
+): unknown {
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item, i) => renderValue({ value: item, normalized: ownValue(normalized, i) }, element, references))
+  }
+  const form = isMap(value) ? formOf(schema, value) : undefined
+  if (!isMap(value) || form === undefined) return withPlainNumbers(value)
+  const renderField = (name: string): unknown => {
+    const field = value[name]
+    if (name === 'sourceId' && typeof field === 'string') return references.source(field)
+    if (name === 'appliesToSourceIds' && Array.isArray(field)) return field.map(references.source)
+    return renderValue({ value: field, normalized: ownValue(normalized, name) }, form.shape[name], references)
+  }
+  return Object.fromEntries(
+    Object.keys(form.shape)
+      .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
+      .filter((name) => ownValue(normalized, name) !== undefined || (value[name] != null && isRequired(form.shape[name])))
+      .map((name) => [name, renderField(name)]),
+  )
+}
+
+/** Files cannot hold more digits than a JavaScript number, so exact numbers are rounded. */
+function withPlainNumbers(value: unknown): unknown {
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON)
+  if (Array.isArray(value)) return value.map(withPlainNumbers)
+  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
 }

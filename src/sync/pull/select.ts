@@ -1,285 +1,222 @@
 import { InputError } from '../../core/errors.ts'
-import { listOf } from '../../resources/dashboards/dashboard-type.ts'
-import type { Directory, Noun } from '../../resources/directory.ts'
 import { type FoundMark, keyGrammar } from '../../resources/marker.ts'
-import type { Actual, Body, Kind, Kinds } from '../../resources/resource-type.ts'
-import { type Change, Pending, type Plan } from '../change.ts'
+import type { Actual, Kind, Kinds } from '../../resources/resource-type.ts'
+import type { Change, Plan } from '../change.ts'
 import { type Declarations, type Section, sectionNames } from '../declarations.ts'
 import type { World } from '../remote-state.ts'
 
-// Owns the keys and file names of objects that get one: made of their names, and of nothing that a file system or a file of
-// declarations minds.
-
-/** Room for a number behind it. */
-const longestSlug = 55
-
-/** Small letters, digits and dashes; empty where the name has neither letters nor digits of ASCII. */
-export const slugOf = (name: string): string =>
-  name
-    .slice(0, 500)
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, longestSlug)
-    .replace(/^-+|-+$/g, '')
-
-export interface Named {
-  readonly name: string
-  readonly id: string
-  /** What it is when its name says nothing. */
-  readonly noun: string
-}
-
-/** A key that is not taken yet, and takes it. */
-export function takeKey({ name, id, noun }: Named, taken: Set<string>): string {
-  // The last characters of an id are what tells it from its neighbours.
-  const slug = slugOf(name) || slugOf(`${noun} ${id.slice(-6)}`)
-  let key = slug
-  for (let i = 2; taken.has(key) || !keyGrammar.test(key); i++) key = `${slug}-${i}`
-  taken.add(key)
-  return key
-}
-
-/** Names that some systems keep for devices, whatever comes after the dot. */
-const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
-
-/** Of the file for the object of this key; without an ending. */
-export const fileNameFor = (key: string): string => {
-  const name = key.replace(/\.+/g, '-')
-  return deviceName.test(name) ? `${name}-` : name
-}
-
-// Owns what no file can say: a text that would be read as an expression. There is no way to write it otherwise.
-
-export const isWritable = (text: string): boolean => !text.includes('${{')
-
-/** The first text, anywhere in the value, that a file would be misunderstood by. */
-export function findUnwritable(value: unknown): string | undefined {
-  if (typeof value === 'string') return isWritable(value) ? undefined : value
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const item of Object.values(value)) {
-    const found = findUnwritable(item)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-// Owns how a file refers to what exists: by a key of these files, by a name that only one thing bears, else by its id.
-
-export type TargetSection = 'dashboards' | 'savedSearches'
-
-export interface Naming {
-  source(id: unknown): unknown
-  /** The fields of a channel that say which webhook it is. */
-  webhook(id: unknown): Body
-  target(section: TargetSection, id: unknown): unknown
-  tile(dashboardId: unknown, tileId: unknown): unknown
-}
-
-/** By section and id. */
-export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string>>>
-
-const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
-
-export function createNaming({ dashboards }: Pick<World, 'dashboards'>, directory: Directory, keys: KeysById): Naming {
-  const onlyName = (noun: Noun, id: unknown): string | undefined => {
-    const name = directory.nameOf(id)
-    if (name === undefined || !isWritable(name)) return undefined
-    const found = directory.byName(noun, name)
-    return 'id' in found && found.id === id ? name : undefined
-  }
-  return {
-    source(id) {
-      const name = onlyName('source', id)
-      return name === undefined ? id : { source: name }
-    },
-    webhook(id) {
-      const name = onlyName('webhook', id)
-      return name === undefined ? { webhookId: id } : { webhook: name }
-    },
-    target(section, id) {
-      if (id instanceof Pending) return id.key
-      const key = keys[section].get(String(id))
-      if (key !== undefined) return key
-      const name = onlyName(nouns[section], id)
-      return name === undefined ? { id } : { name }
-    },
-    tile(dashboardId, tileId) {
-      if (tileId instanceof Pending) return tileId.tile
-      const tiles = listOf(dashboards.find(({ id }) => id === dashboardId)?.tiles)
-      const name = tiles.find(({ id }) => id === tileId)?.name
-      const isOnly = typeof name === 'string' && name !== '' && tiles.filter((tile) => tile.name === name).length === 1
-      return isOnly && isWritable(name) ? name : { id: tileId }
-    },
-  }
-}
-
-// Owns which file a newcomer is written into: one for each dashboard with its alerts, and one for each kind of the rest.
-
-export interface Placing {
-  readonly globs: readonly string[]
-  /** The files that there are. */
-  readonly paths: readonly string[]
-}
-
-export interface Placed {
-  readonly section: Section
-  readonly key: string
-  /** Of an alert: the key of the dashboard that it is on, where these files hold it. */
-  readonly dashboard?: string | undefined
-}
-
-/** Throws an InputError when the globs leave no place for a new file. */
-export function createPlacement({ globs, paths }: Placing): (placed: Placed) => string {
-  const [first = ''] = globs
-  const find = placesOf(first)
-  if (find === undefined)
-    throw new InputError([
-      {
-        name: 'files',
-        message: `nobody can tell where new files belong: begin with a glob such as observability/**/*.yml, or name one file`,
-      },
-    ])
-  // What some file systems take for the same file is the same file.
-  const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
-  return ({ section, key, dashboard }) => {
-    const path = find(fileNameOf(section, section === 'dashboards' ? key : dashboard))
-    return existing.get(path.toLowerCase()) ?? path
-  }
-}
-
-const fileNameOf = (section: Section, dashboard: string | undefined): string =>
-  section === 'savedSearches' ? 'saved-searches' : dashboard === undefined ? 'alerts' : fileNameFor(dashboard)
-
-/** A directory, and then any file of some ending in it. */
-const anyFile = /^((?:[^*?[\]{}()!+@\\]*\/)?)(?:\*\*\/)*\*(?:\*|\.(?:\{(\w+)(?:,\w+)*\}|(\w+)))?$/
-
-const magic = /[*?[\]{}()!+@\\]/
-
-const isEnding = (word: string): boolean => ['yml', 'yaml', 'json'].includes(word)
-
-function placesOf(glob: string): ((name: string) => string) | undefined {
-  if (!magic.test(glob)) return glob === '' || glob.endsWith('/') ? undefined : () => plainPath(glob)
-  const [found, directory = '', one, other] = anyFile.exec(glob) ?? []
-  const ending = one ?? other ?? 'yml'
-  return found === undefined || !isEnding(ending) ? undefined : (name) => `${plainPath(directory)}${name}.${ending}`
-}
-
-/** As a search for files spells it. */
-const plainPath = (path: string): string =>
-  path
-    .replace(/\/+/g, '/')
-    .replace(/^(?:\.\/)+/, '')
-    .replaceAll('/./', '/')
-
-// Owns which objects of the service come into the files, under which key, and which do not and why. Pure.
-
-/** By what apply will know an object that bears no mark yet. */
+/** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 export type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
 
-export interface Newcomer {
+/** An object of the service that no file declares, and that a file can declare. */
+export interface NewObject {
   readonly section: Section
   readonly key: string
   readonly actual: Actual
   readonly adoption: Adoption
 }
 
-export interface Outsider {
+/** An object of the service that no file declares, and that stays out of the files. */
+export interface SkippedObject {
   readonly section: Section
   readonly actual: Actual
-  /** Whether it bears the mark of another project. */
-  readonly isForeign: boolean
+  readonly hasOtherProject: boolean
   readonly reason: string
 }
 
-export interface Population {
-  readonly newcomers: readonly Newcomer[]
-  readonly outsiders: readonly Outsider[]
+export interface Selection {
+  readonly newObjects: readonly NewObject[]
+  readonly skipped: readonly SkippedObject[]
 }
 
-export interface Census {
+export interface SelectOptions {
   readonly world: World
   readonly kinds: Kinds
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
 
-export function findNewcomers(census: Census): Population {
-  const parts = sectionNames.map((section) => findIn(section, census))
-  return { newcomers: parts.flatMap(({ newcomers }) => newcomers), outsiders: parts.flatMap(({ outsiders }) => outsiders) }
+/** Chooses the objects that files do not declare yet, and their keys. */
+export function selectObjects(options: SelectOptions): Selection {
+  const parts = sectionNames.map((section) => selectIn(section, options))
+  return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-interface Applicant {
+interface MarkedObject {
   readonly actual: Actual
   readonly mark: FoundMark | undefined
 }
 
-function findIn(section: Section, { world, kinds, plan, declarations }: Census): Population {
+function selectIn(section: Section, { world, kinds, plan, declarations }: SelectOptions): Selection {
   const kind = kinds[section]
   const changes = plan.changes.filter((change) => change.section === section)
-  const known = new Set(changes.map(({ id }) => id))
-  const all = withoutRepeats(world[section]).map((actual): Applicant => ({ actual, mark: kind.markIn(kind.bodyOf(actual)) }))
-  const applicants = all.filter(({ actual }) => !known.has(actual.id)).toSorted(byName)
-  const taken = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key))
-  const ours = applicants.filter(({ mark }) => mark?.project === kind.markStyle.projectToken(plan.project))
-  const foreign = applicants.filter((one) => one.mark !== undefined && !ours.includes(one))
-  const marked = ours.map((one) => withKeyOfMark(one, { kind, project: plan.project, ours, taken }))
-  const names = Map.groupBy(
+  const declaredIds = new Set(changes.map(({ id }) => id))
+  const takenKeys = new Set(
+    [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
+  )
+  const all = uniqueById(world[section]).map((actual): MarkedObject => ({ actual, mark: kind.markIn(kind.bodyOf(actual)) }))
+  const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
+  const isOurs = ({ mark }: MarkedObject): boolean => mark?.project === kind.markStyle.projectToken(plan.project)
+  const ours = undeclared.filter(isOurs)
+  const ofOtherProjects = undeclared.filter((one) => one.mark !== undefined && !isOurs(one))
+  const unmanaged = undeclared.filter(({ mark }) => mark === undefined)
+  // Keys in markers come first: an unmanaged object can have another key.
+  const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
+  const unmarkedByName = Map.groupBy(
     all.filter(({ mark }) => mark === undefined),
     ({ actual }) => actual.name ?? '',
   )
-  const rivals = new Map(changes.flatMap((change) => (change.action === 'create' ? [[change.name, change] as const] : [])))
-  const unmarked = applicants
-    .filter(({ mark }) => mark === undefined)
-    .map(({ actual }): Newcomer | Outsider => {
-      const rival = rivals.get(actual.name ?? '')
-      if (rival !== undefined) return outsider(kind, actual, claimedBy(rival))
-      const isOnly = names.get(actual.name ?? '')?.length === 1 && world.doubts[section] === undefined
-      const key = takeKey({ name: actual.name ?? '', id: actual.id, noun: kind.noun }, taken)
-      return { section, key, actual, adoption: isOnly ? { adopt: true } : { id: actual.id } }
-    })
-  const found = [...marked, ...unmarked]
+  const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [change.name, change]))
+  const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
+    const name = actual.name ?? ''
+    const created = createdByName.get(name)
+    if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
+    const isUnique = unmarkedByName.get(name)?.length === 1 && world.doubts[section] === undefined
+    const key = claimKey({ name, id: actual.id, noun: kind.noun }, takenKeys)
+    return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
+  })
+  const found = [...managed, ...adoptable]
   return {
-    newcomers: found.filter(isNewcomer),
-    outsiders: [
-      ...found.filter((one): one is Outsider => !isNewcomer(one)),
-      ...foreign.map(({ actual }) => ({ ...outsider(kind, actual, 'bears the mark of another project'), isForeign: true })),
+    newObjects: found.filter(isNewObject),
+    skipped: [
+      ...found.filter((one): one is SkippedObject => !isNewObject(one)),
+      ...ofOtherProjects.map(({ actual }) => ({
+        ...skip(section, actual, 'has the ownership marker of another project'),
+        hasOtherProject: true,
+      })),
     ],
   }
 }
 
-const isNewcomer = (one: Newcomer | Outsider): one is Newcomer => 'key' in one
+const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 
-const outsider = ({ section }: Kind, actual: Actual, reason: string): Outsider => ({ section, actual, isForeign: false, reason })
+const skip = (section: Section, actual: Actual, reason: string): SkippedObject => ({ section, actual, hasOtherProject: false, reason })
 
-const claimedBy = ({ section, key }: Change): string =>
-  `${section}.${key} has this name and does not take it over: write adopt: true there, or rename one of the two`
+const nameIsDeclared = ({ section, key }: Change): string =>
+  `${section}.${key} has this name and does not adopt it: add adopt: true there, or rename one of the two`
 
-/** An id that stands twice is a list that changed while it was read. */
-const withoutRepeats = (all: readonly Actual[]): readonly Actual[] => [...new Map(all.map((one) => [one.id, one])).values()]
+/** A list that changes between two pages can contain an object twice. */
+const uniqueById = (all: readonly Actual[]): readonly Actual[] => [...new Map(all.map((one) => [one.id, one])).values()]
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const byName = ({ actual: a }: Applicant, { actual: b }: Applicant): number => compare(a.name ?? '', b.name ?? '') || compare(a.id, b.id)
+const byName = ({ actual: a }: MarkedObject, { actual: b }: MarkedObject): number =>
+  compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.id, b.id)
 
-interface Marking {
+interface ManagedOptions {
   readonly kind: Kind
   readonly project: string
-  readonly ours: readonly Applicant[]
-  readonly taken: Set<string>
+  readonly ours: readonly MarkedObject[]
+  readonly takenKeys: Set<string>
 }
 
-/** An object of this project that no file declares comes back under the key that its mark holds. */
-function withKeyOfMark({ actual, mark }: Applicant, { kind, project, ours, taken }: Marking): Newcomer | Outsider {
+/** An object of this project keeps the key that is in its marker. */
+function selectManaged({ actual, mark }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
+  const { section, markStyle } = kind
   if (ours.filter((other) => other.mark?.token === mark?.token).length > 1)
-    return outsider(kind, actual, 'bears the same mark as another one: two runs created them at once, or somebody copied one')
-  // A long key is only in the mark as a hash. Most keys are what their names suggest.
-  const guess = slugOf(actual.name ?? '')
-  const key = mark?.key ?? (kind.markStyle.token(project, guess) === mark?.token ? guess : undefined)
-  if (key === undefined)
-    return outsider(kind, actual, 'bears a mark of this project that holds no more than a hash of its key: take the mark away')
-  if (taken.has(key)) return outsider(kind, actual, `bears the mark of ${kind.section}.${key}, which another object has taken`)
-  taken.add(key)
-  return { section: kind.section, key, actual, adoption: {} }
+    return skip(section, actual, 'has the same ownership marker as another object: two runs created them at once, or one is a copy')
+  // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
+  const guess = toSlug(actual.name ?? '')
+  const key = mark?.key ?? (markStyle.token(project, guess) === mark?.token ? guess : undefined)
+  if (key === undefined) return skip(section, actual, 'has an ownership marker with only a hash of its key: remove the marker')
+  if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, a key of another object`)
+  takenKeys.add(key)
+  return { section, key, actual, adoption: {} }
 }
+
+/** Leaves room for a number at the end. */
+const maxSlugLength = 55
+
+/** Lowercase letters, digits and dashes; empty when the name has no ASCII letters or digits. */
+export const toSlug = (name: string): string =>
+  name
+    .slice(0, 500)
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength)
+    .replace(/^-+|-+$/g, '')
+
+export interface KeySource {
+  readonly name: string
+  readonly id: string
+  /** Used when the name gives no slug. */
+  readonly noun: string
+}
+
+/** Makes a key that is not taken, and adds it to the taken ones. */
+export function claimKey({ name, id, noun }: KeySource, taken: Set<string>): string {
+  // Ids that were created together differ in their last characters.
+  const slug = toSlug(name) || toSlug(`${noun} ${id.slice(-6)}`)
+  let key = slug
+  for (let i = 2; taken.has(key) || !keyGrammar.test(key); i++) key = `${slug}-${i}`
+  taken.add(key)
+  return key
+}
+
+export interface PlacementOptions {
+  readonly globs: readonly string[]
+  /** The files that exist. */
+  readonly paths: readonly string[]
+}
+
+export interface PlacedObject {
+  readonly section: Section
+  readonly key: string
+  /** For an alert: the key of its dashboard, if these files declare it. */
+  readonly dashboard?: string | undefined
+}
+
+/**
+ * Returns a function that gives the path of the file for a new object: a file for each dashboard with its alerts, one for the other
+ * alerts, and one for saved searches. Throws an InputError when the globs do not say where new files belong.
+ */
+export function createPlacement({ globs, paths }: PlacementOptions): (object: PlacedObject) => string {
+  const toPath = pathsIn(globs[0] ?? '')
+  if (toPath === undefined)
+    throw new InputError([
+      {
+        name: 'files',
+        message: `no place for new files: begin with a glob such as observability/**/*.yml, or name one file`,
+      },
+    ])
+  // Some file systems ignore case.
+  const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
+  return ({ section, key, dashboard }) => {
+    const path = toPath(baseNameOf(section, section === 'dashboards' ? key : dashboard))
+    return existing.get(path.toLowerCase()) ?? path
+  }
+}
+
+const baseNameOf = (section: Section, dashboard: string | undefined): string =>
+  section === 'savedSearches' ? 'saved-searches' : dashboard === undefined ? 'alerts' : toFileName(dashboard)
+
+/** Windows reserves these names, whatever the extension. */
+const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
+
+/** The name of the file for the object with this key, without an extension. */
+export const toFileName = (key: string): string => {
+  const name = key.replace(/\.+/g, '-')
+  return deviceName.test(name) ? `${name}-` : name
+}
+
+/** A directory, then any file with one of the given extensions. */
+const directoryGlob = /^((?:[^*?[\]{}()!+@\\]*\/)?)(?:\*\*\/)*\*(?:\*|\.(?:\{(\w+)(?:,\w+)*\}|(\w+)))?$/
+
+const globCharacters = /[*?[\]{}()!+@\\]/
+
+function pathsIn(glob: string): ((baseName: string) => string) | undefined {
+  if (!globCharacters.test(glob)) return glob === '' || glob.endsWith('/') ? undefined : () => normalizePath(glob)
+  const [found, directory = '', firstOfSeveral, only] = directoryGlob.exec(glob) ?? []
+  const extension = firstOfSeveral ?? only ?? 'yml'
+  if (found === undefined || !['yml', 'yaml', 'json'].includes(extension)) return undefined
+  return (baseName) => `${normalizePath(directory)}${baseName}.${extension}`
+}
+
+/** Paths must be equal to those that a file search returns. */
+const normalizePath = (path: string): string =>
+  path
+    .replace(/\/+/g, '/')
+    .replace(/^(?:\.\/)+/, '')
+    .replaceAll('/./', '/')

@@ -150,7 +150,7 @@ describe('a pull over a file when the service has changed', () => {
         "+        tile: Queue",
       ]
     `)
-    expect(pulled.objects.filter(({ what }) => what === 'updated').map(({ key }) => key)).toEqual(['payments', 'queue'])
+    expect(pulled.objects.filter(({ outcome: what }) => what === 'updated').map(({ key }) => key)).toEqual(['payments', 'queue'])
     expect(queue.tileId).toBe(fourth?.id)
   })
 
@@ -212,7 +212,7 @@ describe('a pull over a file when the service has changed', () => {
     store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
     const { pulled } = await pullOver(emulator())
     expect(pulled).toMatchObject({ changed: false, missing: 1 })
-    expect(pulled.objects.find(({ what }) => what === 'missing')).toMatchObject({ section: 'alerts', key: 'queue' })
+    expect(pulled.objects.find(({ outcome: what }) => what === 'missing')).toMatchObject({ section: 'alerts', key: 'queue' })
   })
 
   it('says what a declaration of something gone refers to in vain', async () => {

@@ -59,7 +59,10 @@ it('says which expression gave way to a value, because the other service goes by
     status: 'warn',
     updated: 1,
     diagnostics: [
-      { rule: 'expression-replaced', message: expect.stringContaining(written('alerts.errors: ‹env.LIMIT› no longer stands for')) },
+      {
+        rule: 'expression-replaced',
+        message: expect.stringContaining(written('alerts.errors: the value of the service replaced ‹env.LIMIT›')),
+      },
     ],
   })
   expect(files[0]?.content).toBe(text.replace(written('threshold: ‹env.LIMIT›    #'), 'threshold: 60 #'))

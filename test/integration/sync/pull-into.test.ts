@@ -53,7 +53,7 @@ describe('a pull over a file that somebody began', () => {
       const [first] = store.alerts
       if (first !== undefined) first.threshold = 600
       const pulled = await site.pull(files)
-      expect(pulled.objects.filter(({ section }) => section === 'alerts').map(({ key, what }) => `${key} ${what}`)).toEqual([
+      expect(pulled.objects.filter(({ section }) => section === 'alerts').map(({ key, outcome: what }) => `${key} ${what}`)).toEqual([
         'one updated',
         'two unchanged',
       ])

@@ -58,8 +58,8 @@ describe('an object without a mark', () => {
     const files = { 'observability/a.yml': 'dashboards:\n  a:\n    name: Mine\n    tiles: []\n' }
     const { pulled } = await pull(files)
     expect(pulled).toMatchObject({ changed: false, added: 0, missing: 1, leftOut: 1 })
-    expect(pulled.objects.find(({ what }) => what === 'left-out')?.reason).toBe(
-      'dashboards.a has this name and does not take it over: write adopt: true there, or rename one of the two',
+    expect(pulled.objects.find(({ outcome: what }) => what === 'left-out')?.reason).toBe(
+      'dashboards.a has this name and does not adopt it: add adopt: true there, or rename one of the two',
     )
   })
 })
@@ -89,20 +89,20 @@ describe('an object with a mark', () => {
   })
 
   it.each([
-    ['a key that nobody can guess', [{ name: 'Renamed', tags: [mark('a-key-longer-than-a-tag')] }], /no more than a hash of its key/],
+    ['a key that nobody can guess', [{ name: 'Renamed', tags: [mark('a-key-longer-than-a-tag')] }], /only a hash of its key/],
     [
       'the mark of another object',
       [
         { name: 'A', tags: [mark('a')] },
         { name: 'B', tags: [mark('a')] },
       ],
-      /the same mark as another one/,
+      /the same ownership marker as another object/,
     ],
   ])('is left out with %s', async (_, dashboards, reason) => {
     put(dashboards)
     const { pulled } = await pull()
     expect(pulled.objects).toEqual(
-      dashboards.map(() => expect.objectContaining({ what: 'left-out', reason: expect.stringMatching(reason) })),
+      dashboards.map(() => expect.objectContaining({ outcome: 'left-out', reason: expect.stringMatching(reason) })),
     )
   })
 
@@ -110,9 +110,9 @@ describe('an object with a mark', () => {
     put([{ name: 'Theirs', tags: [mark('a', 'other/project')] }, { name: 'Ours' }])
     const { pulled } = await pull()
     expect(pulled).toMatchObject({ added: 1, leftOut: 0 })
-    expect(pulled.objects.find(({ what }) => what === 'foreign')).toMatchObject({
+    expect(pulled.objects.find(({ outcome: what }) => what === 'other-project')).toMatchObject({
       name: 'Theirs',
-      reason: 'bears the mark of another project',
+      reason: 'has the ownership marker of another project',
     })
   })
 
@@ -166,7 +166,7 @@ describe('what no file can say', () => {
     put([{}], [{ ...tile(), ...alert }])
     const { pulled, plan } = await pull()
     expect(pulled).toMatchObject({ added: 1, leftOut: 1, diagnostics: [] })
-    expect(pulled.objects.find(({ what }) => what === 'left-out')?.reason).toMatch(reason)
+    expect(pulled.objects.find(({ outcome: what }) => what === 'left-out')?.reason).toMatch(reason)
     expect(plan).toMatchObject(emptyPlan)
   })
 
@@ -180,7 +180,7 @@ describe('what no file can say', () => {
     const expression = ['$', '{{ env.HOME }}'].join('')
     put([{ name: 'Outside', tags: [expression] }], [tile()])
     const { pulled, text } = await pull()
-    expect(pulled.objects.find(({ what }) => what === 'left-out')?.reason).toBe(`"${expression}" would be read as an expression`)
+    expect(pulled.objects.find(({ outcome: what }) => what === 'left-out')?.reason).toBe(`"${expression}" would be read as an expression`)
     expect(text).toContain('dashboard: { name: Outside }')
   })
 })

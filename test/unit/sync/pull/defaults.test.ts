@@ -1,6 +1,7 @@
 // What an object can leave to the defaults of its file, and what it must deny.
 import { describe, expect, it } from 'vitest'
-import { fieldsBeside, foldDefaults, overridesFor } from '../../../../src/sync/pull/defaults.ts'
+import { overrideDefaults, withoutDefaults } from '../../../../src/sync/pull/edit-yaml.ts'
+import { extractDefaults } from '../../../../src/sync/pull/write-yaml.ts'
 import type { Fields } from '../../../support/edits.ts'
 
 describe('a new object beside defaults', () => {
@@ -19,11 +20,11 @@ describe('a new object beside defaults', () => {
     ['says nothing of what cannot be denied', { channel: { a: 1 }, interval: '5m' }, {}, {}],
     ['says nothing of what no alert has', { novel: 1 }, {}, {}],
   ])('%s', (_, defaults, fields, expected) => {
-    expect(fieldsBeside(defaults, 'alerts', fields)).toStrictEqual(expected)
+    expect(withoutDefaults(defaults, 'alerts', fields)).toStrictEqual(expected)
   })
 
   it('has its own fields first', () => {
-    expect(Object.keys(fieldsBeside({ message: 'x' }, 'alerts', { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
+    expect(Object.keys(withoutDefaults({ message: 'x' }, 'alerts', { name: 'A', note: 'n' }))).toEqual(['name', 'note', 'message'])
   })
 })
 
@@ -40,22 +41,22 @@ describe('a field is denied', () => {
     ['savedSearches', 'filters', { filters: [] }],
     ['savedSearches', 'where', {}],
   ] as const)('of %s, %s, as far as it can be: %j', (section, field, expected) => {
-    expect(overridesFor(section, [field])).toStrictEqual(expected)
+    expect(overrideDefaults(section, [field])).toStrictEqual(expected)
   })
 })
 
 describe('what alerts have in common', () => {
   it('is nothing where there are none', () => {
-    expect(foldDefaults([])).toEqual({ defaults: {}, alerts: [] })
+    expect(extractDefaults([])).toEqual({ defaults: {}, alerts: [] })
   })
 
   it('is nothing where they say nothing', () => {
-    expect(foldDefaults([{}, {}, {}])).toStrictEqual({ defaults: {}, alerts: [{}, {}, {}] })
+    expect(extractDefaults([{}, {}, {}])).toStrictEqual({ defaults: {}, alerts: [{}, {}, {}] })
   })
 
   it('is said once, and taken away from each', () => {
     const alerts = ['a', 'b', 'c'].map((name) => ({ name, interval: '5m', threshold: 1 }))
-    expect(foldDefaults(alerts)).toEqual({
+    expect(extractDefaults(alerts)).toEqual({
       defaults: { interval: '5m' },
       alerts: ['a', 'b', 'c'].map((name) => ({ name, threshold: 1 })),
     })

@@ -16,7 +16,7 @@ describe('a text that a file would take for an expression', () => {
     ['in one that a file has', filled, 'o/shop.yml'],
   ])('keeps an object out: %s', (_, files, path) => {
     const pulled = pull({ ...world, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
-    expect(pulled.of('Errors')).toMatchObject({ what: 'left-out', path, reason: reason.replace('"', '"Call ') })
+    expect(pulled.of('Errors')).toMatchObject({ outcome: 'left-out', path, reason: reason.replace('"', '"Call ') })
     expect(pulled.inexact).toEqual({})
   })
 
@@ -35,8 +35,8 @@ describe('a text that a file would take for an expression', () => {
     const same = pull({ dashboards: [shop], alerts: [errors] }, files, { variables: { LIMIT: '5' } })
     expect(same.files).toEqual([])
     const other = pull({ dashboards: [shop], alerts: [{ ...errors, threshold: 7 }] }, files, { variables: { LIMIT: '5' } })
-    expect(other.of('errors')).toMatchObject({ what: 'updated', lost: [written('‹env.LIMIT›')] })
-    expect(other.of('shop')?.lost).toEqual([])
+    expect(other.of('errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [written('‹env.LIMIT›')] })
+    expect(other.of('shop')?.replacedExpressions).toEqual([])
     expect(other.after['o/a.yml']).toContain('threshold: 7\n')
   })
 })
@@ -54,7 +54,7 @@ describe('defaults of a file', () => {
 
   it('are what its objects have, with their expressions replaced', () => {
     const pulled = pull({ alerts, dashboards: [shop] }, files, { variables })
-    expect(pulled.objects.map(({ what }) => what)).toEqual(['unchanged', 'unchanged', 'added'])
+    expect(pulled.objects.map(({ outcome: what }) => what)).toEqual(['unchanged', 'unchanged', 'added'])
   })
 
   it.each([
@@ -63,7 +63,7 @@ describe('defaults of a file', () => {
   ])('are denied by an object without %s', (_, index) => {
     const changed = alerts.map((one, i) => (i === index ? { ...one, message: null } : one))
     const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables })
-    expect(pulled.of(index === 0 ? 'one' : 'two')?.what).toBe('updated')
+    expect(pulled.of(index === 0 ? 'one' : 'two')?.outcome).toBe('updated')
     expect(pulled.after['o/alerts.yml']).toContain('message: null\n')
     expect(pulled.inexact).toEqual({})
   })

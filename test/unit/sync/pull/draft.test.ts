@@ -12,18 +12,36 @@ describe('a pull into nothing', () => {
   it('writes everything, each object under a key made of its name', () => {
     const pulled = pull(world)
     expect(pulled.objects).toEqual([
-      { section: 'dashboards', key: 'shop', name: 'Shop', id: 'd1', what: 'added', path: 'o/shop.yml', reason: undefined, lost: [] },
+      {
+        section: 'dashboards',
+        key: 'shop',
+        name: 'Shop',
+        id: 'd1',
+        outcome: 'added',
+        path: 'o/shop.yml',
+        reason: undefined,
+        replacedExpressions: [],
+      },
       {
         section: 'savedSearches',
         key: 'slow',
         name: 'Slow',
         id: 'q1',
-        what: 'added',
+        outcome: 'added',
         path: 'o/saved-searches.yml',
         reason: undefined,
-        lost: [],
+        replacedExpressions: [],
       },
-      { section: 'alerts', key: 'errors', name: 'Errors', id: 'a1', what: 'added', path: 'o/shop.yml', reason: undefined, lost: [] },
+      {
+        section: 'alerts',
+        key: 'errors',
+        name: 'Errors',
+        id: 'a1',
+        outcome: 'added',
+        path: 'o/shop.yml',
+        reason: undefined,
+        replacedExpressions: [],
+      },
     ])
     expect(pulled.files.map(({ path, before }) => [path, before])).toEqual([
       ['o/saved-searches.yml', undefined],
@@ -63,7 +81,7 @@ describe('a pull into nothing', () => {
     ])
     expect(pulled.after['o/alerts.yml']).toContain('    savedSearch: slow\n')
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Theirs }\n    tile: X\n')
-    expect(pulled.of('Theirs')).toMatchObject({ what: 'foreign', reason: 'bears the mark of another project', id: 'd2' })
+    expect(pulled.of('Theirs')).toMatchObject({ outcome: 'other-project', reason: 'has the ownership marker of another project', id: 'd2' })
     expect(pulled.inexact).toEqual({})
   })
 
@@ -77,7 +95,7 @@ describe('a pull into files that say it all', () => {
   it('writes nothing', () => {
     const again = pull(world, filled)
     expect(again.files).toEqual([])
-    expect(again.objects.map(({ key, what, path, id }) => [key, what, path, id])).toEqual([
+    expect(again.objects.map(({ key, outcome: what, path, id }) => [key, what, path, id])).toEqual([
       ['slow', 'unchanged', 'o/saved-searches.yml', 'q1'],
       ['shop', 'unchanged', 'o/shop.yml', 'd1'],
       ['errors', 'unchanged', 'o/shop.yml', 'a1'],
@@ -90,11 +108,11 @@ describe('a pull into files that say it all', () => {
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
     ])
-    expect(changed.of('errors')).toMatchObject({ what: 'updated', path: 'o/shop.yml', id: 'a1', reason: undefined })
-    expect(changed.of('shop')?.what).toBe('unchanged')
+    expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1', reason: undefined })
+    expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.inexact).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
-    expect(pull({ ...world, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({ what: 'updated', name: 'New' })
+    expect(pull({ ...world, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({ outcome: 'updated', name: 'New' })
   })
 
   it('keeps what is gone from the service, and says so', () => {
@@ -105,18 +123,18 @@ describe('a pull into files that say it all', () => {
       key: 'errors',
       name: 'Errors',
       id: undefined,
-      what: 'missing',
+      outcome: 'missing',
       path: 'o/shop.yml',
       reason: undefined,
-      lost: [],
+      replacedExpressions: [],
     })
   })
 
   it('writes a new alert beside its dashboard, wherever that is declared', () => {
     const files = { 'elsewhere/all.yml': filled['o/shop.yml'] ?? '' }
     const pulled = pull({ ...world, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
-    expect(pulled.of('more')).toMatchObject({ what: 'added', path: 'elsewhere/all.yml' })
-    expect(pulled.of('slow')).toMatchObject({ what: 'added', path: 'o/saved-searches.yml' })
+    expect(pulled.of('more')).toMatchObject({ outcome: 'added', path: 'elsewhere/all.yml' })
+    expect(pulled.of('slow')).toMatchObject({ outcome: 'added', path: 'o/saved-searches.yml' })
     expect(pulled.inexact).toEqual({})
   })
 
@@ -153,10 +171,10 @@ describe('what is to stay outside', () => {
       key: '',
       name: 'Errors',
       id: 'a1',
-      what: 'left-out',
+      outcome: 'left-out',
       path: undefined,
       reason: 'cannot be said',
-      lost: [],
+      replacedExpressions: [],
     })
     expect(pulled.after['o/shop.yml']).not.toContain('alerts:')
   })
@@ -164,7 +182,7 @@ describe('what is to stay outside', () => {
   it('stays in its file as it is', () => {
     const pulled = pull({ ...world, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
-    expect(pulled.of('errors')).toMatchObject({ what: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
+    expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
 
   it('is no key for the alerts on it', () => {

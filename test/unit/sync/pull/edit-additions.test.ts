@@ -1,6 +1,6 @@
 // New objects in a file that exists: they stand behind their neighbours, with an empty line before them.
 import { describe, expect, it } from 'vitest'
-import type { Addition } from '../../../../src/sync/pull/edit-file.ts'
+import type { Addition } from '../../../../src/sync/pull/write-yaml.ts'
 import { edit, editWith, parsed } from '../../../support/edits.ts'
 
 const added = (text: string, ...additions: readonly Addition[]): string => edit(text, {}, { additions })
@@ -58,7 +58,11 @@ describe('a new object', () => {
   })
 
   it('comes in the same go as a change', () => {
-    const { text, lost } = editWith(`alerts:\n${lines('a')}`, { 'alerts.a': { threshold: 9 } }, { additions: [alert('b')] })
+    const { text, replacedExpressions: lost } = editWith(
+      `alerts:\n${lines('a')}`,
+      { 'alerts.a': { threshold: 9 } },
+      { additions: [alert('b')] },
+    )
     expect(text).toBe(`alerts:\n${lines('a').replace('1', '9')}\n${lines('b')}`)
     expect([...lost]).toEqual([])
   })

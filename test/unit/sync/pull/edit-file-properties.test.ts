@@ -2,14 +2,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { editFile } from '../../../../src/sync/pull/edit-file.ts'
+import { editFile } from '../../../../src/sync/pull/edit-yaml.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const edit = (list: string, after: Fields): Fields => {
   const text = `dashboards:\n  errors:\n    name: Errors\n${list}`
   const { errors: before } = (parse(text) as { dashboards: { errors: Fields } }).dashboards
-  const side = (fields: Fields) => ({ fields, identities: new Map<unknown, string>() })
+  const side = (fields: Fields) => ({ fields, itemIds: new Map<unknown, string>() })
   const updates = [{ section: 'dashboards' as const, key: 'errors', before: side(before), after: side({ name: 'Errors', ...after }) }]
   const { text: edited } = editFile({ path: 'a.yml', text, defaults: {}, updates, additions: [] })
   return (parse(edited) as { dashboards: { errors: Fields } }).dashboards.errors

@@ -17,7 +17,7 @@ const text = `alerts:
     note: *n
 `
 
-const lostBy = (turns: Readonly<Record<string, Fields>>): Fields => Object.fromEntries(editWith(text, turns).lost)
+const lostBy = (turns: Readonly<Record<string, Fields>>): Fields => Object.fromEntries(editWith(text, turns).replacedExpressions)
 
 describe('an expression is lost', () => {
   it.each<[string, Fields, readonly string[]]>([

@@ -1,12 +1,12 @@
 // Carrying a change over to another spelling: lines that did not change stay as somebody wrote them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keepLines } from '../../../../src/sync/pull/keep-lines.ts'
+import { mergeLines } from '../../../../src/sync/pull/merge-lines.ts'
 
 const lines = (text: string): string => text.replaceAll(' ', '\n')
 
 const kept = (written: string, spelt: string, changed: string): string | undefined =>
-  keepLines({ written: lines(written), spelt: lines(spelt), changed: lines(changed) })?.replaceAll('\n', ' ')
+  mergeLines({ original: lines(written), formatted: lines(spelt), changed: lines(changed) })?.replaceAll('\n', ' ')
 
 describe('a change of the spelling of a machine', () => {
   it.each<[string, Parameters<typeof kept>, string]>([
@@ -36,7 +36,9 @@ describe('a change of the spelling of a machine', () => {
   it('that is none leaves what somebody wrote', () => {
     fc.assert(
       fc.property(text, text, together, (written, spelt, columns) => {
-        expect(keepLines({ written, spelt, changed: spelt, ...(columns !== undefined && { together: columns }) })).toBe(written)
+        expect(
+          mergeLines({ original: written, formatted: spelt, changed: spelt, ...(columns !== undefined && { blockIndent: columns }) }),
+        ).toBe(written)
       }),
     )
   })
@@ -44,7 +46,9 @@ describe('a change of the spelling of a machine', () => {
   it('is all there is where somebody writes as the machine does', () => {
     fc.assert(
       fc.property(text, text, together, (spelt, changed, columns) => {
-        expect(keepLines({ written: spelt, spelt, changed, ...(columns !== undefined && { together: columns }) })).toBe(changed)
+        expect(mergeLines({ original: spelt, formatted: spelt, changed, ...(columns !== undefined && { blockIndent: columns }) })).toBe(
+          changed,
+        )
       }),
     )
   })
@@ -57,8 +61,8 @@ describe('lines that belong together', () => {
 
   it('are all spelt by the machine where one of them changes, and others are not', () => {
     const changed = spelt.replace('two: 2', 'two: 9')
-    expect(keepLines({ written: odd, spelt, changed })).toBe(odd.replace('two: 2', 'two: 9'))
-    expect(keepLines({ written: odd, spelt, changed, together: 0 })).toBe(
+    expect(mergeLines({ original: odd, formatted: spelt, changed })).toBe(odd.replace('two: 2', 'two: 9'))
+    expect(mergeLines({ original: odd, formatted: spelt, changed, blockIndent: 0 })).toBe(
       odd.replace('two: 2', 'two: 9').replace('ONE', 'one').replace('THREE', 'three'),
     )
   })
@@ -71,11 +75,15 @@ describe('lines that belong together', () => {
       ['  five: 5\n', ''],
       ['  five: 5\n', '  more: 1\n  five: 5\n'],
     ] as const)
-      expect(keepLines({ written: odd, spelt, changed: spelt.replace(from, to), together: 0 })).toBe(expected.replace(from, to))
+      expect(mergeLines({ original: odd, formatted: spelt, changed: spelt.replace(from, to), blockIndent: 0 })).toBe(
+        expected.replace(from, to),
+      )
   })
 
   it('are found where every line is written with other columns', () => {
     const changed = spelt.replace('six: 6', 'six: 9')
-    expect(keepLines({ written, spelt, changed, together: 0 })).toBe(`${written.slice(0, written.indexOf('c:'))}c:\n  six: 9`)
+    expect(mergeLines({ original: written, formatted: spelt, changed, blockIndent: 0 })).toBe(
+      `${written.slice(0, written.indexOf('c:'))}c:\n  six: 9`,
+    )
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../../src/resources/directory.ts'
 import { Pending } from '../../../../src/sync/change.ts'
-import { createNaming } from '../../../../src/sync/pull/select.ts'
+import { createReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
 import { shop, tile, worldOf } from '../../../support/drafts.ts'
 
@@ -34,7 +34,7 @@ const world = worldOf({
 })
 
 const keys = { dashboards: new Map([['d2', 'twins']]), savedSearches: new Map<string, string>() }
-const naming = createNaming(world, createDirectory(world), keys)
+const naming = createReferenceRenderer(world, createDirectory(world), keys)
 
 describe('a reference', () => {
   it.each([

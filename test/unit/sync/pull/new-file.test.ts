@@ -1,14 +1,14 @@
 // What a file looks like that did not exist: as a person would write it by hand, and as a reviewer can read it.
 import { describe, expect, it } from 'vitest'
-import { newFile } from '../../../../src/sync/pull/draft.ts'
-import type { Addition } from '../../../../src/sync/pull/edit-file.ts'
+import type { Addition } from '../../../../src/sync/pull/write-yaml.ts'
+import { writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { parsed } from '../../../support/edits.ts'
 
 const path = 'a.yml'
 
 /** How the fields of an object are written, without the columns that all of them have. */
 const spelt = (fields: Addition['fields']): string =>
-  newFile(path, [{ section: 'dashboards', key: 'd', fields }])
+  writeNewFile(path, [{ section: 'dashboards', key: 'd', fields }])
     .split('  d:\n')
     .slice(1)
     .join('  d:\n')
@@ -24,13 +24,13 @@ describe('a new file', () => {
       { section: 'dashboards', key: 'one', fields: { name: 'One' } },
       { section: 'dashboards', key: 'two', fields: { name: 'Two' } },
     ]
-    expect(newFile(path, additions)).toMatch(
+    expect(writeNewFile(path, additions)).toMatch(
       /^# yaml-language-server: \$schema=https:\/\/\S+\/v\d+\/schemas\/observability\.schema\.json\ndashboards:\n {2}one:\n {4}name: One\n\n {2}two:\n {4}name: Two\n\nsavedSearches:\n {2}s:\n {4}name: S\n\nalerts:\n {2}a:\n {4}name: a\n$/,
     )
   })
 
   it('of JSON names its schema in a field', () => {
-    const text = newFile('a.json', [alert('a', { threshold: 1 })])
+    const text = writeNewFile('a.json', [alert('a', { threshold: 1 })])
     const { $schema, ...content } = JSON.parse(text)
     expect($schema).toMatch(/^https:.*schema\.json$/)
     expect(content).toEqual({ alerts: { a: { name: 'a', threshold: 1 } } })
@@ -51,7 +51,7 @@ describe('a new file', () => {
     ['say nothing once where they are only two', [{ interval: '5m' }, { interval: '5m' }], {}],
   ])('lets its alerts %s', (_, all, shared) => {
     const additions = all.map((fields, i) => alert(names[i] ?? '', fields))
-    const { defaults, alerts } = parsed(newFile(path, additions)) as Record<string, Record<string, Addition['fields']>>
+    const { defaults, alerts } = parsed(writeNewFile(path, additions)) as Record<string, Record<string, Addition['fields']>>
     expect(defaults ?? { alerts: {} }).toEqual({ alerts: shared })
     expect(Object.keys(Object.values(alerts ?? {})[0] ?? {}).filter((field) => field in shared)).toEqual([])
     for (const { key, fields } of additions) expect({ ...shared, ...alerts?.[key] }).toEqual(fields)
@@ -59,7 +59,7 @@ describe('a new file', () => {
 
   it('has the defaults before everything else', () => {
     const all = names.map((name) => alert(name, { interval: '5m' }))
-    expect(newFile(path, [...all, { section: 'dashboards', key: 'd', fields: { interval: '5m' } }])).toContain(
+    expect(writeNewFile(path, [...all, { section: 'dashboards', key: 'd', fields: { interval: '5m' } }])).toContain(
       'schema.json\ndefaults:\n  alerts:\n    interval: 5m\n\ndashboards:\n  d:\n    interval: 5m\n\nalerts:\n  a:\n    name: a\n\n  b:\n',
     )
   })

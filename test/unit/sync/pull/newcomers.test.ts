@@ -12,7 +12,7 @@ const board = (id: string, name: string | null, tags: readonly string[] = []) =>
 /** Key and reason of each, by id. */
 const became = (parts: Lists, text?: string): Readonly<Record<string, string>> => {
   const { objects } = provenPull(parts, text === undefined ? {} : { 'o/a.yml': text })
-  return Object.fromEntries(objects.map(({ id = '-', what, key, reason }) => [id, `${what} ${reason ?? key}`]))
+  return Object.fromEntries(objects.map(({ id = '-', outcome: what, key, reason }) => [id, `${what} ${reason ?? key}`]))
 }
 
 const yamlOf = (parts: Lists): string => Object.values(pull(parts).after).join('\n')
@@ -35,7 +35,7 @@ describe('an object without a mark', () => {
 
   it('is taken over by its name where the other one bears a mark', () => {
     const parts = { dashboards: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
-    expect(became(parts)).toEqual({ d1: 'added same', d2: 'foreign bears the mark of another project' })
+    expect(became(parts)).toEqual({ d1: 'added same', d2: 'other-project has the ownership marker of another project' })
     expect(yamlOf(parts)).toContain('adopt: true')
   })
 
@@ -69,7 +69,7 @@ describe('an object without a mark', () => {
     const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
     expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
       '-': 'missing mine',
-      d1: 'left-out dashboards.mine has this name and does not take it over: write adopt: true there, or rename one of the two',
+      d1: 'left-out dashboards.mine has this name and does not adopt it: add adopt: true there, or rename one of the two',
     })
   })
 
@@ -84,7 +84,7 @@ describe('an object without a mark', () => {
       'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
     const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
     const { objects } = provenPull(parts, { 'o/a.yml': text })
-    expect(objects.map(({ section, what, key }) => `${section} ${what} ${key}`)).toEqual([
+    expect(objects.map(({ section, outcome: what, key }) => `${section} ${what} ${key}`)).toEqual([
       'savedSearches missing gone',
       'savedSearches unchanged slow',
       'dashboards added one',
@@ -126,27 +126,31 @@ describe('an object with a mark', () => {
     [
       'a key that nobody can guess',
       [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],
-      'left-out bears a mark of this project that holds no more than a hash of its key: take the mark away',
+      'left-out has an ownership marker with only a hash of its key: remove the marker',
     ],
     [
       'a key that nobody can guess, and no name',
       [board('d1', null, [mark('a-key-longer-than-a-tag')])],
-      'left-out bears a mark of this project that holds no more than a hash of its key: take the mark away',
+      'left-out has an ownership marker with only a hash of its key: remove the marker',
     ],
     [
       'the mark of another object',
       [board('d1', 'A', [mark('a')]), board('d2', 'B', [mark('a')])],
-      'left-out bears the same mark as another one: two runs created them at once, or somebody copied one',
+      'left-out has the same ownership marker as another object: two runs created them at once, or one is a copy',
     ],
-    ['the mark of another project', [board('d1', 'A', [mark('a', 'other/project')])], 'foreign bears the mark of another project'],
+    [
+      'the mark of another project',
+      [board('d1', 'A', [mark('a', 'other/project')])],
+      'other-project has the ownership marker of another project',
+    ],
   ])('is left out with %s', (_, dashboards, expected) => {
     expect(Object.values(became({ dashboards: dashboards ?? [] }))).toEqual((dashboards ?? []).map(() => expected))
   })
 
   it('is left out where a file has its key for something in which much is wrong', () => {
     const { objects } = pull({ dashboards: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
-    expect(objects.map(({ what, reason }) => [what, reason])).toEqual([
-      ['left-out', 'bears the mark of dashboards.a, which another object has taken'],
+    expect(objects.map(({ outcome: what, reason }) => [what, reason])).toEqual([
+      ['left-out', 'has the ownership marker of dashboards.a, a key of another object'],
     ])
   })
 

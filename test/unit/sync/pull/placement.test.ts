@@ -42,8 +42,8 @@ describe('a new object', () => {
   })
 
   it('has no place where there is no glob at all', () => {
-    expect(() => place([])).toThrow('nobody can tell where new files belong')
-    expect(() => place([''])).toThrow('nobody can tell where new files belong')
+    expect(() => place([])).toThrow('no place for new files')
+    expect(() => place([''])).toThrow('no place for new files')
   })
 
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
 import type { Change } from '../../../../src/sync/change.ts'
 import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
-import { findInexact, type Proof } from '../../../../src/sync/pull/proof.ts'
+import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/draft.ts'
 
 const file = 'o/a.yml'
 
@@ -12,10 +12,10 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
   key,
   name: key,
   id: `id-${key}`,
-  what: 'added',
+  outcome: 'added',
   path: file,
   reason: undefined,
-  lost: [],
+  replacedExpressions: [],
   ...more,
 })
 
@@ -30,7 +30,7 @@ const change = (key: string, more: Partial<Change> = {}): Change => ({
   ...more,
 })
 
-const diagnostic = (message: string, line: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
+const finding = (message: string, line: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
   rule: 'schema',
   severity: 'error',
   message,
@@ -43,34 +43,35 @@ interface Case {
   readonly changes?: readonly Change[]
   readonly diagnostics?: readonly Diagnostic[]
   readonly planned?: readonly Diagnostic[]
-  readonly broken?: Proof['declarations']['broken']
+  readonly broken?: ReadDraft['declarations']['broken']
 }
 
 /** The objects `a`, `b` and `c` begin on lines 10, 20 and 30. */
 function inexact({ objects = [object('a')], changes = [change('a')], diagnostics = [], planned = [], broken = [] }: Case) {
   const declared = ['a', 'b', 'c'].map((key, i) => ({ section: 'alerts', key, location: { file, line: (i + 1) * 10, column: 3 } }))
-  const proof = { declarations: { objects: declared, broken }, diagnostics, plan: { changes, diagnostics: planned } } as unknown as Proof
-  return Object.fromEntries(findInexact({ objects, files: [] } as Draft, proof))
+  const proof = {
+    declarations: { objects: declared, broken },
+    diagnostics,
+    plan: { changes, diagnostics: planned },
+  } as unknown as ReadDraft
+  return Object.fromEntries(verifyDraft({ objects, files: [] } as Draft, proof))
 }
 
 describe('an object is proven', () => {
   it.each<[string, Case]>([
     ['that would be adopted as it is', {}],
     ['that is as declared', { changes: [change('a', { action: 'unchanged' })] }],
-    ['although something is worth a warning', { diagnostics: [diagnostic('odd', 10, { severity: 'warning' })] }],
-    ['although something is wrong with another one', { diagnostics: [diagnostic('wrong', 20)] }],
-    ['although something is wrong before it', { diagnostics: [diagnostic('wrong', 9)] }],
-    [
-      'although something is wrong in another file',
-      { diagnostics: [diagnostic('wrong', 10, { location: { file: 'o/b.yml', line: 12 } })] },
-    ],
+    ['although something is worth a warning', { diagnostics: [finding('odd', 10, { severity: 'warning' })] }],
+    ['although something is wrong with another one', { diagnostics: [finding('wrong', 20)] }],
+    ['although something is wrong before it', { diagnostics: [finding('wrong', 9)] }],
+    ['although something is wrong in another file', { diagnostics: [finding('wrong', 10, { location: { file: 'o/b.yml', line: 12 } })] }],
     [
       'that was as declared, whatever was wrong with it',
-      { objects: [object('a', { what: 'unchanged' })], diagnostics: [diagnostic('wrong', 10)] },
+      { objects: [object('a', { outcome: 'unchanged' })], diagnostics: [finding('wrong', 10)] },
     ],
-    ['that is in no file', { objects: [object('a', { path: undefined, what: 'foreign' })], changes: [] }],
-    ['that is not in the service', { objects: [object('a', { id: undefined, what: 'missing' })], changes: [] }],
-    ['that was left out', { objects: [object('a', { what: 'left-out' })], changes: [change('a', { action: 'update' })] }],
+    ['that is in no file', { objects: [object('a', { path: undefined, outcome: 'other-project' })], changes: [] }],
+    ['that is not in the service', { objects: [object('a', { id: undefined, outcome: 'missing' })], changes: [] }],
+    ['that was left out', { objects: [object('a', { outcome: 'left-out' })], changes: [change('a', { action: 'update' })] }],
   ])('%s', (_, given) => {
     expect(inexact(given)).toEqual({})
   })
@@ -83,43 +84,43 @@ describe('an object is not proven', () => {
     [
       'that would be changed',
       { changes: [change('a', { action: 'update', fields })] },
-      'no file can say exactly what the service has: plan would update it (threshold, note)',
+      'a file cannot declare exactly what the service has: plan would update it (threshold, note)',
     ],
     [
       'that would be replaced',
       { changes: [change('a', { action: 'replace', notes: ['one', 'two'] })] },
-      'no file can say exactly what the service has: plan would replace it (one; two)',
+      'a file cannot declare exactly what the service has: plan would replace it (one; two)',
     ],
     [
       'that would be created',
       { changes: [change('a', { action: 'create' })] },
-      'no file can say exactly what the service has: plan would create it',
+      'a file cannot declare exactly what the service has: plan would create it',
     ],
     [
       'that would be changed, although it was only looked at',
-      { objects: [object('a', { what: 'unchanged' })], changes: [change('a', { action: 'update' })] },
-      'no file can say exactly what the service has: plan would update it',
+      { objects: [object('a', { outcome: 'unchanged' })], changes: [change('a', { action: 'update' })] },
+      'a file cannot declare exactly what the service has: plan would update it',
     ],
-    ['in which something is wrong', { diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
-    ['in whose key something is wrong', { diagnostics: [diagnostic('wrong', 10, { location: { file, line: 10, column: 3 } })] }, 'wrong'],
-    ['about which the plan complains', { planned: [diagnostic('unknown', 15)] }, 'unknown'],
-    ['with the first of its complaints', { diagnostics: [diagnostic('first', 11), diagnostic('second', 12)] }, 'first'],
+    ['in which something is wrong', { diagnostics: [finding('wrong', 12)] }, 'wrong'],
+    ['in whose key something is wrong', { diagnostics: [finding('wrong', 10, { location: { file, line: 10, column: 3 } })] }, 'wrong'],
+    ['about which the plan complains', { planned: [finding('unknown', 15)] }, 'unknown'],
+    ['with the first of its complaints', { diagnostics: [finding('first', 11), finding('second', 12)] }, 'first'],
     [
       'with what is wrong in its file rather than in the plan',
-      { diagnostics: [diagnostic('file', 12)], planned: [diagnostic('plan', 11)] },
+      { diagnostics: [finding('file', 12)], planned: [finding('plan', 11)] },
       'file',
     ],
-    ['that was changed and is wrong now', { objects: [object('a', { what: 'updated' })], diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
-    ['that is wrong and so in no plan', { changes: [], diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
+    ['that was changed and is wrong now', { objects: [object('a', { outcome: 'updated' })], diagnostics: [finding('wrong', 12)] }, 'wrong'],
+    ['that is wrong and so in no plan', { changes: [], diagnostics: [finding('wrong', 12)] }, 'wrong'],
     [
       'that is in no plan, because its file cannot be read',
-      { changes: [], diagnostics: [diagnostic('no YAML', 1)], objects: [object('z')] },
+      { changes: [], diagnostics: [finding('no YAML', 1)], objects: [object('z')] },
       'no YAML',
     ],
     ['that is in no plan for no reason', { changes: [] }, 'would not be found in the file'],
     [
       'that is in no plan for no reason, while another file is wrong',
-      { changes: [], diagnostics: [diagnostic('wrong', 1, { location: { file: 'o/b.yml' } })] },
+      { changes: [], diagnostics: [finding('wrong', 1, { location: { file: 'o/b.yml' } })] },
       'would not be found in the file',
     ],
   ])('%s', (_, given, reason) => {
@@ -130,7 +131,7 @@ describe('an object is not proven', () => {
   it('alone, while its neighbours are', () => {
     const keys = ['c', 'a', 'b']
     const all = { objects: keys.map((key) => object(key)), changes: keys.map((key) => change(key)) }
-    expect(inexact({ ...all, diagnostics: [diagnostic('wrong', 25), diagnostic('other', 35)] })).toEqual({
+    expect(inexact({ ...all, diagnostics: [finding('wrong', 25), finding('other', 35)] })).toEqual({
       'alerts id-b': 'wrong',
       'alerts id-c': 'other',
     })
@@ -147,7 +148,7 @@ describe('an object is not proven', () => {
       [15, 'x'],
       [25, 'y'],
     ] as const)
-      expect(inexact({ ...all, diagnostics: [diagnostic('wrong', 40, { location: location(column) })] })).toEqual({
+      expect(inexact({ ...all, diagnostics: [finding('wrong', 40, { location: location(column) })] })).toEqual({
         [`alerts id-${key}`]: 'wrong',
       })
   })

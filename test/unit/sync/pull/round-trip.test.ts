@@ -37,7 +37,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
       fc.property(arbitrary, (random) => {
         const { objects, inexact, after } = pull(worldOf(random), {}, { profile })
         expect(inexact).toEqual({})
-        expect(objects.filter(({ what }) => what !== 'added' && what !== 'foreign')).toEqual([])
+        expect(objects.filter(({ outcome: what }) => what !== 'added' && what !== 'other-project')).toEqual([])
         expect(pull(worldOf(random), after, { profile }).files).toEqual([])
       }),
       { numRuns: 10 },
@@ -55,7 +55,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         const world = worldOf(blend(first, second, choice))
         const again = pull(world, files, { profile, globs })
         expect(again.inexact).toEqual({})
-        expect(again.objects.filter(({ what }) => what === 'left-out')).toEqual([])
+        expect(again.objects.filter(({ outcome: what }) => what === 'left-out')).toEqual([])
         expect(pull(world, again.after, { profile, globs }).files).toEqual([])
         const lost = again.files.flatMap(({ before = '', after }) => commentsIn(before).filter((one) => !after.includes(one)))
         expect(how.json ? [] : lost).toEqual([])

@@ -1,22 +1,20 @@
 // Why something of a service cannot stand in a file.
 import { describe, expect, it } from 'vitest'
-import { sections } from '../../../../src/sync/declarations.ts'
-import { whyUnwritable } from '../../../../src/sync/pull/render.ts'
-import { findUnwritable, isWritable } from '../../../../src/sync/pull/select.ts'
+import { explainUnwritable, findExpression, hasExpression } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
 
 const expression = written('‹env.X›')
 
 describe('a text', () => {
   it.each([
-    [expression, false],
-    [`before ${expression}`, false],
-    ['$' + '{{', false],
-    ['$' + '{', true],
-    ['{{ x }}', true],
-    ['', true],
-  ])('%s can be written: %s', (text, expected) => {
-    expect(isWritable(text)).toBe(expected)
+    [expression, true],
+    [`before ${expression}`, true],
+    ['$' + '{{', true],
+    ['$' + '{', false],
+    ['{{ x }}', false],
+    ['', false],
+  ])('%s has an expression: %s', (text, expected) => {
+    expect(hasExpression(text)).toBe(expected)
   })
 })
 
@@ -29,7 +27,7 @@ describe('what a file would take for an expression', () => {
     ['nowhere', { a: 1, b: null, c: ['$', true], d: undefined }, undefined],
     ['in no key', { [expression]: 1 }, undefined],
   ])('is found %s', (_, value, expected) => {
-    expect(findUnwritable(value)).toBe(expected)
+    expect(findExpression(value)).toBe(expected)
   })
 })
 
@@ -49,7 +47,7 @@ describe('an object', () => {
     ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
     ['with a tile that is none', { ...dashboard, tiles: [{ name: 'T' }] }, /^tiles\S*x: /],
   ])('%s', (_, fields, reason) => {
-    const found = whyUnwritable(fields as never, sections.dashboards)
+    const found = explainUnwritable(fields as never, 'dashboards')
     if (reason instanceof RegExp) expect(found).toMatch(reason)
     else expect(found).toBe(reason)
     expect((found ?? '').length).toBeLessThan(200)

@@ -1,9 +1,8 @@
 // How a single value of the API stands in a file.
 import { describe, expect, it } from 'vitest'
 import { readDeclarations } from '../../../../src/sync/declarations.ts'
-import { newFile } from '../../../../src/sync/pull/draft.ts'
-import { writtenDashboard } from '../../../../src/sync/pull/render.ts'
-import { isWritable } from '../../../../src/sync/pull/select.ts'
+import { hasExpression, renderDashboard } from '../../../../src/sync/pull/render.ts'
+import { writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { awkwardNames } from '../../../support/random-words.ts'
 
@@ -16,7 +15,8 @@ const naming = {
 
 const tile = (fields: object) => ({ id: 't', name: 'T', x: 0, y: 0, w: 1, h: 1, ...fields })
 
-const written = (fields: object, tiles: readonly object[] = []) => writtenDashboard({ name: 'D', tiles, ...fields }, { naming }).fields
+const written = (fields: object, tiles: readonly object[] = []) =>
+  renderDashboard({ name: 'D', tiles, ...fields }, { references: naming }).fields
 
 const writtenTile = (fields: object) => (written({}, [tile(fields)]).tiles as readonly unknown[])[0]
 
@@ -83,7 +83,7 @@ describe('a tile', () => {
 
 describe('a text in a file', () => {
   const corpus = [...awkwardNames, ...hostile.filter(({ id }) => !id.startsWith('size-')).map(({ value }) => value)].filter(
-    (value) => value !== '' && isWritable(value),
+    (value) => value !== '' && !hasExpression(value),
   )
 
   it.each(['observability/a.yml', 'observability/a.json'])('of %s is the same when it is read', (path) => {
@@ -99,7 +99,7 @@ describe('a text in a file', () => {
       key: `a${i}`,
       fields: { name: value.slice(0, 512), ...alert, message: value.slice(0, 3900), note: `1. ${value}\n2. ${value}`.slice(0, 3900) },
     }))
-    const text = newFile(path, additions)
+    const text = writeNewFile(path, additions)
     const read = readDeclarations([{ path, text }], () => undefined)
     expect(read.diagnostics).toEqual([])
     expect(read.objects.map(({ value }) => value)).toEqual(additions.map(({ fields }) => ({ ...fields, thresholdType: 'above' })))

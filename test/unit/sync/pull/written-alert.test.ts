@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import { createKinds } from '../../../../src/resources/resource-type.ts'
-import { writtenAlert, writtenSavedSearch } from '../../../../src/sync/pull/render.ts'
-import type { Naming } from '../../../../src/sync/pull/select.ts'
+import type { ReferenceRenderer } from '../../../../src/sync/pull/render.ts'
+import { renderAlert, renderSavedSearch } from '../../../../src/sync/pull/render.ts'
 import { cloud } from '../../../support/drafts.ts'
 
-const naming: Naming = {
+const naming: ReferenceRenderer = {
   source: (id) => ({ source: `name of ${id}` }),
   webhook: (id) => ({ webhook: `name of ${id}` }),
   target: (section, id) => `${section} ${id}`,
@@ -36,8 +36,8 @@ const writtenBare = {
   channel: { type: 'webhook', webhook: 'name of w1' },
 }
 
-const alert = (fields: object, usesChannels?: boolean) =>
-  writtenAlert({ ...bare, ...fields }, { kind: createKinds(cloud).alerts, naming, ...(usesChannels !== undefined && { usesChannels }) })
+const alert = (fields: object, usesList?: boolean) =>
+  renderAlert({ ...bare, ...fields }, { kind: createKinds(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) })
     .fields
 
 describe('an alert', () => {
@@ -102,16 +102,16 @@ describe('an alert', () => {
   })
 
   it('has nothing that its product does not know', () => {
-    const { fields } = writtenAlert(
+    const { fields } = renderAlert(
       { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-      { kind: createKinds(neutral).alerts, naming },
+      { kind: createKinds(neutral).alerts, references: naming },
     )
     expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
   })
 })
 
 describe('a saved search', () => {
-  const saved = (fields: object) => writtenSavedSearch({ name: 'S', sourceId: 's1', ...fields }, naming).fields
+  const saved = (fields: object) => renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, naming).fields
   const few = { name: 'S', sourceId: { source: 'name of s1' } }
 
   it.each<[string, object, object]>([

@@ -1,6 +1,6 @@
 // How a dashboard stands in a file that says some of it already.
 import { describe, expect, it } from 'vitest'
-import { type SaidOfDashboard, writtenDashboard } from '../../../../src/sync/pull/render.ts'
+import { type DashboardInFile, renderDashboard } from '../../../../src/sync/pull/render.ts'
 import { line, tile } from '../../../support/drafts.ts'
 
 const naming = {
@@ -13,12 +13,13 @@ const naming = {
 const config = { ...line, sourceId: { source: 'name of s1' } }
 const place = { x: 0, y: 0, w: 6, h: 4 }
 
-const saying = (raw: readonly string[], tiles: SaidOfDashboard['tiles'] = new Map()): SaidOfDashboard => ({ raw, tiles })
+const saying = (raw: readonly string[], tiles: DashboardInFile['tiles'] = new Map()): DashboardInFile => ({ raw, tiles })
 
-const fieldsOf = (fields: object, said?: SaidOfDashboard) =>
-  writtenDashboard({ name: 'D', tiles: [], ...fields }, said === undefined ? { naming } : { naming, said }).fields
+const fieldsOf = (fields: object, said?: DashboardInFile) =>
+  renderDashboard({ name: 'D', tiles: [], ...fields }, said === undefined ? { references: naming } : { references: naming, inFile: said })
+    .fields
 
-const tilesOf = (tiles: readonly object[], said?: SaidOfDashboard) => fieldsOf({ tiles }, said).tiles as readonly object[]
+const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
 
 describe('the fields of a dashboard', () => {
   it('stand in the order in which somebody reads them, the raw ones last', () => {
@@ -52,10 +53,10 @@ describe('the fields of a dashboard', () => {
 })
 
 describe('the tiles of a dashboard', () => {
-  const said = (...names: readonly [string, string, ...string[]][]): SaidOfDashboard =>
+  const said = (...names: readonly [string, string, ...string[]][]): DashboardInFile =>
     saying([], new Map(names.map(([id, name, ...raw]) => [id, { name, raw }])))
 
-  const namesOf = (ids: readonly string[], known?: SaidOfDashboard) =>
+  const namesOf = (ids: readonly string[], known?: DashboardInFile) =>
     tilesOf(
       ids.map((id) => tile(id, id.toUpperCase())),
       known,
@@ -67,16 +68,16 @@ describe('the tiles of a dashboard', () => {
   })
 
   it('are known by their ids, which stand in no file', () => {
-    const { fields, identities } = writtenDashboard({ name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] }, { naming })
+    const { fields, itemIds } = renderDashboard({ name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] }, { references: naming })
     const tiles = fields.tiles as readonly object[]
-    expect(tiles.map((one) => identities.get(one))).toEqual(['t1', 't2'])
+    expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
     expect(tiles).toStrictEqual([
       { name: 'A', ...place, config },
       { name: 'A', ...place, config },
     ])
   })
 
-  it.each<[string, object, SaidOfDashboard | undefined, object]>([
+  it.each<[string, object, DashboardInFile | undefined, object]>([
     ['without a name is called by its place', { name: '' }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
     ['without any name is called by its place', { name: null }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
     ['without a name is called as the file calls it', { name: '' }, said(['t', 'Mine']), { name: 'Mine', config, raw: { name: '' } }],

@@ -1,0 +1,394 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  visit,
+  YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import * as z from 'zod'
+import { readDocument } from '../../documents/document.ts'
+import { defaultOf, ownValue, type Shape } from '../../documents/schema-facts.ts'
+import { isMap as isFields } from '../../resources/compare.ts'
+import { canonicalText } from '../../resources/marker.ts'
+import type { Body } from '../../resources/resource-type.ts'
+import { type Section, sections } from '../declarations.ts'
+import { mergeLines } from './merge-lines.ts'
+import { hasExpression, isEqual, type RenderedChange } from './render.ts'
+import {
+  type Addition,
+  appendPair,
+  createNode,
+  defaultIndentation,
+  documentOptions,
+  type Indentation,
+  type Position,
+  textOptions,
+} from './write-yaml.ts'
+
+export interface FileEdit {
+  readonly path: string
+  readonly text: string
+  /** The `defaults` of the file, with their expressions replaced. */
+  readonly defaults: unknown
+  readonly updates: readonly Update[]
+  readonly additions: readonly Addition[]
+}
+
+export interface Update extends RenderedChange {
+  readonly section: Section
+  readonly key: string
+}
+
+export interface EditedFile {
+  readonly text: string
+  /** Expressions that a value of the service replaced, by object. */
+  readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
+}
+
+const byteOrderMark = '\ufeff'
+
+/** Edits an existing file. Everything that does not change keeps its comments, order and formatting. */
+export function editFile(edit: FileEdit): EditedFile {
+  const { path, text } = edit
+  const hasByteOrderMark = text.startsWith(byteOrderMark)
+  const bare = hasByteOrderMark ? text.slice(byteOrderMark.length) : text
+  // Mixed line endings stay as they are.
+  const usesCrLf = /\r\n/.test(bare) && !/(?:^|[^\r])\n/.test(bare)
+  const original = usesCrLf ? bare.replaceAll('\r\n', '\n') : bare
+  const edited = path.endsWith('.json') && isJson(original) ? editJson(edit, original) : editYaml(edit, original)
+  const lines = usesCrLf ? edited.text.replaceAll('\n', '\r\n') : edited.text
+  return { ...edited, text: hasByteOrderMark ? `${byteOrderMark}${lines}` : lines }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function editJson(edit: FileEdit, original: string): EditedFile {
+  const document = parseDocument(original, documentOptions)
+  const replacedExpressions = applyEdit(document, edit, 2)
+  return { text: `${JSON.stringify(document.toJS(), null, 2)}\n`, replacedExpressions }
+}
+
+function editYaml(edit: FileEdit, original: string): EditedFile {
+  const document = parseDocument(original, documentOptions)
+  const indentation = detectIndentation(document, original)
+  const options = textOptions(indentation)
+  const formatted = document.toString(options)
+  const replacedExpressions = applyEdit(document, edit, indentation.indent)
+  const changed = document.toString(options)
+  // Merged lines can have another meaning, for example when indentations mix. Such a text is never written.
+  const versions = { original, formatted, changed }
+  const candidates = [() => mergeLines(versions), () => mergeLines({ ...versions, blockIndent: indentation.indent }), () => changed]
+  for (const candidate of candidates) {
+    const text = candidate()
+    if (text !== undefined && hasSameContent(text, document, edit.path)) return { text, replacedExpressions }
+  }
+  return { text: original, replacedExpressions }
+}
+
+function hasSameContent(text: string, document: Document.Parsed, path: string): boolean {
+  const reading = readDocument(text, path)
+  return 'value' in reading && isEqual(reading.value, document.toJS({ maxAliasCount: -1 }))
+}
+
+function detectIndentation({ contents }: Document.Parsed, text: string): Indentation {
+  const columnOf = (node: unknown): number | undefined => {
+    const start = (node as { readonly range?: readonly number[] | null } | null)?.range?.[0]
+    return start === undefined ? undefined : start - (text.lastIndexOf('\n', start - 1) + 1)
+  }
+  const pairsIn = (value: unknown): readonly Pair[] => (isMap(value) ? value.items : [])
+  const sectionPairs = pairsIn(contents)
+  const columns = sectionPairs.map(({ value }) => (isMap(value) && !value.flow ? columnOf(value.items[0]?.key) : undefined))
+  const indent = columns.find((column) => !!column) ?? defaultIndentation.indent
+  const fields = sectionPairs.flatMap(({ value }) => pairsIn(value)).flatMap(({ value }) => pairsIn(value))
+  const hasUnindentedList = fields.some(({ key, value }) => isSeq(value) && !value.flow && columnOf(key) === columnOf(value))
+  // Unless the indent is 2, the library puts unindented lists into columns that nobody uses.
+  return { indent, indentSeq: indent !== defaultIndentation.indent || !hasUnindentedList }
+}
+
+interface EditContext {
+  readonly document: Document.Parsed
+  readonly indent: number
+  /** Expressions that were replaced so far. */
+  readonly replacedExpressions: string[]
+  /** The id of an item of a list; undefined when only its name or index identifies it. */
+  itemIdOf(item: unknown): string | undefined
+}
+
+function applyEdit(document: Document.Parsed, { defaults, updates, additions }: FileEdit, indent: number) {
+  const root = document.contents
+  if (!isMap(root)) throw new Error('declarations are a map')
+  const replacedExpressions = new Map<string, readonly string[]>()
+  for (const { section, key, before, after } of updates) {
+    const context: EditContext = {
+      document,
+      indent,
+      replacedExpressions: [],
+      itemIdOf: (item) => before.itemIds.get(item) ?? after.itemIds.get(item),
+    }
+    const map = findObject(root, section, key, document)
+    const removed = Object.keys(before.fields).filter((field) => !Object.hasOwn(after.fields, field))
+    const inherited = removed.filter((field) => ownValue(ownValue(defaults, section), field) !== undefined)
+    const fields = { ...after.fields, ...overrideDefaults(section, inherited) }
+    editMap(map, { before: before.fields, after: fields }, context, indent * 2)
+    if (context.replacedExpressions.length > 0) replacedExpressions.set(`${section}.${key}`, context.replacedExpressions)
+  }
+  for (const { section, key, fields } of additions) {
+    addObject(root, { section, key, fields: withoutDefaults(ownValue(defaults, section), section, fields) }, document, indent)
+  }
+  expandUnresolvedAliases(document)
+  return replacedExpressions
+}
+
+/** The fields that a new object needs in a file with these defaults. */
+export function withoutDefaults(defaults: unknown, section: Section, fields: Body): Body {
+  if (!isFields(defaults)) return fields
+  const own = Object.entries(fields).filter(([name, value]) => !Object.hasOwn(defaults, name) || !isEqual(defaults[name], value))
+  const inherited = Object.keys(defaults).filter((name) => !Object.hasOwn(fields, name))
+  const overrides = Object.entries(overrideDefaults(section, inherited)).filter(([name, value]) => !isEqual(defaults[name], value))
+  return Object.fromEntries([...own, ...overrides])
+}
+
+/** For each field, the value that has the same meaning as no value. Fields without such a value are left out. */
+export function overrideDefaults(section: Section, names: readonly string[]): Body {
+  const shape: Shape = sections[section].shape
+  const values = names.flatMap((name) => {
+    const field = shape[name]
+    if (field === undefined) return []
+    const value = [defaultOf(field), null, []].find((one) => one !== undefined && z.safeParse(field, one).success)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(values)
+}
+
+/** Finds the map of an object. An alias becomes a copy first, so that only this object changes. */
+function findObject(root: YAMLMap, section: string, key: string, document: Document.Parsed): YAMLMap {
+  let node: unknown = root
+  for (const name of [section, key]) {
+    const pair = isMap(node) ? findPair(node as YAMLMap, name) : undefined
+    if (pair === undefined) throw new Error(`${section}.${key} is missing`)
+    const { value } = pair
+    if (isCollection(value)) moveAnchor(value, document)
+    else pair.value = copyNode((value as { resolve(document: Document): never }).resolve(document))
+    node = pair.value
+  }
+  return node as YAMLMap
+}
+
+function addObject(root: YAMLMap, { section, key, fields }: Addition, document: Document.Parsed, indent: number): void {
+  const pair = findPair(root, section)
+  if (pair !== undefined && isAlias(pair.value)) pair.value = copyNode(pair.value.resolve(document) as Node)
+  const map = isMap(pair?.value) ? pair.value : new YAMLMap(document.schema)
+  moveAnchor(map, document)
+  for (const empty of [root, map]) if (empty.items.length === 0) empty.flow = false
+  if (pair === undefined) appendPair(root, document.createPair(section, map))
+  appendPair(map, document.createPair(key, createNode(document, fields, { name: key, column: indent * 2, indent, isOpen: true })))
+}
+
+const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)
+
+const indexOfPair = (map: YAMLMap, name: string): number => map.items.findIndex(({ key }) => keyText(key) === name)
+
+const findPair = (map: YAMLMap, name: string): Pair | undefined => map.items[indexOfPair(map, name)]
+
+interface ValueChange {
+  readonly before: unknown
+  readonly after: unknown
+}
+
+type Place = Pick<Position, 'name' | 'column' | 'isOpen'>
+
+/** Both sides are rendered. The map can have the first one in other words, such as an id in place of a name. */
+function editMap(
+  map: YAMLMap,
+  { before, after }: { readonly before: Body; readonly after: Body },
+  context: EditContext,
+  column: number,
+): void {
+  const names = Object.keys(after)
+  for (const [i, name] of names.entries()) {
+    if (isEqual(before[name], after[name])) continue
+    const pair = findPair(map, name)
+    if (pair !== undefined) pair.value = editNode(pair.value, { before: before[name], after: after[name] }, { name, column }, context)
+    else insertPair(map, context.document.createPair(name, buildNode(after[name], { name, column }, context)), names.slice(0, i))
+  }
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) removePair(map, name, context)
+  if (map.items.length === 0) map.flow = true
+}
+
+/** Inserts a pair after the last of its predecessors. */
+function insertPair(map: YAMLMap, pair: Pair, predecessors: readonly string[]): void {
+  const index = Math.max(-1, ...predecessors.map((name) => indexOfPair(map, name)))
+  map.items.splice(index + 1, 0, pair)
+}
+
+function removePair(map: YAMLMap, name: string, context: EditContext): void {
+  const index = indexOfPair(map, name)
+  if (index < 0) return
+  releaseNode(map.items[index]?.value, context)
+  map.items.splice(index, 1)
+}
+
+const buildNode = (value: unknown, place: Place, { document, indent }: EditContext): Node =>
+  createNode(document, value, { ...place, indent })
+
+function editNode(node: unknown, { before, after }: ValueChange, place: Place, context: EditContext): unknown {
+  // The node that an alias refers to stays as it is for the others.
+  if (isAlias(node)) return buildNode(after, place, context)
+  const column = place.column + context.indent
+  if (isMap(node) && isFields(before) && isFields(after) && !hasConflictingFields(node, before, after)) {
+    moveAnchor(node, context.document)
+    editMap(node, { before, after }, context, column)
+    return node
+  }
+  if (isSeq(node) && Array.isArray(before) && Array.isArray(after) && node.items.length === before.length) {
+    moveAnchor(node, context.document)
+    editSeq(node, { before, after }, { ...place, column }, context)
+    return node
+  }
+  releaseNode(node, context)
+  if (isScalar(node) && (typeof after !== 'object' || after === null)) return setScalar(node, after)
+  const { comment, commentBefore } = (node ?? {}) as Partial<Node>
+  return Object.assign(buildNode(after, place, context), comment && { comment }, commentBefore && { commentBefore })
+}
+
+/** Fields of the API that decide which other fields a map can have. */
+const kindFields: readonly string[] = ['displayType', 'configType', 'type', 'mode', 'operator', 'kind']
+
+/** Whether fields that only the file has, such as an id in place of a name, would contradict the new values. */
+function hasConflictingFields(map: YAMLMap, before: Body, after: Body): boolean {
+  const hasOwnFields = map.items.some(({ key }) => !Object.hasOwn(before, keyText(key)))
+  return (
+    hasOwnFields &&
+    (Object.keys(before).some((name) => findPair(map, name) === undefined) ||
+      kindFields.some((name) => !isEqual(before[name], after[name])))
+  )
+}
+
+/** Keeps the comment and the quotes, but not the notation of a number. */
+function setScalar(node: Scalar, value: unknown): Scalar {
+  // Quotes are for one line, and blocks for several.
+  const needsOtherStyle = node.type?.startsWith('BLOCK') || (typeof value === 'string' && value.includes('\n'))
+  for (const name of ['format', 'minFractionDigits', 'source', 'tag', ...(needsOtherStyle ? ['type'] : [])])
+    Reflect.deleteProperty(node, name)
+  node.value = value
+  return node
+}
+
+interface ListChange {
+  readonly before: readonly unknown[]
+  readonly after: readonly unknown[]
+}
+
+function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: Place, context: EditContext): void {
+  const place = { name: '', column, isOpen: name === 'tiles' }
+  const removed = new Map(identifyItems(before, context).map((identity, i) => [identity, i]))
+  const sources = identifyItems(after, context).map((identity) => {
+    const index = removed.get(identity)
+    removed.delete(identity)
+    return index
+  })
+  for (const index of removed.values()) {
+    releaseNode(seq.items[index], context)
+    seq.items[index] = null
+  }
+  for (const [i, index] of sources.entries()) {
+    if (index === undefined || isEqual(before[index], after[i])) continue
+    seq.items[index] = editNode(seq.items[index], { before: before[index], after: after[i] }, place, context)
+  }
+  // The items are read from the list only now: an edit can replace an alias in this list by the node that it refers to.
+  const items = sources.map((index, i) => (index === undefined ? buildNode(after[i], place, context) : seq.items[index]))
+  // An empty list is always in brackets. A list of maps that is no longer empty gets a line for each.
+  if (seq.items.length === 0 || items.length === 0) seq.flow = !items.some(isMap)
+  seq.items = items
+}
+
+/** Unique for each item. */
+function identifyItems(items: readonly unknown[], { itemIdOf }: EditContext): readonly string[] {
+  const counts = new Map<string, number>()
+  return items.map((item, i) => {
+    const identity = itemIdOf(item) ?? nameOrValue(item) ?? `#${i}`
+    const count = counts.get(identity) ?? 0
+    counts.set(identity, count + 1)
+    return count === 0 ? identity : `${identity} ${count}`
+  })
+}
+
+function nameOrValue(item: unknown): string | undefined {
+  if (!isFields(item)) return Array.isArray(item) ? undefined : `=${canonicalText(item)}`
+  return typeof item.name === 'string' ? `name ${item.name}` : undefined
+}
+
+/** Prepares a node that is about to be replaced: records its expressions, and moves its anchors to their first aliases. */
+function releaseNode(node: unknown, { document, replacedExpressions }: EditContext): void {
+  if (!isScalar(node) && !isCollection(node)) return
+  visit(node, {
+    Node(_, inner) {
+      if (isAlias(inner)) return
+      moveAnchor(inner as Node, document)
+      if (isScalar(inner) && typeof inner.value === 'string' && hasExpression(inner.value)) replacedExpressions.push(inner.value)
+    },
+  })
+}
+
+/** Before a node with an anchor changes: its first alias becomes a copy with the anchor, so that the other aliases keep their value. */
+function moveAnchor(node: Node, document: Document.Parsed): void {
+  if (isAlias(node) || !('anchor' in node) || typeof node.anchor !== 'string') return
+  const { anchor } = node
+  // A document can use the name of an anchor again, so the name does not identify the node.
+  const refersToNode = (alias: { source: string; resolve(document: Document.Parsed): unknown }): boolean =>
+    alias.source === anchor && alias.resolve(document) === node
+  let copy: Node | undefined
+  visit(document, {
+    Alias(_, alias) {
+      if (copy !== undefined || !refersToNode(alias)) return undefined
+      copy = Object.assign(copyNode(node), { anchor })
+      return copy
+    },
+  })
+  if (copy !== undefined) Reflect.deleteProperty(node, 'anchor')
+}
+
+/** Replaces aliases that now come before their anchor. */
+function expandUnresolvedAliases(document: Document.Parsed): void {
+  visit(document, {
+    Alias(_, alias) {
+      const target = alias.resolve(document) === undefined ? findAnchor(alias.source, document) : undefined
+      return target === undefined ? undefined : copyNode(target)
+    },
+  })
+}
+
+function findAnchor(anchor: string, document: Document.Parsed): Node | undefined {
+  let found: Node | undefined
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node) || !('anchor' in node) || node.anchor !== anchor) return undefined
+      found = node as Node
+      return visit.BREAK
+    },
+  })
+  return found
+}
+
+/** Copies a node without anchors, and without the comments around it. */
+function copyNode(node: Node): Node {
+  const copy = node.clone() as Node
+  visit(copy, { Node: (_, inner) => void Reflect.deleteProperty(inner as Node, 'anchor') })
+  for (const name of ['comment', 'commentBefore', 'spaceBefore']) Reflect.deleteProperty(copy, name)
+  return copy
+}
