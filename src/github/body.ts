@@ -1,46 +1,50 @@
 import { createHash } from 'node:crypto'
 import type { Redact } from '../core/secrets.ts'
 import type { Block } from '../report/blocks.ts'
+import { markdownData } from '../report/escape.ts'
 import { renderMarkdown } from '../report/markdown.ts'
-import type { News } from './context.ts'
+import type { Notification, SyncContext } from './notification.ts'
+import { commitOf } from './run.ts'
 
-// Owns the hidden marks by which this project knows its own comments and issues again, and what they remember. A mark can be
-// copied by anybody: it proves nothing without the author beside it.
+export type MarkerKind = 'comment' | 'issue'
 
-export type Kind = 'comment' | 'issue'
-
-/** The first line of every body. The label is spelled so that it cannot end the HTML comment. */
-export const markerOf = (kind: Kind, label: string): string =>
+/** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
+export const markerOf = (kind: MarkerKind, label: string): string =>
   `<!-- watchkeeper ${kind}: ${encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, toPercent)} -->`
 
 const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** A part of a body by its length in UTF-16 units, and by what it must be to be still ours. */
-export interface Part {
+/** Anybody can copy a marker, so the author must match as well; a body that only quotes the marker does not start with it. */
+export const isOwn = (
+  kind: MarkerKind,
+  { label, author }: SyncContext,
+  { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
+): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
+
+/** A section of a body: its length in UTF-16 units, and a digest that shows whether somebody edited it. */
+export interface Section {
   readonly length: number
   readonly digest: string
 }
 
-/** What the next run has to know of this one. */
+/** The hidden second line: what the next run has to know of this one. */
 export interface Memory {
   readonly atMs: number
-  /** Stands for the reason of a failure, without its figures. */
+  /** Digest of the failure's reason without its figures. */
   readonly reason: string
-  readonly report: Part
-  readonly earlier: Part
+  readonly report: Section
+  readonly earlier: Section
 }
 
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
-export const partOf = (text: string): Part => ({ length: text.length, digest: digest(text) })
+const sectionOf = (text: string): Section => ({ length: text.length, digest: digest(text) })
 
-/** The same failure on another day has other figures; they are no news. */
+/** The same failure has other figures on another day, which makes it no other failure. */
 export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
 
-export const writeMemory = ({ atMs, reason, report, earlier }: Memory): string =>
-  `<!-- watchkeeper memory: ${new Date(atMs).toISOString()} ${reason} ${writePart(report)} ${writePart(earlier)} -->`
-
-const writePart = ({ length, digest: sum }: Part): string => `${length}:${sum}`
+const writeMemory = ({ atMs, reason, report, earlier }: Memory): string =>
+  `<!-- watchkeeper memory: ${new Date(atMs).toISOString()} ${reason} ${report.length}:${report.digest} ${earlier.length}:${earlier.digest} -->`
 
 const memoryGrammar =
   /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}):([0-9a-f]{16}) (\d{1,6}):([0-9a-f]{16}) -->$/
@@ -57,71 +61,83 @@ export function readMemory(line: string): Memory | undefined {
   }
 }
 
-// Owns the text of a comment and of an issue: mark, memory, report, what was said before, and where it comes from.
+/** GitHub refuses a longer body. */
+export const maxBodyCharacters = 65_536
 
-/** GitHub refuses a longer one. */
-export const mostCharacters = 65_536
+/** Room for the memory and for the note that something was too long. */
+const reservedCharacters = 500
+
+const earlierStart = '<details><summary>Before</summary>\n\n'
+const earlierEnd = '\n</details>\n\n'
+const earlierTooLong = '*What stood here before is too long to be kept.*\n'
 
 export interface BodyParts {
   /** See `markerOf`. */
   readonly marker: string
-  readonly news: News
-  /** What is there now, if anything is. */
+  readonly notification: Notification
+  /** The present body, if there is one. */
   readonly old: string | undefined
-  /** Markdown of ours: which run says so. */
+  /** See `sourceLine`. */
   readonly source: string
   readonly redact: Redact
 }
 
-const foldStart = '<details><summary>Before</summary>\n\n'
-const foldEnd = '\n</details>\n\n'
-const tooLong = '*What stood here before is too long to be kept.*\n'
-
-/** Room for the memory and for what says that something was too long. */
-const spareCharacters = 500
-
-/** Never longer than GitHub allows. What stood there before is folded under what is new. */
-export function writeBody({ marker, news, old, source, redact }: BodyParts): string {
-  const fixed = marker.length + source.length + spareCharacters
-  // A byte is never less than a character, so that the limit in bytes keeps the one in characters.
-  const report = redact(renderMarkdown(news.blocks, mostCharacters - fixed))
-  const before = old === undefined ? '' : whatStoodBefore(readBody(old, marker), report)
-  const mayKeep = fixed + report.length + foldStart.length + before.length + foldEnd.length <= mostCharacters
-  const earlier = mayKeep ? before : tooLong
-  const memory = { atMs: news.atMs, reason: digestOfReason(news.reason), report: partOf(report), earlier: partOf(earlier) }
-  const fold = earlier === '' ? '' : `${foldStart}${earlier}${foldEnd}`
-  return `${marker}\n${writeMemory(memory)}\n\n${report}\n${fold}${source}\n`
+/** The text of a comment or an issue, within GitHub's limit. The previous report is folded under the new one. */
+export function writeBody({ marker, notification, old, source, redact }: BodyParts): string {
+  const fixed = marker.length + source.length + reservedCharacters
+  // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
+  const report = redact(renderMarkdown(notification.blocks, maxBodyCharacters - fixed))
+  const previous = old === undefined ? '' : earlierReport(readBody(old, marker), report)
+  const fits = fixed + report.length + earlierStart.length + previous.length + earlierEnd.length <= maxBodyCharacters
+  const earlier = fits ? previous : earlierTooLong
+  const memory = writeMemory({
+    atMs: notification.atMs,
+    reason: digestOfReason(notification.reason),
+    report: sectionOf(report),
+    earlier: sectionOf(earlier),
+  })
+  const fold = earlier === '' ? '' : `${earlierStart}${earlier}${earlierEnd}`
+  return `${marker}\n${memory}\n\n${report}\n${fold}${source}\n`
 }
 
-export interface ReadBody {
+export interface ParsedBody {
   readonly memory: Memory | undefined
-  /** Empty when it is not, letter by letter, what was written. */
+  /** Empty when it was edited since it was written. */
   readonly report: string
   readonly earlier: string
 }
 
-/** Anybody who may write may have edited it: what is not as it was written is not taken up again. */
-export function readBody(body: string, marker: string): ReadBody {
+/** Anybody with write access may have edited a body: sections that were are dropped. */
+export function readBody(body: string, marker: string): ParsedBody {
   const [first, second = '', ...lines] = body.replaceAll('\r\n', '\n').split('\n')
   const memory = first === marker ? readMemory(second) : undefined
   if (memory === undefined) return { memory, report: '', earlier: '' }
   const rest = lines.slice(1).join('\n')
   const report = rest.slice(0, memory.report.length)
-  const startOfEarlier = report.length + '\n'.length + foldStart.length
+  const startOfEarlier = report.length + '\n'.length + earlierStart.length
   const earlier = rest.slice(startOfEarlier, startOfEarlier + memory.earlier.length)
-  return { memory, report: genuine(report, memory.report.digest), earlier: genuine(earlier, memory.earlier.digest) }
+  return { memory, report: unlessEdited(report, memory.report), earlier: unlessEdited(earlier, memory.earlier) }
 }
 
-const genuine = (text: string, digest: string): string => (partOf(text).digest === digest ? text : '')
+const unlessEdited = (text: string, section: Section): string => (digest(text) === section.digest ? text : '')
 
-/** A report that says the same again leaves what came before it where it is. */
-const whatStoodBefore = ({ report, earlier }: ReadBody, next: string): string => (report === next ? earlier : report)
+/** A report that repeats the present one keeps what was there before it. */
+const earlierReport = ({ report, earlier }: ParsedBody, next: string): string => (report === next ? earlier : report)
 
-/** A comment of a few lines under an issue: a sentence of ours, and what the report begins with. */
-export function writeWord(sentence: string, blocks: readonly Block[], source: string, redact: Redact): string {
-  const first = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'preformatted')
-  const head = redact(renderMarkdown(first === -1 ? blocks : blocks.slice(0, first), mostWordBytes))
+/** A short comment under an issue: a sentence, and the verdict of the report. */
+export function writeIssueComment(sentence: string, blocks: readonly Block[], source: string, redact: Redact): string {
+  const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'preformatted')
+  const head = redact(renderMarkdown(end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes))
   return `${sentence}\n\n${head}\n${source}\n`
 }
 
-const mostWordBytes = 10_000
+const maxHeadBytes = 10_000
+
+/** The last line of everything that is written: which run it is from. */
+export function sourceLine({ run, event, notification, redact }: SyncContext): string {
+  const from = run.url === undefined ? 'this run' : `[this run](${run.url})`
+  const job = run.job === '' ? '' : ` of job ${markdownData(redact(run.job))}`
+  const commit = commitOf(run, event)
+  const at = new Date(notification.atMs).toISOString().slice(0, 16).replace('T', ' ')
+  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownData(redact(commit).slice(0, 7))}`}, ${at} UTC.`
+}

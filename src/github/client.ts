@@ -1,67 +1,14 @@
 import * as z from 'zod'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/version.ts'
-import type { Cancellation } from '../http/deadline.ts'
-import { inSeconds } from '../http/deadline.ts'
+import { type Cancellation, inSeconds } from '../http/deadline.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
 import { decideRetry } from '../http/retry.ts'
 import { createTransport, type Exchange, type Transport } from '../http/transport.ts'
-import { describeAnswer, GitHubFailure, toGitHubFailure } from './failure.ts'
+import { classifyFailure, describeAnswer, isRead } from './failure.ts'
 import type { PullRequest, Run } from './run.ts'
 
-// Owns handing octokit's requests to this project's own transport, with its limits: no redirect, no endless answer, a fresh
-// connection for what creates, the proxies and authorities of everything else, and an end to every wait.
-
-export interface FetchOptions {
-  readonly transport: Transport
-  readonly cancellation: Cancellation
-  readonly userAgent: string
-  /** For one request. */
-  readonly timeoutMs: number
-  /** Until nothing more may be sent. */
-  readonly remainingMs: () => number
-}
-
-interface Init {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}
-
-/** All that octokit or this project looks at. Others would only make octokit print what a server wrote. */
-const wantedHeaders = ['content-type', 'link', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset']
-
-export function createFetch({ transport, cancellation, userAgent, timeoutMs, remainingMs }: FetchOptions) {
-  return async (address: string, { method, headers, body }: Init): Promise<Response> => {
-    if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'cancelled before it was sent')
-    const left = Math.floor(remainingMs())
-    if (left <= 0) throw new ExchangeFailure('DEADLINE', 'the time for comments and issues is used up')
-    const url = new URL(address)
-    const answer = await transport.exchange({
-      method: method as Exchange['method'],
-      url,
-      body,
-      authorization: headers.authorization ?? '',
-      userAgent,
-      timeoutMs: Math.min(timeoutMs, left),
-      // What only asks is worth no wait once nobody wants to know any more.
-      signal: method === 'GET' ? cancellation.stop : cancellation.abort,
-    })
-    if (answer.status >= 300 && answer.status < 400) throw new ExchangeFailure('REDIRECT', redirectOf(answer.headers.location, url))
-    const kept = wantedHeaders.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, answer.headers[name]] as const]))
-    return new Response(answer.status === 204 ? null : answer.text, { status: answer.status, headers: Object.fromEntries(kept) })
-  }
-}
-
-function redirectOf(location: string | undefined, from: URL): string {
-  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : 'nowhere'
-  return `${from.origin} answered with a redirect to ${target}, which is not followed`
-}
-
-// Owns the conversation with GitHub's API: octokit, loaded only here and only when there is something to say, with a deadline for
-// everything, and a second try for reads alone. What writes is sent once: the next run finds what this one may have written.
-
-export interface Ports {
+export interface GitHubDeps {
   readonly clock: Clock
   /** From 0 to 1, for jitter. */
   readonly random: () => number
@@ -70,87 +17,16 @@ export interface Ports {
 }
 
 export interface Limits {
-  /** For one request, GitHub's own is 10 s. */
+  /** For one request; GitHub's own limit is 10 s. */
   readonly requestMs: number
-  /** For everything that is told in one run. */
+  /** For all requests of a run. */
   readonly totalMs: number
 }
 
-export const usualLimits: Limits = { requestMs: 15_000, totalMs: 60_000 }
+export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 60_000 }
 
-const mostAttempts = 3
+const maxAttempts = 3
 
-export type Octokit = ReturnType<typeof import('@actions/github').getOctokit>
-
-export interface Conversation {
-  /** For what changes nothing: tried again when that may help. Throws a GitHubFailure. */
-  read<T>(ask: (octokit: Octokit) => Promise<T>): Promise<T>
-  /** Sent once. Throws a GitHubFailure. */
-  write<T>(ask: (octokit: Octokit) => Promise<T>): Promise<T>
-  close(): Promise<void>
-}
-
-export async function openConversation({ apiUrl, proxy }: Run, token: string, ports: Ports, limits: Limits): Promise<Conversation> {
-  const { clock, cancellation } = ports
-  const { getOctokit } = await import('@actions/github')
-  const transport = createTransport(apiUrl, proxy, clock)
-  const endsAtMs = clock.monotonicMs() + limits.totalMs
-  const remainingMs = (): number => endsAtMs - clock.monotonicMs()
-  const fetch = createFetch({ transport, cancellation, userAgent: `watchkeeper/${version}`, timeoutMs: limits.requestMs, remainingMs })
-  const octokit = getOctokit(token, { baseUrl: apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silence }, log: silence })
-
-  const write = async <T>(ask: (octokit: Octokit) => Promise<T>): Promise<T> => {
-    try {
-      return await ask(octokit)
-    } catch (thrown) {
-      throw toGitHubFailure(thrown, clock.now())
-    }
-  }
-  const read = async <T>(ask: (octokit: Octokit) => Promise<T>): Promise<T> => {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await write(ask)
-      } catch (thrown) {
-        const failure = ofReading(thrown)
-        const waitMs = waitAfter(failure, attempts, remainingMs(), ports)
-        ports.note(`Trying again in ${inSeconds(waitMs)} (attempt ${attempts} of ${mostAttempts}): ${describeAnswer(failure.facts)}`)
-        await clock.sleep(waitMs, cancellation.stop)
-      }
-    }
-  }
-  return { read, write, close: () => transport.close() }
-}
-
-/** What was only looked at is not changed by it, whatever became of the answer. */
-function ofReading(thrown: unknown): GitHubFailure {
-  if (thrown instanceof GitHubFailure) return new GitHubFailure({ ...thrown.facts, isUnknown: false }, { cause: thrown })
-  throw thrown
-}
-
-/** Throws the failure when there is no point in trying again. */
-function waitAfter(failure: GitHubFailure, attempts: number, remainingMs: number, { random, cancellation }: Ports): number {
-  if (cancellation.stop.aborted) throw failure
-  const { patience, toldMs } = failure.facts
-  const decision = decideRetry({
-    policy: patience,
-    attempts,
-    sameCause: attempts,
-    maxAttempts: mostAttempts,
-    serverWaitMs: toldMs,
-    remainingMs,
-    random: random(),
-  })
-  if (!decision.retry) throw failure
-  return decision.waitMs
-}
-
-// Octokit would print what a server wrote, on a stream that the runner obeys.
-const nothing = (): undefined => undefined
-const silence = { debug: nothing, info: nothing, warn: nothing, error: nothing }
-
-// Owns what this project asks of GitHub, one method for each request, with answers checked before anybody relies on them.
-
-/** Whom the token belongs to. */
 export interface Author {
   readonly login: string
   readonly id: number
@@ -175,16 +51,170 @@ export interface IssueChange {
   readonly close?: 'completed' | 'not_planned'
 }
 
-export interface GitHub {
-  author(): Promise<Author>
-  pullRequestsWith(commit: string): Promise<readonly PullRequest[]>
-  /** The first comment that is wanted, looked for on all pages. */
-  findComment(number: number, isWanted: (comment: Comment) => boolean): Promise<Comment | undefined>
-  createComment(number: number, body: string): Promise<void>
-  updateComment(id: number, body: string): Promise<void>
-  openIssuesOf(author: Author): Promise<readonly Issue[]>
-  createIssue(issue: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue>
-  updateIssue(number: number, change: IssueChange): Promise<void>
+/** What is asked of GitHub. Answers are checked; methods throw octokit's errors and `ExchangeFailure`: see `classifyFailure`. */
+export type GitHub = Awaited<ReturnType<typeof openGitHub>>
+
+/** Octokit is loaded here, only when there is something to write. Close it after use. */
+export async function openGitHub(run: Run, token: string, deps: GitHubDeps, limits: Limits) {
+  const { clock } = deps
+  const { getOctokit } = await import('@actions/github')
+  const transport = createTransport(run.apiUrl, run.proxy, clock)
+  const endsAtMs = clock.monotonicMs() + limits.totalMs
+  const remainingMs = (): number => endsAtMs - clock.monotonicMs()
+  const fetch = createFetch(transport, { ...deps, requestMs: limits.requestMs, remainingMs })
+  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  // Only reads are retried: GitHub has no idempotency key, and the next run finds what this one may have written.
+  octokit.hook.wrap('request', (request, options) =>
+    isRead(options) ? withRetries(() => request(options), remainingMs, deps) : request(options),
+  )
+  const { rest } = octokit
+  const repository = { owner: run.owner, repo: run.repository }
+
+  return {
+    /** The account that the token belongs to. */
+    async author(): Promise<Author> {
+      const { viewer } = parseAnswer(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }'))
+      return { login: viewer.login, id: viewer.databaseId }
+    },
+    async pullRequestsWith(commit: string): Promise<readonly PullRequest[]> {
+      const pages = pagesOf(pullsSchema, (page) =>
+        rest.repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page }),
+      )
+      return (await collect(pages)).map(({ number, state, head }) => ({ number, state, headCommit: head.sha }))
+    },
+    /** The first match on any page. */
+    async findComment(number: number, matches: (comment: Comment) => boolean): Promise<Comment | undefined> {
+      const pages = pagesOf(commentsSchema, (page) => rest.issues.listComments({ ...repository, issue_number: number, ...page }))
+      for await (const page of pages) {
+        const found = page.map(({ id, body, user }) => ({ id, body: body ?? '', authorId: user?.id })).find(matches)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
+    async createComment(number: number, body: string): Promise<void> {
+      await rest.issues.createComment({ ...repository, issue_number: number, body })
+    },
+    async updateComment(id: number, body: string): Promise<void> {
+      await rest.issues.updateComment({ ...repository, comment_id: id, body })
+    },
+    async openIssuesOf({ login }: Author): Promise<readonly Issue[]> {
+      const pages = pagesOf(z.array(issueSchema), (page) =>
+        rest.issues.listForRepo({ ...repository, state: 'open', creator: login, ...page }),
+      )
+      // GitHub lists pull requests among issues.
+      return (await collect(pages)).filter((issue) => !issue.pull_request).map(toIssue)
+    },
+    async createIssue({ title, body, label }: { title: string; body: string; label: string }): Promise<Issue> {
+      const { data } = await rest.issues.create({ ...repository, title, body, labels: [label] })
+      return toIssue(parseAnswer(issueSchema, data))
+    },
+    async updateIssue(number: number, { body, close }: IssueChange): Promise<void> {
+      const closing = close === undefined ? {} : { state: 'closed' as const, state_reason: close }
+      await rest.issues.update({ ...repository, issue_number: number, ...(body !== undefined && { body }), ...closing })
+    },
+    close: (): Promise<void> => transport.close(),
+  }
+}
+
+// Octokit would print text of the server to a stream whose commands the runner obeys.
+const nothing = (): undefined => undefined
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+async function withRetries<T>(send: () => T | Promise<T>, remainingMs: () => number, deps: GitHubDeps): Promise<T> {
+  const { clock, random, note, cancellation } = deps
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await send()
+    } catch (thrown) {
+      const failure = classifyFailure(thrown, clock.now())
+      const decision = decideRetry({
+        policy: failure.isTransient ? 'attempts' : 'none',
+        attempts,
+        sameCause: attempts,
+        maxAttempts,
+        serverWaitMs: failure.waitMs,
+        remainingMs: remainingMs(),
+        random: random(),
+      })
+      if (cancellation.stop.aborted || !decision.retry) throw thrown
+      note(`Trying again in ${inSeconds(decision.waitMs)} (attempt ${attempts} of ${maxAttempts}): ${describeAnswer(failure)}`)
+      await clock.sleep(decision.waitMs, cancellation.stop)
+    }
+  }
+}
+
+interface FetchOptions {
+  readonly cancellation: Cancellation
+  readonly requestMs: number
+  readonly remainingMs: () => number
+}
+
+interface FetchInit {
+  readonly method: Exchange['method']
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The only headers that are needed. Others would only make octokit print text of the server. */
+const keptHeaders = ['content-type', 'link', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+
+/** Sends octokit's requests over the transport that all requests share: proxies, TLS, size limits, no redirects. */
+const createFetch =
+  (transport: Transport, { cancellation, requestMs, remainingMs }: FetchOptions) =>
+  async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
+    if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'cancelled before it was sent')
+    const leftMs = Math.floor(remainingMs())
+    if (leftMs <= 0) throw new ExchangeFailure('DEADLINE', 'the time for comments and issues is used up')
+    const url = new URL(address)
+    const answer = await transport.exchange({
+      method,
+      url,
+      body,
+      authorization: headers.authorization ?? '',
+      userAgent: `watchkeeper/${version}`,
+      timeoutMs: Math.min(requestMs, leftMs),
+      // After a first signal, a read is worth no wait; a write gets the time to end.
+      signal: method === 'GET' ? cancellation.stop : cancellation.abort,
+    })
+    if (answer.status >= 300 && answer.status < 400) throw new ExchangeFailure('REDIRECT', redirectOf(answer.headers.location, url))
+    const kept = keptHeaders.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, answer.headers[name]] as const]))
+    return new Response(answer.status === 204 ? null : answer.text, { status: answer.status, headers: Object.fromEntries(kept) })
+  }
+
+function redirectOf(location: string | undefined, from: URL): string {
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : 'nowhere'
+  return `${from.origin} answered with a redirect to ${target}, which is not followed`
+}
+
+const perPage = 100
+
+/** Longer lists are not searched. */
+const maxPages = 200
+
+interface Page {
+  readonly data: unknown
+  readonly headers: { readonly link?: string | undefined }
+}
+
+/** All pages, asked for by number: the token is not sent to an address that an answer names. */
+async function* pagesOf<T>(
+  schema: z.ZodType<readonly T[]>,
+  ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
+): AsyncGenerator<readonly T[]> {
+  for (let page = 1; page <= maxPages; page++) {
+    const { data, headers } = await ask({ page, per_page: perPage })
+    const items = parseAnswer(schema, data)
+    yield items
+    if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
+  }
+  // An incomplete list must not pass for a complete one: a second comment would be written.
+  throw new ExchangeFailure('TOO_LARGE', `there are more than ${maxPages * perPage} entries to look through`)
+}
+
+async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
+  const items: T[] = []
+  for await (const page of pages) items.push(...page)
+  return items
 }
 
 const author = z.looseObject({ id: z.number() }).nullish()
@@ -201,57 +231,6 @@ const issueSchema = z.looseObject({
 })
 const pullsSchema = z.array(z.looseObject({ number: z.int(), state: z.string(), head: z.looseObject({ sha: z.string() }) }))
 
-export function createGitHub({ owner, repository: repo }: Run, { read, write }: Conversation): GitHub {
-  const here = { owner, repo }
-  return {
-    async author() {
-      const { viewer } = await read(async (octokit) => parsed(viewerSchema, await octokit.graphql('query { viewer { login databaseId } }')))
-      return { login: viewer.login, id: viewer.databaseId }
-    },
-    async pullRequestsWith(commit) {
-      const pages = pagesOf(read, pullsSchema, (octokit, page) =>
-        octokit.rest.repos.listPullRequestsAssociatedWithCommit({ ...here, commit_sha: commit, ...page }),
-      )
-      return (await collect(pages)).map(({ number, state, head }) => ({ number, state, headCommit: head.sha }))
-    },
-    async findComment(number, isWanted) {
-      const pages = pagesOf(read, commentsSchema, (octokit, page) =>
-        octokit.rest.issues.listComments({ ...here, issue_number: number, ...page }),
-      )
-      for await (const page of pages) {
-        const found = page.map(({ id, body, user }) => ({ id, body: body ?? '', authorId: user?.id })).find(isWanted)
-        if (found !== undefined) return found
-      }
-      return undefined
-    },
-    async createComment(number, body) {
-      await write((octokit) => octokit.rest.issues.createComment({ ...here, issue_number: number, body }))
-    },
-    async updateComment(id, body) {
-      await write((octokit) => octokit.rest.issues.updateComment({ ...here, comment_id: id, body }))
-    },
-    async openIssuesOf({ login }) {
-      const pages = pagesOf(read, z.array(issueSchema), (octokit, page) =>
-        octokit.rest.issues.listForRepo({ ...here, state: 'open', creator: login, ...page }),
-      )
-      // GitHub lists pull requests among issues.
-      return (await collect(pages)).filter((issue) => !issue.pull_request).map(toIssue)
-    },
-    async createIssue({ title, body, label }) {
-      return write(async (octokit) => {
-        const { data } = await octokit.rest.issues.create({ ...here, title, body, labels: [label] })
-        return toIssue(parsed(issueSchema, data))
-      })
-    },
-    async updateIssue(number, { body, close }) {
-      const closing = close === undefined ? {} : { state: 'closed' as const, state_reason: close }
-      await write((octokit) =>
-        octokit.rest.issues.update({ ...here, issue_number: number, ...(body !== undefined && { body }), ...closing }),
-      )
-    },
-  }
-}
-
 const toIssue = ({ number, body, user, labels }: z.output<typeof issueSchema>): Issue => ({
   number,
   body: body ?? '',
@@ -259,41 +238,7 @@ const toIssue = ({ number, body, user, labels }: z.output<typeof issueSchema>): 
   labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
 })
 
-const perPage = 100
-
-/** A thread with more comments than this is not looked through. */
-const mostPages = 200
-
-interface Page {
-  readonly data: unknown
-  readonly headers: { readonly link?: string | undefined }
-}
-
-/** All pages, by number: an address that an answer names is not one that the token is sent to. */
-async function* pagesOf<T>(
-  read: Conversation['read'],
-  schema: z.ZodType<readonly T[]>,
-  ask: (octokit: Octokit, page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
-): AsyncGenerator<readonly T[]> {
-  for (let page = 1; page <= mostPages; page++) {
-    const { items, link } = await read(async (octokit) => {
-      const { data, headers } = await ask(octokit, { page, per_page: perPage })
-      return { items: parsed(schema, data), link: headers.link }
-    })
-    yield items
-    if (link === undefined ? items.length < perPage : !/rel="next"/.test(link)) return
-  }
-  // Whoever took an incomplete list for a complete one would write a second time.
-  throw new ExchangeFailure('TOO_LARGE', `there are more than ${mostPages * perPage} entries to look through`)
-}
-
-async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
-  const items: T[] = []
-  for await (const page of pages) items.push(...page)
-  return items
-}
-
-function parsed<T>(schema: z.ZodType<T>, data: unknown): T {
+function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const { success, data: value, error } = schema.safeParse(data)
   if (success) return value
   throw new ExchangeFailure('BAD_ANSWER', `the answer is not GitHub's: ${error.issues[0]?.path.join('.') || 'it'} does not fit`)

@@ -1,138 +1,131 @@
-// Owns what can go wrong with GitHub, and the words for it: what happened, and which permission would have helped.
-
 import { quote } from '../core/text.ts'
 import { ExchangeFailure } from '../http/exchange-failure.ts'
-import { serverWaitMs } from '../http/rate-limit.ts'
-import { isTlsCode, type RetryPolicy, writeOutcomeOf } from '../http/retry.ts'
+import { type Headers, serverWaitMs } from '../http/rate-limit.ts'
+import { isTlsCode, writeOutcomeOf } from '../http/retry.ts'
 
-export interface FailureFacts {
-  /** Undefined when there was no whole answer. */
+/** Why a request to GitHub failed. */
+export interface GitHubFailure {
+  /** Undefined when there was no answer. */
   readonly status?: number
-  /** GitHub's own words, or those of the network. */
+  /** GitHub's own message, or the network's. Untrusted, but printable and short. */
   readonly detail: string
-  /** Refused for now; a permission would not help. */
-  readonly isRateLimited?: boolean
+  readonly isRateLimited: boolean
   /** How long GitHub asks to wait. */
-  readonly toldMs?: number
-  readonly patience: RetryPolicy
-  /** Nobody can tell whether GitHub did it all the same. */
-  readonly isUnknown: boolean
+  readonly waitMs?: number
+  /** Whether a second attempt may succeed. */
+  readonly isTransient: boolean
+  /** A write that GitHub may have carried out. */
+  readonly outcomeUnknown: boolean
 }
 
-/** A request to GitHub that came to nothing. */
-export class GitHubFailure extends Error {
-  override readonly name = 'GitHubFailure'
-  readonly facts: FailureFacts
+/** Octokit's error, as far as it is used here. Without a `response` there was no answer, and the status means nothing. */
+interface RequestError extends Error {
+  readonly status: number
+  readonly request: { readonly method: string; readonly url: string }
+  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>>; readonly data: unknown }
+}
 
-  constructor(facts: FailureFacts, options?: ErrorOptions) {
-    super(facts.detail, options)
-    this.facts = facts
+const isRequestError = (thrown: unknown): thrown is RequestError =>
+  thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && 'request' in thrown
+
+/** GraphQL is only used for a query. */
+export const isRead = ({ method, url }: { readonly method: string; readonly url: string }): boolean =>
+  method === 'GET' || url.endsWith('/graphql')
+
+export const hasStatus = (thrown: unknown, ...statuses: readonly number[]): boolean =>
+  isRequestError(thrown) && thrown.response !== undefined && statuses.includes(thrown.status)
+
+export function classifyFailure(thrown: unknown, nowMs: number): GitHubFailure {
+  const isWrite = isRequestError(thrown) && !isRead(thrown.request)
+  if (isRequestError(thrown) && thrown.response !== undefined) return classifyAnswer(thrown.status, thrown.response, isWrite, nowMs)
+  const exchange = isRequestError(thrown) ? thrown.cause : thrown
+  if (exchange instanceof ExchangeFailure) return classifyExchange(exchange, isWrite)
+  const detail = quote(thrown instanceof Error ? thrown.message : String(thrown))
+  return { detail, isRateLimited: false, isTransient: false, outcomeUnknown: isWrite }
+}
+
+function classifyExchange({ code, message }: ExchangeFailure, isWrite: boolean): GitHubFailure {
+  const isTimeout = /TIMEOUT|ETIMEDOUT/.test(code)
+  const wasSent = !/^(?:NOT_SENT|DEADLINE)$/.test(code)
+  return {
+    detail: quote(isTimeout ? `GitHub did not answer in time (${code})` : message),
+    isRateLimited: false,
+    isTransient: wasSent && !isTlsCode(code) && !/^(?:CANCELLED|REDIRECT|TOO_LARGE|BAD_\w+)$/.test(code),
+    outcomeUnknown: isWrite && wasSent && writeOutcomeOf({ code }) === 'unknown',
   }
 }
 
-type Headers = Readonly<Record<string, string | number | undefined>>
-
-/** Octokit's errors and whatever else was thrown; an octokit error without an answer hides a failure of the network. */
-export function toGitHubFailure(thrown: unknown, nowMs: number): GitHubFailure {
-  if (thrown instanceof GitHubFailure) return thrown
-  const { status, response, cause, message } = thrown as {
-    readonly status?: unknown
-    readonly response?: { readonly headers?: Headers; readonly data?: unknown }
-    readonly cause?: unknown
-    readonly message?: unknown
-  }
-  if (typeof status === 'number' && response !== undefined) return ofAnswer(status, response, thrown, nowMs)
-  const failure = [thrown, cause].find((one) => one instanceof ExchangeFailure)
-  const detail = failure === undefined ? String(message ?? thrown) : wordsOfExchange(failure)
-  const certainty = failure === undefined ? 'unknown' : writeOutcomeOf({ code: failure.code })
-  const isFinal = failure === undefined || isTlsCode(failure.code) || finalCodes.test(failure.code)
-  const isUnknown = certainty === 'unknown' && !(failure !== undefined && unsentCodes.test(failure.code))
-  return new GitHubFailure({ detail: quote(detail), patience: isFinal ? 'none' : 'attempts', isUnknown }, { cause: thrown })
-}
-
-const wordsOfExchange = ({ code, message }: ExchangeFailure): string =>
-  /TIMEOUT|ETIMEDOUT/.test(code) ? `GitHub did not answer in time (${code})` : message
-
-/** Before anything was sent. */
-const unsentCodes = /^(?:NOT_SENT|DEADLINE)$/
-
-const finalCodes = /^(?:NOT_SENT|DEADLINE|CANCELLED|REDIRECT|TOO_LARGE|BAD_\w+)$/
-
-function ofAnswer(
+function classifyAnswer(
   status: number,
-  { headers = {}, data }: { readonly headers?: Headers; readonly data?: unknown },
-  cause: unknown,
+  { headers, data }: NonNullable<RequestError['response']>,
+  isWrite: boolean,
   nowMs: number,
 ): GitHubFailure {
-  const said = wordsOf(data)
-  const isRateLimited = status === 429 || (status === 403 && isLimit(headers, said))
-  const toldMs = isRateLimited || status === 503 ? toldBy(headers, nowMs) : undefined
-  const isUnknown = !isRateLimited && writeOutcomeOf({ status, readable: true }) === 'unknown'
-  return new GitHubFailure(
-    {
-      status,
-      detail: said === '' ? 'without a word' : quote(said),
-      isRateLimited,
-      ...(toldMs !== undefined && { toldMs }),
-      patience: isRateLimited || isUnknown ? 'attempts' : 'none',
-      isUnknown,
-    },
-    { cause },
-  )
+  const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()]))
+  const message = messageOf(data)
+  const isLimit = texts['retry-after'] !== undefined || texts['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
+  const isRateLimited = status === 429 || (status === 403 && isLimit)
+  const waitMs = isRateLimited || status === 503 ? waitOf(texts, nowMs) : undefined
+  const isUnclear = !isRateLimited && writeOutcomeOf({ status, readable: true }) === 'unknown'
+  return {
+    status,
+    detail: message === '' ? 'without a message' : quote(message),
+    isRateLimited,
+    ...(waitMs !== undefined && { waitMs }),
+    isTransient: isRateLimited || isUnclear,
+    outcomeUnknown: isWrite && isUnclear,
+  }
 }
 
-const wordsOf = (data: unknown): string => {
+/** Octokit's own message adds a link to the documentation and the errors as JSON. */
+function messageOf(data: unknown): string {
   const errors = typeof data === 'object' && data !== null && 'errors' in data && Array.isArray(data.errors) ? data.errors : []
-  return [data, ...errors].map(messageOf).filter(Boolean).join(': ')
+  return [data, ...errors]
+    .flatMap((one: unknown) => (typeof one === 'object' && one !== null && 'message' in one ? [one.message] : []))
+    .filter((text) => typeof text === 'string')
+    .join(': ')
 }
 
-const messageOf = (said: unknown): string =>
-  typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string' ? said.message : ''
-
-const isLimit = (headers: Headers, said: string): boolean =>
-  headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(said)
-
-// Unlike the cloud's API, GitHub names the end of its window as a point in time.
-function toldBy(headers: Headers, nowMs: number): number | undefined {
+// Unlike other APIs, GitHub gives the end of its rate limit window as a point in time, in seconds.
+function waitOf(headers: Headers, nowMs: number): number | undefined {
   const retryAfter = headers['retry-after']
-  const told = retryAfter === undefined ? undefined : serverWaitMs(429, { 'retry-after': String(retryAfter) }, nowMs)
-  if (told !== undefined || headers['x-ratelimit-remaining'] !== '0') return told
-  const reset = Number(headers['x-ratelimit-reset']) * 1000 - nowMs
-  return Number.isFinite(reset) && reset > 0 ? reset : undefined
+  const waitMs = retryAfter === undefined ? undefined : serverWaitMs(429, { 'retry-after': retryAfter }, nowMs)
+  if (waitMs !== undefined || headers['x-ratelimit-remaining'] !== '0') return waitMs
+  const untilResetMs = Number(headers['x-ratelimit-reset']) * 1000 - nowMs
+  return Number.isFinite(untilResetMs) && untilResetMs > 0 ? untilResetMs : undefined
 }
 
-export interface Attempted {
-  /** What is lost: `comment` or `issue`. */
-  readonly what: 'comment' | 'issue'
-  readonly isFromFork: boolean
-}
+export type SyncTarget = 'comment' | 'issue'
 
 const permissions = { comment: 'pull-requests: write', issue: 'issues: write' } as const
 
-/** What happened, without a full stop. */
-export function describeAnswer({ status, detail }: FailureFacts): string {
-  const said = detail.replace(/\.$/, '')
-  return status === undefined ? said : `GitHub answered ${status}: ${said}`
+/** What GitHub answered, without a full stop. */
+export function describeAnswer({ status, detail }: GitHubFailure): string {
+  const message = detail.replace(/\.$/, '')
+  return status === undefined ? message : `GitHub answered ${status}: ${message}`
 }
 
-/** One sentence or two, for a notice. */
-export function describeFailure({ facts }: GitHubFailure, { what, isFromFork }: Attempted): string {
-  const { isRateLimited, toldMs, isUnknown } = facts
-  const answer = describeAnswer(facts)
+interface FailedSync {
+  readonly target: SyncTarget
+  readonly isFromFork: boolean
+}
+
+/** One or two sentences: what happened, and what to do. */
+export function describeFailure(failure: GitHubFailure, sync: FailedSync): string {
+  const { isRateLimited, waitMs, outcomeUnknown } = failure
+  const answer = describeAnswer(failure)
   if (isRateLimited) {
-    const when = toldMs === undefined ? '' : `, and asks to wait ${Math.ceil(toldMs / 1000)} s`
+    const when = waitMs === undefined ? '' : `, and asks to wait ${Math.ceil(waitMs / 1000)} s`
     return `${answer}. It is a rate limit${when}.`
   }
-  return [`${answer}.`, adviceFor(facts, { what, isFromFork }), ...(isUnknown ? ['It may be there all the same.'] : [])]
-    .filter((text) => text !== '')
-    .join(' ')
+  return [`${answer}.`, adviceFor(failure, sync), outcomeUnknown ? 'It may have been written.' : ''].filter((text) => text !== '').join(' ')
 }
 
-function adviceFor({ status, detail }: FailureFacts, { what, isFromFork }: Attempted): string {
-  const grant = `Give the job \`permissions: ${permissions[what]}\`.`
+function adviceFor({ status, detail }: GitHubFailure, { target, isFromFork }: FailedSync): string {
+  const grant = `Give the job \`permissions: ${permissions[target]}\`.`
   if (status === 401) return 'The token is not valid: see github-token.'
-  // A locked conversation is nothing that a permission would open.
+  // No permission opens a locked conversation.
   if ((status !== 403 && status !== 404) || /\blocked\b/i.test(detail)) return ''
   if (isFromFork) return 'A pull request from a fork gets a token that can only read.'
-  return status === 404 && what === 'comment' ? `There is no such pull request, or the token may not see it. ${grant}` : grant
+  return status === 404 && target === 'comment' ? `There is no such pull request, or the token may not see it. ${grant}` : grant
 }

@@ -1,19 +1,18 @@
-// Owns telling GitHub what came of a run. It never throws and changes no verdict: what cannot be told is said in a line each.
 import type { Redact } from '../core/secrets.ts'
-import { type Author, createGitHub, type Limits, openConversation, type Ports, usualLimits } from './client.ts'
-import { tellComment, type When } from './comment.ts'
-import type { News, Telling } from './context.ts'
-import { describeFailure, toGitHubFailure } from './failure.ts'
-import { tellIssue } from './issue.ts'
-import { defaultLabel, isFromFork, readEvent, readRun, subjectOf } from './run.ts'
+import { type Author, defaultLimits, type GitHub, type GitHubDeps, type Limits, openGitHub } from './client.ts'
+import { type CommentMode, syncComment } from './comment.ts'
+import { classifyFailure, describeFailure, type SyncTarget } from './failure.ts'
+import { syncIssue } from './issue.ts'
+import type { Notification } from './notification.ts'
+import { defaultLabel, isFromFork, pullRequestTarget, type Run, readEvent, readRun } from './run.ts'
 
-export interface Wish {
-  readonly news: News
-  readonly comment: 'off' | When
+export interface NotifyOptions {
+  readonly notification: Notification
+  readonly comment: 'off' | CommentMode
   readonly issue: 'off' | 'on-failure'
-  /** As the user named it. */
+  /** As given by the user. */
   readonly label: string | undefined
-  /** Service or organization, for the label's default. */
+  /** Service or organization, for the default label. */
   readonly target: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
@@ -22,57 +21,64 @@ export interface Wish {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-type What = 'comment' | 'issue'
-
-/** Resolves to what is lost and why, a sentence or two for each. */
-export async function tellGitHub(wish: Wish, env: Environment, ports: Ports, limits: Limits = usualLimits): Promise<readonly string[]> {
-  const { comment, issue, token, redact } = wish
-  const wanted: readonly What[] = [...(comment === 'off' ? [] : (['comment'] as const)), ...(issue === 'off' ? [] : (['issue'] as const))]
-  const lost = (reason: string): readonly string[] => wanted.map((what) => `${what}: ${redact(reason)}`)
-  const place = readRun(env)
-  if ('problem' in place) return lost(`${place.problem}.`)
-  if (token === undefined) return lost('there is no github-token to write it with.')
-  try {
-    const note = (line: string): void => ports.note(redact(line))
-    return await tellAll(wanted, { ...wish, token }, { run: place.run, ports: { ...ports, note }, limits })
-  } catch (thrown) {
-    return lost(toGitHubFailure(thrown, ports.clock.now()).message)
-  }
-}
-
-interface Scene extends Pick<Telling, 'run' | 'ports'> {
-  readonly limits: Limits
-}
-
-async function tellAll(
-  wanted: readonly What[],
-  wish: Wish & { readonly token: string },
-  { run, ports, limits }: Scene,
+/**
+ * Brings comment and issue up to date. Never throws and changes no verdict: resolves to what could not be written and why, a line
+ * for each.
+ */
+export async function notify(
+  options: NotifyOptions,
+  env: Environment,
+  deps: GitHubDeps,
+  limits: Limits = defaultLimits,
 ): Promise<readonly string[]> {
-  const { news, token, redact, prNumber, comment } = wish
-  const event = await readEvent(run.eventFile)
-  const conversation = await openConversation(run, token, ports, limits)
+  const { comment, issue, token, redact } = options
+  const targets = (['comment', 'issue'] as const).filter((target) => (target === 'comment' ? comment : issue) !== 'off')
+  const failAll = (reason: string): readonly string[] => targets.map((target) => `${target}: ${redact(reason)}`)
+  const found = readRun(env)
+  if ('problem' in found) return failAll(`${found.problem}.`)
+  if (token === undefined) return failAll('there is no github-token to write it with.')
+  const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
   try {
-    const github = createGitHub(run, conversation)
-    // Before it is spelled for a mark, where a secret would no longer be recognized.
-    const label = redact(wish.label ?? defaultLabel(run, news.operation, wish.target))
-    // Asked once, and only when somebody wants to know.
-    let author: Promise<Author> | undefined
-    const tell = async (what: What): Promise<void> => {
-      author ??= github.author()
-      const telling: Telling = { news, run, event, label, github, author: await author, redact, ports }
-      if (what === 'issue') await tellIssue(telling)
-      else if (comment !== 'off') await tellComment(telling, comment, subjectOf(run, event, prNumber))
+    const github = await openGitHub(found.run, token, safeDeps, limits)
+    try {
+      return await syncAll(targets, options, { run: found.run, github, deps: safeDeps })
+    } finally {
+      await github.close()
     }
-    const lost: string[] = []
-    for (const what of wanted) {
-      const attempted = { what, isFromFork: isFromFork(run, event) }
-      await tell(what).catch((thrown) => {
-        lost.push(`${what}: ${redact(describeFailure(toGitHubFailure(thrown, ports.clock.now()), attempted))}`)
-      })
-    }
-    return lost
-  } finally {
-    await conversation.close()
+  } catch (thrown) {
+    return failAll(classifyFailure(thrown, deps.clock.now()).detail)
   }
+}
+
+interface Connected {
+  readonly run: Run
+  readonly github: GitHub
+  readonly deps: GitHubDeps
+}
+
+async function syncAll(
+  targets: readonly SyncTarget[],
+  { notification, comment, label, target: subject, prNumber, redact }: NotifyOptions,
+  { run, github, deps }: Connected,
+): Promise<readonly string[]> {
+  const event = await readEvent(run.eventFile)
+  // Redacted before it is encoded for a marker, where a secret would no longer be recognized.
+  const safeLabel = redact(label ?? defaultLabel(run, notification.operation, subject))
+  let author: Promise<Author> | undefined
+  const sync = async (target: SyncTarget): Promise<void> => {
+    author ??= github.author()
+    const context = { notification, run, event, label: safeLabel, github, author: await author, redact, deps }
+    if (target === 'issue') await syncIssue(context)
+    else if (comment !== 'off') await syncComment(context, comment, pullRequestTarget(run, event, prNumber))
+  }
+  const failures: string[] = []
+  for (const target of targets) {
+    try {
+      await sync(target)
+    } catch (thrown) {
+      const failure = classifyFailure(thrown, deps.clock.now())
+      failures.push(`${target}: ${redact(describeFailure(failure, { target, isFromFork: isFromFork(run, event) }))}`)
+    }
+  }
+  return failures
 }

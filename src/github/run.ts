@@ -2,8 +2,6 @@ import { readFile, stat } from 'node:fs/promises'
 import * as z from 'zod'
 import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
 
-// Owns reading the event that started the run, as far as it says which pull request this is about.
-
 const pullRequest = z.looseObject({
   number: z.int().positive(),
   head: z.looseObject({ sha: z.string().optional(), repo: z.looseObject({ full_name: z.string().optional() }).nullish() }).optional(),
@@ -16,10 +14,10 @@ const eventSchema = z.looseObject({
 
 export type RunEvent = z.output<typeof eventSchema>
 
-/** Larger than any that GitHub sends. */
+/** GitHub's largest event is smaller. */
 const largestBytes = 32 * 1024 * 1024
 
-/** Empty when there is none that can be read: then the commit has to tell. */
+/** Empty when there is no readable event: then the commit decides about the pull request. */
 export async function readEvent(file: string | undefined): Promise<RunEvent> {
   if (file === undefined) return {}
   try {
@@ -31,17 +29,15 @@ export async function readEvent(file: string | undefined): Promise<RunEvent> {
   }
 }
 
-// Owns what the runner says of the run in its variables. A fault in them is a problem to tell, not one to fail with.
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface Run {
   readonly owner: string
   readonly repository: string
-  /** Base url of GitHub's API, on github.com or on a server of one's own. */
+  /** Base URL of the API, of github.com or of GitHub Enterprise Server. */
   readonly apiUrl: URL
   readonly proxy: ProxySettings
-  /** Page of this run; undefined when the variables do not make one up. */
+  /** Page of this run; undefined when the variables are not enough for it. */
   readonly url: string | undefined
   readonly workflow: string
   readonly job: string
@@ -53,6 +49,7 @@ export interface Run {
 const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
 const commitGrammar = /^[0-9a-f]{40,64}$/
 
+/** Reads the variables of the runner. */
 export function readRun(env: Environment): { readonly run: Run } | { readonly problem: string } {
   const [, owner, repository] = repositoryGrammar.exec(env.GITHUB_REPOSITORY ?? '') ?? []
   if (owner === undefined || repository === undefined || /^\.\.?$/.test(repository))
@@ -90,9 +87,10 @@ function pageOf({
   return `${server.replace(/\/$/, '')}/${GITHUB_REPOSITORY}/actions/runs/${id}${again}`
 }
 
-// Owns what keeps the comment and the issue of one job apart from those of others, when nobody gave it a name. Pure.
-
-/** The jobs of a matrix differ in nothing but what they look at, and steps of one job in nothing but their place. */
+/**
+ * The label of comment and issue where none is given. Jobs of a matrix differ only in their target, and steps of one job only in
+ * their position.
+ */
 export const defaultLabel = ({ workflow, job, step }: Run, operation: string, target: string | undefined): string =>
   [workflow, job, stepWord(step), operation, target].filter((part) => part !== undefined && part !== '').join(' / ')
 
@@ -103,29 +101,28 @@ function stepWord(step: string): string | undefined {
   return number === undefined ? undefined : `step ${number}`
 }
 
-// Owns which pull request a run is about. Pure; where only a commit is known, GitHub has to be asked.
-
-export type Subject =
+/** Which pull request the run is about. */
+export type PullRequestTarget =
   | { readonly kind: 'pull-request'; readonly number: number }
   /** Any open pull request whose head is this commit. */
   | { readonly kind: 'commit'; readonly commit: string }
   | { readonly kind: 'none' }
 
-export function subjectOf({ commit }: Run, event: RunEvent, wanted: number | undefined): Subject {
+export function pullRequestTarget({ commit }: Run, event: RunEvent, wanted: number | undefined): PullRequestTarget {
   const inEvent = event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined)
   const number = wanted ?? inEvent
   if (number !== undefined) return { kind: 'pull-request', number }
   return commit === '' ? { kind: 'none' } : { kind: 'commit', commit }
 }
 
-/** GitHub gives such a run a token that can only read. */
+/** GitHub gives the run of a pull request from a fork a token that can only read. */
 export function isFromFork({ owner, repository }: Run, { pull_request: pullRequest }: RunEvent): boolean {
   const head = pullRequest?.head
   if (head === undefined) return false
   return head.repo?.full_name?.toLowerCase() !== `${owner}/${repository}`.toLowerCase()
 }
 
-/** The commit that people know: for a pull request the runner's own is a merge that is in no branch. */
+/** The head commit of a pull request, as `GITHUB_SHA` is a merge commit that is on no branch. */
 export const commitOf = ({ commit }: Run, { pull_request: pullRequest }: RunEvent): string => pullRequest?.head?.sha ?? commit
 
 export interface PullRequest {
@@ -134,7 +131,7 @@ export interface PullRequest {
   readonly headCommit: string
 }
 
-/** A pull request that merely contains the commit has moved on: its newest commit has a run of its own. */
+/** The open pull request whose head is the commit. One that only contains it has a run of its own for its head. */
 export const pullRequestAt = (all: readonly PullRequest[], commit: string): number | undefined =>
   all
     .filter(({ state, headCommit }) => state === 'open' && headCommit === commit)

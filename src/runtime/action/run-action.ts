@@ -165,8 +165,8 @@ export async function tell(invoked: Invoked, { env, secrets, atMs, cancellation,
     return ['comment and issue: not written, for nobody knows yet what they are about. Give comment-label to have them all the same.']
   const { document, blocks, hasFailed } = invoked
   const { operation, status, failureReason: reason } = document
-  const wish = {
-    news: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs },
+  const options = {
+    notification: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs },
     comment,
     issue,
     label: commentLabel,
@@ -175,8 +175,8 @@ export async function tell(invoked: Invoked, { env, secrets, atMs, cancellation,
     token: githubToken,
     redact: createRedact(secrets),
   }
-  const { tellGitHub } = await import('../../github/notify.ts')
-  const lost = await tellGitHub(wish, env, { clock: systemClock, random: Math.random, note, cancellation })
+  const { notify } = await import('../../github/notify.ts')
+  const lost = await notify(options, env, { clock: systemClock, random: Math.random, note, cancellation })
   // Somebody who cancels a run knows that it did not come to its end.
   return cancellation.stop.aborted ? [] : lost
 }

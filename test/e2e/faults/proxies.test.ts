@@ -9,9 +9,9 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Certificate, createCertificate } from '../../support/certificates.ts'
 import { type Doing, meet } from '../../support/meet.ts'
+import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
 import { type Play, type RawServer, startRawServer } from '../../support/raw-server.ts'
 import { toHttp } from '../../support/stage.ts'
-import { pullRequestEvent, runnerEnvironment } from '../../support/tell.ts'
 
 const password = 'proxy-pass%word-0123456789'
 

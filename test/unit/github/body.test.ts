@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { createRedact } from '../../../src/core/secrets.ts'
-import { digestOfReason, markerOf, mostCharacters, readBody, readMemory, writeBody, writeWord } from '../../../src/github/body.ts'
+import {
+  digestOfReason,
+  markerOf,
+  maxBodyCharacters,
+  readBody,
+  readMemory,
+  writeBody,
+  writeIssueComment,
+} from '../../../src/github/body.ts'
 import { type Block, data, say } from '../../../src/report/blocks.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
-import { newsOf, startMs } from '../../support/tell.ts'
+import { notificationOf, startMs } from '../../support/notify.ts'
 
 const marker = markerOf('comment', 'cost')
 const keep = (text: string): string => text
 
 const write = (blocks: readonly Block[], old?: string, redact = keep): string =>
-  writeBody({ marker, news: newsOf('fail', { blocks }), old, source: 'From here.', redact })
+  writeBody({ marker, notification: notificationOf('fail', { blocks }), old, source: 'From here.', redact })
 
 const saying = (text: string): readonly Block[] => [{ kind: 'verdict', status: 'fail', line: say`It is ${text}` }]
 
@@ -64,7 +72,7 @@ describe('the length', () => {
     ['emoji, which have more bytes than characters', '😀'.repeat(50)],
   ])('stays below what GitHub takes, cut between two rows, with %s', (_, cell) => {
     const body = write([...saying('long'), table(5000, cell)])
-    expect(body.length).toBeLessThanOrEqual(mostCharacters)
+    expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
     expect(body.length).toBeGreaterThan(25_000)
     const rows = body.split('\n').filter((line) => line.startsWith('| `'))
     for (const [i, row] of rows.entries()) expect(row).toBe(`| \`${i}\` | \`${cell}\` |`)
@@ -75,14 +83,14 @@ describe('the length', () => {
   it.each([1, 100, 300, 600, 1000, 3000])('stays below it with what was said before, for %i rows', (rows) => {
     const old = write([...saying('old'), table(rows, 'y'.repeat(80))])
     const body = write([...saying('new'), table(rows, 'x'.repeat(80))], old)
-    expect(body.length).toBeLessThanOrEqual(mostCharacters)
+    expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
     expect(foldsIn(body)).toHaveLength(1)
     expect(body.includes('`old`') || body.includes('*What stood here before is too long to be kept.*')).toBe(true)
-    expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(mostCharacters)
+    expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(maxBodyCharacters)
   })
 
   it('of a word under an issue is short', () => {
-    const word = writeWord('It has recovered.', [...saying('done'), table(5000, 'x')], 'From here.', keep)
+    const word = writeIssueComment('It has recovered.', [...saying('done'), table(5000, 'x')], 'From here.', keep)
     expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom here.\n')
   })
 })
@@ -117,7 +125,7 @@ describe('hostile text', () => {
         ]
         const body = write(saying('new'), write(blocks))
         const again = write(blocks, body)
-        for (const text of [body, again, writeWord('Now.', blocks, 'From here.', keep)]) {
+        for (const text of [body, again, writeIssueComment('Now.', blocks, 'From here.', keep)]) {
           expect([...kindsIn(text)].filter((kind) => !allowed.includes(kind) && kind !== 'emphasis')).toEqual([])
           expect(foreignHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
         }

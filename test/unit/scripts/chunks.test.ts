@@ -10,7 +10,7 @@ const root = new URL('../../..', import.meta.url).pathname
 describe('the files that the bundle is cut into', () => {
   it.each([
     ["const { plan } = await import('./provisioning/plan.js')", 'webpackChunkName: "on-demand"'],
-    ["(await import('../../github/tell.js')).tellGitHub", 'webpackChunkName: "on-demand"'],
+    ["(await import('../../github/notify.js')).notify", 'webpackChunkName: "on-demand"'],
     ["const { diffLines } = await import('diff')", 'webpackChunkName: "on-demand"'],
     ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
   ])('%s', (text, comment) => {

@@ -1,17 +1,20 @@
-// Runs the built action as a step of a workflow that tells GitHub what came of it.
+// Runs the built action as a step of a workflow that keeps a comment or an issue on GitHub.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type GitHubServer, token } from './github-server.ts'
+import { pullRequestEvent, runnerEnvironment } from './notify.ts'
 import { type ActionOptions, type RanAction, runAction } from './run.ts'
-import { pullRequestEvent, runnerEnvironment } from './tell.ts'
 
-export interface ToldOptions extends ActionOptions {
+export interface GitHubStepOptions extends ActionOptions {
   /** The event's payload; a pull request from the repository itself unless said otherwise. */
   readonly event?: unknown
 }
 
-export async function runTold(github: GitHubServer, { event = pullRequestEvent(12), ...options }: ToldOptions): Promise<RanAction> {
+export async function runGitHubStep(
+  github: GitHubServer,
+  { event = pullRequestEvent(12), ...options }: GitHubStepOptions,
+): Promise<RanAction> {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-event-'))
   try {
     await writeFile(join(directory, 'event.json'), JSON.stringify(event))

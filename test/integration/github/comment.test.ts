@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
 import { useGitHub } from '../../support/github-server.ts'
 import { bot, chatter, stranger } from '../../support/github-store.ts'
-import { newsOf, pullRequestEvent, startMs, type TellOptions, tell } from '../../support/tell.ts'
+import { type NotifyCase, notificationOf, notifyGitHub, pullRequestEvent, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 
-const always = (options: TellOptions = {}) => tell(github(), { comment: 'always', ...options })
+const always = (options: NotifyCase = {}) => notifyGitHub(github(), { comment: 'always', ...options })
 
 const own = () => github().store.comments.filter(({ user }) => user.id === bot.id)
 const writes = () =>
@@ -17,7 +17,9 @@ const writes = () =>
 describe('the comment', () => {
   it('is written once, and updated in place by every later run', async () => {
     expect((await always()).notes).toEqual(['comment: written on #12'])
-    expect((await always({ news: newsOf('pass', { atMs: startMs + 1000 }), laterMs: 1000 })).notes).toEqual(['comment: updated on #12'])
+    expect((await always({ notification: notificationOf('pass', { atMs: startMs + 1000 }), laterMs: 1000 })).notes).toEqual([
+      'comment: updated on #12',
+    ])
     expect(own()).toHaveLength(1)
     expect(own()[0]?.body).toContain('### ✅ The cost')
     expect(writes()).toEqual(['POST /repos/acme/shop/issues/12/comments', 'PATCH /repos/acme/shop/issues/comments/100'])
@@ -35,7 +37,7 @@ describe('the comment', () => {
     const [comment] = github().store.comments
     github().store.comments = [...chatter(650), ...(comment ? [comment] : []), ...chatter(200)]
     github().arrived.length = 0
-    await always({ news: newsOf('pass') })
+    await always({ notification: notificationOf('pass') })
     expect(own()).toHaveLength(1)
     expect(writes()).toEqual(['PATCH /repos/acme/shop/issues/comments/100'])
     expect(github().calls()).toContain('GET /repos/acme/shop/issues/12/comments?page=7&per_page=100')
@@ -61,8 +63,8 @@ describe('the comment', () => {
 
   it('of one label is not that of another', async () => {
     await always({ label: 'cost' })
-    await always({ label: 'backups', news: newsOf('pass', { text: 'The backups' }) })
-    await always({ label: 'cost', news: newsOf('warn') })
+    await always({ label: 'backups', notification: notificationOf('pass', { text: 'The backups' }) })
+    await always({ label: 'cost', notification: notificationOf('warn') })
     expect(own().map(({ body }) => /### (.*)/.exec(body)?.[1])).toEqual(['⚠️ The cost', '✅ The backups'])
   })
 
@@ -74,7 +76,7 @@ describe('the comment', () => {
       { env: { GITHUB_ACTION: 'daily' } },
       { env: { GITHUB_WORKFLOW: 'other' } },
       { target: 'c0ffee00-0000-4000-8000-0000000000c2' },
-      { news: newsOf('fail', { operation: 'get-backup' }) },
+      { notification: notificationOf('fail', { operation: 'get-backup' }) },
     ]
     for (const job of jobs) await always({ label: undefined, ...job })
     for (const job of jobs) await always({ label: undefined, ...job })
@@ -109,16 +111,16 @@ describe('the comment', () => {
     expect(own()).toHaveLength(1)
   })
 
-  it('of a run that looked later is left alone by a slower one', async () => {
-    await always({ news: newsOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
-    const { notes } = await always({ news: newsOf('pass'), laterMs: 90_000 })
-    expect(notes).toEqual(['comment: #12 has one of a run that looked later, which stays'])
+  it('of a run that started later is left alone by a slower one', async () => {
+    await always({ notification: notificationOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
+    const { notes } = await always({ notification: notificationOf('pass'), laterMs: 90_000 })
+    expect(notes).toEqual(['comment: #12 has one of a run that started later, which stays'])
     expect(own()[0]?.body).toContain('### ❌')
   })
 
   it('with a date far ahead, from a runner whose clock is wrong, does not stay for ever', async () => {
-    await always({ news: newsOf('fail', { atMs: startMs + 3_600_000 }) })
-    await always({ news: newsOf('pass') })
+    await always({ notification: notificationOf('fail', { atMs: startMs + 3_600_000 }) })
+    await always({ notification: notificationOf('pass') })
     expect(own()[0]?.body).toContain('### ✅')
   })
 })
@@ -132,21 +134,21 @@ describe('a comment is wanted', () => {
   ] as const)('%s: for %s', async (comment, wanted) => {
     for (const status of statuses) {
       github().store.comments = []
-      await tell(github(), { comment, news: newsOf(status) })
+      await notifyGitHub(github(), { comment, notification: notificationOf(status) })
       expect(own(), status).toHaveLength((wanted as readonly string[]).includes(status) ? 1 : 0)
     }
   })
 
   it('with changes, also for a pass that changes something', async () => {
-    await tell(github(), { comment: 'changes', news: newsOf('pass', { hasChanges: true }) })
+    await notifyGitHub(github(), { comment: 'changes', notification: notificationOf('pass', { hasChanges: true }) })
     expect(own()).toHaveLength(1)
   })
 
   it.each(['changes', 'on-failure'] as const)(
     'with %s, and what it says is kept true when there is nothing to say any more',
     async (comment) => {
-      await tell(github(), { comment, news: newsOf('fail') })
-      await tell(github(), { comment, news: newsOf('pass') })
+      await notifyGitHub(github(), { comment, notification: notificationOf('fail') })
+      await notifyGitHub(github(), { comment, notification: notificationOf('pass') })
       expect(own()).toHaveLength(1)
       expect(own()[0]?.body).toContain('### ✅')
     },
@@ -177,8 +179,8 @@ describe('the pull request', () => {
   })
 
   it('is nobody, without a notice, for a commit that no open one ends in', async () => {
-    const { lost, notes } = await always({ event: {}, env: { GITHUB_SHA: 'e'.repeat(40) } })
-    expect(lost).toEqual([])
+    const { failures, notes } = await always({ event: {}, env: { GITHUB_SHA: 'e'.repeat(40) } })
+    expect(failures).toEqual([])
     expect(notes).toEqual(['comment: none written, no open pull request has this commit as its newest; pr-number names one'])
     expect(writes()).toEqual([])
   })

@@ -3,17 +3,17 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
+import { type GitHubStepOptions, runGitHubStep } from '../../support/github-step.ts'
 import { chatter } from '../../support/github-store.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { pullRequestEvent } from '../../support/notify.ts'
 import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run.ts'
-import { pullRequestEvent } from '../../support/tell.ts'
-import { runTold, type ToldOptions } from '../../support/told.ts'
 
 const emulator = useEmulator()
 const github = useGitHub()
 
-const gate = (inputs: Readonly<Record<string, string>>, more: Omit<ToldOptions, 'inputs'> = {}): Promise<RanAction> =>
-  runTold(github(), {
+const gate = (inputs: Readonly<Record<string, string>>, more: Omit<GitHubStepOptions, 'inputs'> = {}): Promise<RanAction> =>
+  runGitHubStep(github(), {
     inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days', ...inputs },
     secrets,
     ...more,
@@ -23,16 +23,16 @@ const comments = () => github().store.comments
 const issues = () => github().store.issues
 
 afterEach(() => {
-  // Whatever was told, no secret was told with it.
+  // No secret is in anything that was sent.
   expectNoSecret(JSON.stringify(github().arrived.map(({ call, body }) => [call, body])), [token, ...secrets])
 })
 
 describe('a failing cost gate on a pull request', () => {
-  const tells = { comment: 'always', issue: 'on-failure', 'comment-label': 'cost' }
+  const both = { comment: 'always', issue: 'on-failure', 'comment-label': 'cost' }
 
   it('leaves one comment and one issue when it runs twice, and says so when it has recovered', async () => {
     for (const _ of [1, 2]) {
-      const failed = await gate({ ...tells, budget: '0' })
+      const failed = await gate({ ...both, budget: '0' })
       expect(failed.exitCode).toBe(1)
       expect(commandsOf(failed)).toEqual(['error'])
     }
@@ -40,7 +40,7 @@ describe('a failing cost gate on a pull request', () => {
     expect(comments()[0]?.body).toMatch(/### ❌ .*above the budget/)
     expect(issues()).toMatchObject([{ title: 'Watchkeeper: cost fails', state: 'open', labels: ['watchkeeper'] }])
 
-    const passed = await gate({ ...tells, budget: '100000' })
+    const passed = await gate({ ...both, budget: '100000' })
     expect(passed.exitCode).toBe(0)
     expect(commandsOf(passed)).toEqual([])
     expect(comments().map(({ on }) => on)).toEqual([12, 101])
@@ -53,7 +53,7 @@ describe('a failing cost gate on a pull request', () => {
     const inputs = { budget: '0', 'from-date': '2026-01-01', 'to-date': '2026-01-03' }
     const quiet = await gate(inputs)
     github().store.may = { comments: false, issues: false, labels: false }
-    const refused = await gate({ ...inputs, ...tells })
+    const refused = await gate({ ...inputs, ...both })
     expect(refused.exitCode).toBe(quiet.exitCode)
     const verdict = ({ outputs }: RanAction) => ['status', 'failure-reason', 'grand-total-credits'].map((name) => outputs.get(name))
     expect(verdict(refused)).toEqual(verdict(quiet))
@@ -84,9 +84,9 @@ describe('a failing cost gate on a pull request', () => {
   })
 
   it('finds its comment in a thread of seven pages', async () => {
-    await gate({ ...tells, issue: 'off', budget: '0' })
+    await gate({ ...both, issue: 'off', budget: '0' })
     github().store.comments = [...chatter(640), ...comments()]
-    await gate({ ...tells, issue: 'off', budget: '100000' })
+    await gate({ ...both, issue: 'off', budget: '100000' })
     expect(comments()).toHaveLength(641)
     expect(comments().at(-1)?.body).toContain('### ✅')
   })
@@ -105,7 +105,7 @@ describe('two jobs', () => {
   it('of a matrix have labels of their own by what they look at', async () => {
     const services = ['c0ffee00-0000-4000-8000-0000000000c1', 'c0ffee00-0000-4000-8000-0000000000c2']
     for (const service of services) {
-      await runTold(github(), {
+      await runGitHubStep(github(), {
         inputs: { ...inputsFor(emulator()), operation: 'list-sources', 'service-id': service, comment: 'always' },
       })
     }
@@ -114,7 +114,7 @@ describe('two jobs', () => {
 })
 
 describe('what could not be done', () => {
-  it('is told as well, and closes no issue', async () => {
+  it('updates the issue as well, and does not close it', async () => {
     await gate({ issue: 'on-failure', budget: '0' })
     const ran = await gate({ issue: 'on-failure', budget: 'lots' })
     expect(ran.exitCode).toBe(1)
@@ -123,7 +123,7 @@ describe('what could not be done', () => {
     expect(issues()[0]?.body).toContain('### 🛑 `usage-cost` could not be done')
   })
 
-  it('is not told under a label that nobody would find again', async () => {
+  it('is not written under a label that would never be updated', async () => {
     const inputs = { operation: 'list-sources', 'service-id': 'nonsense', comment: 'always', issue: 'on-failure' }
     const ran = await gate(inputs)
     expect(commandsOf(ran)).toEqual(['error', 'notice'])
@@ -140,7 +140,7 @@ describe('words of others stay words', () => {
     if (service === undefined || dashboard === undefined) throw new Error('the shop has changed')
     const values = hostile.filter(({ id }) => !id.startsWith('size')).map(({ value }) => value.toWellFormed())
     service.dashboards = values.map((name, i) => ({ ...dashboard, id: i.toString(16).padStart(24, '0'), name, tags: [name] }))
-    const ran = await runTold(github(), { inputs: { ...inputsFor(emulator()), operation: 'list-dashboards', comment: 'always' } })
+    const ran = await runGitHubStep(github(), { inputs: { ...inputsFor(emulator()), operation: 'list-dashboards', comment: 'always' } })
     expect(commandsOf(ran)).toEqual([])
     const body = comments()[0]?.body ?? ''
     expect(body.length).toBeLessThanOrEqual(65_536)
@@ -167,7 +167,7 @@ it('the token is masked before anything is printed', async () => {
   expect(lines).toContain(`::add-mask::${token}`)
 })
 
-it('what GitHub was asked and told stands in a fold of the log', async () => {
+it('folds the notes about GitHub in the log', async () => {
   github().addFault({ on: 'GET', effect: { kind: 'answer', status: 502 } })
   const ran = await gate({ comment: 'always', budget: '100000' })
   expect(ran.stdout).toMatch(/\n::group::GitHub\nTrying again in .*\ncomment: written on #12\n::endgroup::\n/)
@@ -205,7 +205,7 @@ describe('a signal while GitHub hangs', () => {
   })
 })
 
-it('a run that was cancelled before it came to its end tells nothing', async () => {
+it('writes nothing when the run was cancelled before it ended', async () => {
   emulator().addFault({ effect: { kind: 'delay', ms: 500 } })
   const ran = await gate(
     { comment: 'always', issue: 'on-failure', budget: '0' },
@@ -233,4 +233,19 @@ it('the command line says that it writes neither', async () => {
   expect(ran.exitCode).toBe(0)
   expect(ran.stderr).toBe('warning: comment and issue: only the action writes to GitHub, the command line does not\n')
   expect(github().arrived).toEqual([])
+})
+
+it('comments on a plan that only adopts existing objects', async () => {
+  const board = { name: 'By hand', tiles: [{ name: 'T', x: 0, y: 0, w: 6, h: 4, config: { displayType: 'markdown', markdown: 'Hi' } }] }
+  const run = (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>) =>
+    runGitHubStep(github(), { inputs: { ...inputsFor(emulator()), ...inputs }, secrets, files })
+  const made = await run({ operation: 'create-dashboard', 'dashboard-file': 'b.json' }, { 'b.json': JSON.stringify(board) })
+  expect(made.exitCode).toBe(0)
+  const planned = await run(
+    { operation: 'plan', project: 'shop/main', files: 'a.json', comment: 'changes' },
+    { 'a.json': JSON.stringify({ dashboards: { hand: { ...board, adopt: true } } }) },
+  )
+  expect(planned.outputs.get('changed')).toBe('false')
+  expect(comments()).toHaveLength(1)
+  expect(comments()[0]?.body).toContain('No changes: the service is as the files say, and apply takes over 1 object')
 })

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
 import { useGitHub } from '../../support/github-server.ts'
 import { bot, chatter, type StoredIssue, stranger } from '../../support/github-store.ts'
-import { newsOf, startMs, type TellOptions, tell } from '../../support/tell.ts'
+import { type NotifyCase, notificationOf, notifyGitHub, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 
-const onFailure = (options: TellOptions = {}) => tell(github(), { issue: 'on-failure', ...options })
+const onFailure = (options: NotifyCase = {}) => notifyGitHub(github(), { issue: 'on-failure', ...options })
 
 const issues = () => github().store.issues
 const words = () => github().store.comments.map(({ body }) => body)
@@ -36,44 +36,44 @@ describe('the issue', () => {
   })
 
   it.each(['pass', 'warn'] as const)('is not opened for a %s', async (status) => {
-    expect((await onFailure({ news: newsOf(status) })).notes).toEqual([])
+    expect((await onFailure({ notification: notificationOf(status) })).notes).toEqual([])
     expect(writes()).toEqual([])
     expect(issues()).toEqual([])
   })
 
   it('is not opened for a failure that is only a warning, nor closed by one', async () => {
-    const tolerated = newsOf('warn', { hasFailed: true })
-    await onFailure({ news: tolerated })
+    const tolerated = notificationOf('warn', { hasFailed: true })
+    await onFailure({ notification: tolerated })
     expect(issues()).toEqual([])
     await onFailure()
-    await onFailure({ news: tolerated })
+    await onFailure({ notification: tolerated })
     expect(issues().map(({ state }) => state)).toEqual(['open'])
     expect(issues()[0]?.body).toContain('### ⚠️')
   })
 
   it('keeps up with the figures without a word, and says so when it fails for another reason', async () => {
-    await onFailure({ news: newsOf('fail', { text: 'above the budget by 3.5' }) })
-    await onFailure({ news: newsOf('fail', { text: 'above the budget by 12.25' }) })
+    await onFailure({ notification: notificationOf('fail', { text: 'above the budget by 3.5' }) })
+    await onFailure({ notification: notificationOf('fail', { text: 'above the budget by 12.25' }) })
     expect(issues()[0]?.body).toContain('### ❌ above the budget by 12.25')
     expect(words()).toEqual([])
-    await onFailure({ news: newsOf('error', { text: 'the API answered 503' }) })
+    await onFailure({ notification: notificationOf('error', { text: 'the API answered 503' }) })
     expect(words()).toHaveLength(1)
     expect(words()[0]).toMatch(/^It fails for another reason now\.\n\n### 🛑 the API answered 503\n/)
   })
 
   it.each(['pass', 'warn'] as const)('is closed on recovery, with a word: %s', async (status) => {
     await onFailure()
-    expect((await onFailure({ news: newsOf(status) })).notes).toEqual(['issue: closed #100'])
+    expect((await onFailure({ notification: notificationOf(status) })).notes).toEqual(['issue: closed #100'])
     expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
     expect(words()).toHaveLength(1)
     expect(words()[0]).toMatch(/^It has recovered\.\n\n### (?:✅|⚠️) The cost\n/)
-    expect((await onFailure({ news: newsOf('pass') })).notes).toEqual([])
+    expect((await onFailure({ notification: notificationOf('pass') })).notes).toEqual([])
     expect(words()).toHaveLength(1)
   })
 
   it('is a new one for a failure after a recovery', async () => {
     await onFailure()
-    await onFailure({ news: newsOf('pass') })
+    await onFailure({ notification: notificationOf('pass') })
     await onFailure()
     expect(issues().map(({ state }) => state)).toEqual(['closed', 'open'])
   })
@@ -81,7 +81,7 @@ describe('the issue', () => {
   it('of one label is not that of another', async () => {
     await onFailure({ label: 'cost' })
     await onFailure({ label: 'backups' })
-    await onFailure({ label: 'backups', news: newsOf('pass') })
+    await onFailure({ label: 'backups', notification: notificationOf('pass') })
     expect(issues().map(({ title, state }) => [title, state])).toEqual([
       ['Watchkeeper: cost fails', 'open'],
       ['Watchkeeper: backups fails', 'closed'],
@@ -107,9 +107,9 @@ describe('the issue', () => {
   })
 
   it('that a slower run knows less of is left alone', async () => {
-    await onFailure({ news: newsOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
-    expect((await onFailure({ news: newsOf('pass'), laterMs: 90_000 })).notes).toEqual([
-      'issue: a run that looked later has told #100, which stays',
+    await onFailure({ notification: notificationOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
+    expect((await onFailure({ notification: notificationOf('pass'), laterMs: 90_000 })).notes).toEqual([
+      'issue: a run that started later has updated #100, which stays',
     ])
     expect(issues()[0]?.state).toBe('open')
   })
@@ -120,7 +120,7 @@ describe('the issue', () => {
     await onFailure()
     expect(issues()).toHaveLength(1)
     github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: (store) => void store.issues.splice(0) } })
-    expect(await onFailure({ news: newsOf('pass') })).toMatchObject({ lost: [] })
+    expect(await onFailure({ notification: notificationOf('pass') })).toMatchObject({ failures: [] })
     expect(words()).toEqual([])
   })
 })
@@ -135,7 +135,7 @@ describe('an issue that is not ours is never touched', () => {
   ])('%s', async (_, issue) => {
     const before = { ...issue }
     github().store.issues = [issue]
-    await onFailure({ news: newsOf('pass') })
+    await onFailure({ notification: notificationOf('pass') })
     expect(github().store.issues).toEqual([before])
     await onFailure()
     expect(github().store.issues[0]).toEqual(before)
@@ -147,7 +147,7 @@ describe('an issue that is not ours is never touched', () => {
     github().store.issues = [issue]
     const { notes } = await onFailure()
     expect(notes).toEqual(['issue: #5 is open and lost its label watchkeeper: it is left alone, and no second one opened'])
-    await onFailure({ news: newsOf('pass') })
+    await onFailure({ notification: notificationOf('pass') })
     expect(github().store.issues).toEqual([issue])
     expect(issue.state).toBe('open')
   })
@@ -155,7 +155,7 @@ describe('an issue that is not ours is never touched', () => {
   it('a pull request by the same author, with our mark and label', async () => {
     github().store.pulls = [{ number: 12, state: 'open', commits: [], body: markerOf('issue', 'cost') }]
     await onFailure()
-    await onFailure({ news: newsOf('pass') })
+    await onFailure({ notification: notificationOf('pass') })
     expect(writes().filter((call) => call.includes('/issues/12'))).toEqual([])
     expect(issues()).toHaveLength(1)
   })
@@ -177,7 +177,7 @@ describe('two issues for one label', () => {
 
   it('are both closed on recovery', async () => {
     github().store.issues = [stored({ number: 5 }), stored({ number: 9 })]
-    await onFailure({ news: newsOf('pass') })
+    await onFailure({ notification: notificationOf('pass') })
     expect(issues().map(({ state, stateReason }) => [state, stateReason])).toEqual([
       ['closed', 'completed'],
       ['closed', 'not_planned'],
@@ -195,8 +195,8 @@ it('a token that may not set labels opens one issue, says so, and opens no secon
 
 it('comment and issue of one run share nothing but the label', async () => {
   github().store.comments = chatter(1)
-  const { lost } = await onFailure({ comment: 'always' })
-  expect(lost).toEqual([])
+  const { failures } = await onFailure({ comment: 'always' })
+  expect(failures).toEqual([])
   expect(github().store.comments).toHaveLength(2)
   expect(issues()).toHaveLength(1)
   expect(github().arrived.filter(({ call }) => call.endsWith('/graphql'))).toHaveLength(1)

@@ -1,18 +1,18 @@
-// Tells a fake GitHub what came of a run, in this process and on a clock that never waits.
+// Notifies a fake GitHub in this process, on a clock that never waits.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRedact } from '../../src/core/secrets.ts'
 import type { Limits } from '../../src/github/client.ts'
-import type { News } from '../../src/github/context.ts'
-import { tellGitHub, type Wish } from '../../src/github/notify.ts'
+import type { Notification } from '../../src/github/notification.ts'
+import { type NotifyOptions, notify } from '../../src/github/notify.ts'
 import { type Block, ours, type Status, say } from '../../src/report/blocks.ts'
 import { type GitHubServer, token } from './github-server.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
-export function newsOf(status: Status, more: Partial<News> & { readonly text?: string } = {}): News {
+export function notificationOf(status: Status, more: Partial<Notification> & { readonly text?: string } = {}): Notification {
   const { text = 'The cost', ...rest } = more
   const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${ours(text)}` }]
   const reason = status === 'pass' ? '' : text
@@ -28,8 +28,8 @@ export function newsOf(status: Status, more: Partial<News> & { readonly text?: s
   }
 }
 
-export interface TellOptions extends Partial<Omit<Wish, 'news'>> {
-  readonly news?: News
+export interface NotifyCase extends Partial<Omit<NotifyOptions, 'notification'>> {
+  readonly notification?: Notification
   readonly env?: Readonly<Record<string, string>>
   /** The event's payload; a pull request from the repository itself unless said otherwise. */
   readonly event?: unknown
@@ -41,8 +41,8 @@ export interface TellOptions extends Partial<Omit<Wish, 'news'>> {
   readonly laterMs?: number
 }
 
-export interface Told {
-  readonly lost: readonly string[]
+export interface Notified {
+  readonly failures: readonly string[]
   readonly notes: readonly string[]
   readonly waitedMs: number
 }
@@ -51,7 +51,7 @@ export const pullRequestEvent = (number: number, fullName = 'acme/shop') => ({
   pull_request: { number, head: { sha: 'a'.repeat(40), repo: { full_name: fullName } } },
 })
 
-export async function tell(github: GitHubServer, options: TellOptions = {}): Promise<Told> {
+export async function notifyGitHub(github: GitHubServer, options: NotifyCase = {}): Promise<Notified> {
   const {
     env = {},
     event = pullRequestEvent(12),
@@ -59,16 +59,16 @@ export async function tell(github: GitHubServer, options: TellOptions = {}): Pro
     stop = new AbortController().signal,
     abort = stop,
     laterMs = 0,
-    ...wish
+    ...overrides
   } = options
-  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-tell-'))
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-notify-'))
   const clock = createVirtualClock(startMs + laterMs)
   const notes: string[] = []
   try {
     await writeFile(join(directory, 'event.json'), JSON.stringify(event))
-    const lost = await tellGitHub(
+    const failures = await notify(
       {
-        news: newsOf('fail'),
+        notification: notificationOf('fail'),
         comment: 'off',
         issue: 'off',
         label: 'cost',
@@ -76,13 +76,13 @@ export async function tell(github: GitHubServer, options: TellOptions = {}): Pro
         prNumber: undefined,
         token,
         redact: createRedact([token]),
-        ...wish,
+        ...overrides,
       },
       { ...runnerEnvironment(github.url), GITHUB_EVENT_PATH: join(directory, 'event.json'), ...env },
       { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
       limits,
     )
-    return { lost, notes, waitedMs: clock.elapsedMs() }
+    return { failures, notes, waitedMs: clock.elapsedMs() }
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRedact } from '../../../src/core/secrets.ts'
 import { token, useGitHub } from '../../support/github-server.ts'
-import { newsOf, tell } from '../../support/tell.ts'
+import { notificationOf, notifyGitHub } from '../../support/notify.ts'
 
 const github = useGitHub()
 
@@ -18,51 +18,59 @@ describe('nothing waits for ever', () => {
   it('a hanging read ends with its own limit, and all of it with the common one', async () => {
     github().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
     const started = performance.now()
-    const { lost } = await tell(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
-    expect(lost).toHaveLength(1)
-    expect(lost[0]).toBe('comment: GitHub did not answer in time (REQUEST_TIMEOUT).')
+    const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
+    expect(failures).toHaveLength(1)
+    expect(failures[0]).toBe('comment: GitHub did not answer in time (REQUEST_TIMEOUT).')
     expect(callsTo(list)).toHaveLength(3)
     expect(performance.now() - started).toBeLessThan(3000)
   })
 
   it('a hanging write is given up, and said to be uncertain', async () => {
     github().addFault({ on: create, effect: { kind: 'hang' } })
-    const { lost } = await tell(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
-    expect(lost[0]).toContain('It may be there all the same.')
+    const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
+    expect(failures[0]).toContain('It may have been written.')
     expect(callsTo(create)).toHaveLength(1)
   })
 
   it('nothing is sent when the time for all of it is used up', async () => {
-    const { lost } = await tell(github(), { ...both, limits: { requestMs: 300, totalMs: 0 } })
-    expect(lost).toEqual(['comment: the time for comments and issues is used up.', 'issue: the time for comments and issues is used up.'])
+    const { failures } = await notifyGitHub(github(), { ...both, limits: { requestMs: 300, totalMs: 0 } })
+    expect(failures).toEqual([
+      'comment: the time for comments and issues is used up.',
+      'issue: the time for comments and issues is used up.',
+    ])
     expect(github().arrived).toEqual([])
   })
 
   it('nothing is sent when the run is cancelled', async () => {
-    await tell(github(), { ...both, stop: AbortSignal.abort() })
+    await notifyGitHub(github(), { ...both, stop: AbortSignal.abort() })
     expect(github().arrived).toEqual([])
   })
 })
 
 it('after a first signal, what is being written comes to its end, and nothing new is begun', async () => {
-  await tell(github(), { issue: 'on-failure' })
+  await notifyGitHub(github(), { issue: 'on-failure' })
   const stop = new AbortController()
   github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: () => stop.abort() } })
-  await tell(github(), { issue: 'on-failure', news: newsOf('pass'), stop: stop.signal, abort: new AbortController().signal })
+  await notifyGitHub(github(), {
+    issue: 'on-failure',
+    notification: notificationOf('pass'),
+    stop: stop.signal,
+    abort: new AbortController().signal,
+  })
   expect(github().store.issues[0]?.state).toBe('closed')
   expect(github().store.comments).toEqual([])
 })
 
 describe('requests', () => {
   it('ask for what is there now, not for what a cache remembers', async () => {
-    await tell(github(), { comment: 'always' })
-    await tell(github(), { comment: 'always', news: newsOf('pass') })
+    await notifyGitHub(github(), { comment: 'always' })
+    await notifyGitHub(github(), { comment: 'always', notification: notificationOf('pass') })
     for (const { headers } of github().arrived) expect(headers['if-none-match']).toBeUndefined()
     expect(github().store.comments[0]?.body).toContain('✅')
   })
 
   it('say who asks, and bear the token in one header alone', async () => {
-    await tell(github(), both)
+    await notifyGitHub(github(), both)
     for (const { headers, call } of github().arrived) {
       const { authorization, ...others } = headers
       expect(authorization).toBe(`token ${token}`)
@@ -72,11 +80,11 @@ describe('requests', () => {
   })
 })
 
-it('a secret in a label or a job is told to nobody', async () => {
+it('writes no secret that a label or a job holds', async () => {
   const secret = 'c0ffee00-0000-4000-8000-00000000c0de'
   const options = { ...both, redact: createRedact([secret]), env: { GITHUB_JOB: secret } }
-  await tell(github(), { ...options, label: `x ${secret}` })
-  await tell(github(), { ...options, label: undefined })
+  await notifyGitHub(github(), { ...options, label: `x ${secret}` })
+  await notifyGitHub(github(), { ...options, label: undefined })
   expect(JSON.stringify(github().arrived.map(({ body }) => body))).not.toMatch(/c0ffee00|c0de/)
   expect(github().store.issues).toHaveLength(2)
 })
@@ -85,8 +93,8 @@ describe("on a GitHub of one's own", () => {
   const enterprise = useGitHub('/api/v3')
 
   it('everything goes below GITHUB_API_URL', async () => {
-    const { lost } = await tell(enterprise(), both)
-    expect(lost).toEqual([])
+    const { failures } = await notifyGitHub(enterprise(), both)
+    expect(failures).toEqual([])
     expect(enterprise().store.comments).toHaveLength(1)
     expect(enterprise().store.issues).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type GitHubFault, token, useGitHub } from '../../support/github-server.ts'
-import { newsOf, pullRequestEvent, tell } from '../../support/tell.ts'
+import { notificationOf, notifyGitHub, pullRequestEvent } from '../../support/notify.ts'
 
 const github = useGitHub()
 
@@ -20,10 +20,10 @@ const answerWith = (status: number, headers: Readonly<Record<string, string>> = 
   ...(body !== undefined && { body }),
 })
 
-describe('what is lost is said, with the permission that is missing', () => {
+describe('a failure is reported, with the permission that is missing', () => {
   it('a token that may write neither', async () => {
     github().store.may = { comments: false, issues: false, labels: false }
-    expect((await tell(github(), both)).lost).toEqual([
+    expect((await notifyGitHub(github(), both)).failures).toEqual([
       'comment: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: pull-requests: write`.',
       'issue: GitHub answered 403: Resource not accessible by integration. Give the job `permissions: issues: write`.',
     ])
@@ -31,13 +31,13 @@ describe('what is lost is said, with the permission that is missing', () => {
 
   it('a pull request from a fork', async () => {
     github().store.may.comments = false
-    expect((await tell(github(), { comment: 'always', event: pullRequestEvent(12, 'mallory/shop') })).lost).toEqual([
+    expect((await notifyGitHub(github(), { comment: 'always', event: pullRequestEvent(12, 'mallory/shop') })).failures).toEqual([
       'comment: GitHub answered 403: Resource not accessible by integration. A pull request from a fork gets a token that can only read.',
     ])
   })
 
   it('no token', async () => {
-    expect((await tell(github(), { ...both, token: undefined })).lost).toEqual([
+    expect((await notifyGitHub(github(), { ...both, token: undefined })).failures).toEqual([
       'comment: there is no github-token to write it with.',
       'issue: there is no github-token to write it with.',
     ])
@@ -45,34 +45,34 @@ describe('what is lost is said, with the permission that is missing', () => {
   })
 
   it('a token that is not valid', async () => {
-    const { lost } = await tell(github(), { comment: 'always', token: 'ghs_expired0123456789' })
-    expect(lost).toEqual(['comment: GitHub answered 401: Bad credentials. The token is not valid: see github-token.'])
+    const { failures } = await notifyGitHub(github(), { comment: 'always', token: 'ghs_expired0123456789' })
+    expect(failures).toEqual(['comment: GitHub answered 401: Bad credentials. The token is not valid: see github-token.'])
   })
 
   it('a pull request that is not there', async () => {
-    const { lost } = await tell(github(), { comment: 'always', prNumber: 404 })
-    expect(lost).toEqual([
+    const { failures } = await notifyGitHub(github(), { comment: 'always', prNumber: 404 })
+    expect(failures).toEqual([
       'comment: GitHub answered 404: Not Found. There is no such pull request, or the token may not see it. Give the job `permissions: pull-requests: write`.',
     ])
   })
 
   it('issues that are disabled', async () => {
     github().store.hasIssues = false
-    const { lost } = await tell(github(), both)
-    expect(lost).toEqual(['issue: GitHub answered 410: Issues has been disabled in this repository.'])
+    const { failures } = await notifyGitHub(github(), both)
+    expect(failures).toEqual(['issue: GitHub answered 410: Issues has been disabled in this repository.'])
     expect(github().store.comments).toHaveLength(1)
   })
 
   it('a locked conversation, for which no permission helps', async () => {
     github().addFault({ on: create, effect: answerWith(403, {}, { message: 'Unable to create comment because issue is locked' }) })
-    const { lost } = await tell(github(), { comment: 'always' })
-    expect(lost).toEqual(['comment: GitHub answered 403: Unable to create comment because issue is locked.'])
+    const { failures } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toEqual(['comment: GitHub answered 403: Unable to create comment because issue is locked.'])
   })
 
   it('a 422, with what GitHub says of it', async () => {
     const body = { message: 'Validation Failed', errors: [{ resource: 'IssueComment', message: 'Body is nonsense' }, 'x'] }
     github().addFault({ on: create, effect: answerWith(422, {}, body) })
-    expect((await tell(github(), { comment: 'always' })).lost).toEqual([
+    expect((await notifyGitHub(github(), { comment: 'always' })).failures).toEqual([
       'comment: GitHub answered 422: Validation Failed: Body is nonsense.',
     ])
   })
@@ -85,9 +85,9 @@ describe('what is lost is said, with the permission that is missing', () => {
     ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is no proxy url'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'NODE_TLS_REJECT_UNAUTHORIZED is 0'],
   ])('%s=%s', async (name, value, reason) => {
-    const { lost } = await tell(github(), { comment: 'always', env: { [name]: value } })
-    expect(lost).toHaveLength(1)
-    expect(lost[0]).toContain(`comment: ${reason}`)
+    const { failures } = await notifyGitHub(github(), { comment: 'always', env: { [name]: value } })
+    expect(failures).toHaveLength(1)
+    expect(failures[0]).toContain(`comment: ${reason}`)
     expect(github().arrived).toEqual([])
   })
 
@@ -97,16 +97,16 @@ describe('what is lost is said, with the permission that is missing', () => {
     ['a redirect', answerWith(301, { location: 'https://evil.example/x' }), 'a redirect to https://evil.example, which is not followed.'],
   ])('%s for an answer', async (_, effect, words) => {
     github().addFault({ on: list, effect })
-    const { lost } = await tell(github(), { comment: 'always' })
-    expect(lost).toHaveLength(1)
-    expect(lost[0]).toContain(words)
+    const { failures } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toHaveLength(1)
+    expect(failures[0]).toContain(words)
     expect(callsTo(create)).toEqual([])
   })
 
   it('a token that GitHub repeats is not', async () => {
     github().addFault({ on: list, effect: answerWith(400, {}, { message: `bad token ${token}` }) })
-    const { lost } = await tell(github(), { comment: 'always' })
-    expect(lost).toEqual(['comment: GitHub answered 400: bad token ***.'])
+    const { failures } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toEqual(['comment: GitHub answered 400: bad token ***.'])
   })
 })
 
@@ -119,7 +119,7 @@ describe('reads are tried again', () => {
     ['a primary rate limit', answerWith(429)],
   ])('after %s', async (_, effect) => {
     github().addFault({ on: list, times: 2, effect })
-    expect((await tell(github(), { comment: 'always' })).lost).toEqual([])
+    expect((await notifyGitHub(github(), { comment: 'always' })).failures).toEqual([])
     expect(callsTo(list)).toHaveLength(3)
     expect(github().store.comments).toHaveLength(1)
   })
@@ -130,8 +130,8 @@ describe('reads are tried again', () => {
   ])('after a secondary rate limit with %s, as late as GitHub asks', async (_, status) => {
     const body = { message: 'You have exceeded a secondary rate limit.' }
     github().addFault({ on: list, effect: answerWith(status, { 'retry-after': '7' }, body) })
-    const { lost, waitedMs, notes } = await tell(github(), { comment: 'always' })
-    expect(lost).toEqual([])
+    const { failures, waitedMs, notes } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toEqual([])
     expect(waitedMs).toBe(7000)
     expect(notes[0]).toBe(`Trying again in 7.0 s (attempt 1 of 3): GitHub answered ${status}: You have exceeded a secondary rate limit`)
   })
@@ -139,57 +139,57 @@ describe('reads are tried again', () => {
   it('after a spent budget, when the window that GitHub names is over', async () => {
     const reset = String(Date.parse('2026-03-31T12:00:20Z') / 1000)
     github().addFault({ on: list, effect: answerWith(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }) })
-    const { lost, waitedMs } = await tell(github(), { comment: 'always' })
-    expect(lost).toEqual([])
+    const { failures, waitedMs } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toEqual([])
     expect(waitedMs).toBe(20_000)
   })
 
   it('three times at most', async () => {
     github().addFault({ on: list, times: 9, effect: answerWith(500) })
-    expect((await tell(github(), { comment: 'always' })).lost).toEqual(['comment: GitHub answered 500: It broke.'])
+    expect((await notifyGitHub(github(), { comment: 'always' })).failures).toEqual(['comment: GitHub answered 500: It broke.'])
     expect(callsTo(list)).toHaveLength(3)
     expect(callsTo(create)).toEqual([])
   })
 
   it('not when the wait is longer than all of this may take', async () => {
     github().addFault({ on: list, effect: answerWith(403, { 'retry-after': '600' }) })
-    const { lost, waitedMs } = await tell(github(), { comment: 'always' })
-    expect(lost).toEqual(['comment: GitHub answered 403: It broke. It is a rate limit, and asks to wait 600 s.'])
+    const { failures, waitedMs } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures).toEqual(['comment: GitHub answered 403: It broke. It is a rate limit, and asks to wait 600 s.'])
     expect(waitedMs).toBe(0)
     expect(callsTo(list)).toHaveLength(1)
   })
 
   it('also the question whom the token belongs to', async () => {
     github().addFault({ on: 'POST /graphql', effect: answerWith(502) })
-    expect((await tell(github(), { comment: 'always' })).lost).toEqual([])
+    expect((await notifyGitHub(github(), { comment: 'always' })).failures).toEqual([])
   })
 })
 
 describe('writes are sent once', () => {
   it.each<[string, GitHubFault['effect'], string]>([
-    ['502', answerWith(502), 'GitHub answered 502: It broke. It may be there all the same.'],
-    ['a connection that breaks', { kind: 'reset' }, 'It may be there all the same.'],
+    ['502', answerWith(502), 'GitHub answered 502: It broke. It may have been written.'],
+    ['a connection that breaks', { kind: 'reset' }, 'It may have been written.'],
     ['a secondary rate limit', answerWith(403, { 'retry-after': '1' }), 'It is a rate limit, and asks to wait 1 s.'],
   ])('after %s', async (_, effect, words) => {
     github().addFault({ on: create, effect })
-    const { lost } = await tell(github(), { comment: 'always' })
-    expect(lost[0]).toContain(words)
+    const { failures } = await notifyGitHub(github(), { comment: 'always' })
+    expect(failures[0]).toContain(words)
     expect(callsTo(create)).toHaveLength(1)
   })
 
   it('and what was written although the answer was lost is found by the next run', async () => {
     for (const on of [create, 'POST /repos/acme/shop/issues']) github().addFault({ on, afterwards: true, effect: answerWith(502) })
-    expect((await tell(github(), both)).lost).toHaveLength(2)
-    expect((await tell(github(), both)).lost).toEqual([])
+    expect((await notifyGitHub(github(), both)).failures).toHaveLength(2)
+    expect((await notifyGitHub(github(), both)).failures).toEqual([])
     expect(github().store.comments).toHaveLength(1)
     expect(github().store.issues).toHaveLength(1)
   })
 
   it('a word of recovery that was lost is not said again', async () => {
-    await tell(github(), { issue: 'on-failure' })
+    await notifyGitHub(github(), { issue: 'on-failure' })
     github().addFault({ on: 'POST /repos/acme/shop/issues/100/comments', effect: answerWith(502) })
-    expect((await tell(github(), { issue: 'on-failure', news: newsOf('pass') })).lost).toHaveLength(1)
-    await tell(github(), { issue: 'on-failure', news: newsOf('pass') })
+    expect((await notifyGitHub(github(), { issue: 'on-failure', notification: notificationOf('pass') })).failures).toHaveLength(1)
+    await notifyGitHub(github(), { issue: 'on-failure', notification: notificationOf('pass') })
     expect(github().store.issues[0]?.state).toBe('closed')
     expect(callsTo('POST /repos/acme/shop/issues/100/comments')).toHaveLength(1)
   })
