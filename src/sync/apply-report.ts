@@ -3,11 +3,11 @@
 import type { Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
-import { isDone, type Outcome, type OutcomeKind, type Stop } from './apply-state.ts'
+import { isSuccess, type Outcome, type OutcomeKind, type StopReason } from './apply-state.ts'
 import { judgeDiagnostics } from './plan.ts'
 import { nouns, objectBlocks, type PlannedObject, type PlanResult } from './plan-report.ts'
 
-type Applied = PlanResult & { readonly stopped?: Stop | undefined }
+type Applied = PlanResult & { readonly stopped?: StopReason | undefined }
 
 /** In the order in which people want to know. */
 const order: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped', 'created', 'updated', 'replaced', 'deleted', 'adopted']
@@ -38,7 +38,7 @@ export function judgeApply(result: Applied): Verdict {
       ? [say`${counted(unknown.length, 'object')} may exist, because the server gave no answer: run apply again`]
       : []),
     ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
-    ...(result.stopped === undefined ? [] : [say`stopped because ${ours(result.stopped.words)}`]),
+    ...(result.stopped === undefined ? [] : [say`stopped because ${ours(result.stopped.message)}`]),
   ]
   return {
     status: 'error',
@@ -72,7 +72,7 @@ function exitFor(result: Applied): Pick<Verdict, 'exit'> {
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   const what = say`${ours(kind)} ${ours(nouns[change.section] ?? '')} ${change.key || change.name}`
-  return isDone({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
+  return isSuccess({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
 }
 
 export function applyBlocks(result: Applied): readonly Block[] {

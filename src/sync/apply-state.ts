@@ -9,47 +9,51 @@ import { type Action, type Change, type FieldChange, Pending } from './change.ts
 export type OnError = 'continue' | 'stop'
 
 /** Failures in a row after which the API itself is what fails. */
-export const mostInARow = 5
+export const maxConsecutiveFailures = 5
 
 /** `denied`, `unreachable`, `no-time` and `cancelled`: every other request would end the same way. */
-export const stopKinds = ['denied', 'unreachable', 'no-time', 'cancelled', 'failing', 'on-error'] as const
+export const stopReasons = ['denied', 'unreachable', 'no-time', 'cancelled', 'failing', 'on-error'] as const
 
 /** Why nothing more is sent. */
-export interface Stop {
-  readonly kind: (typeof stopKinds)[number]
-  readonly words: string
+export interface StopReason {
+  readonly kind: (typeof stopReasons)[number]
+  readonly message: string
 }
 
-export const cancelled: Stop = { kind: 'cancelled', words: 'the run was cancelled' }
+export const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was cancelled' }
 
-const hopeless: Readonly<Partial<Record<ErrorKind, Stop>>> = {
-  authentication: { kind: 'denied', words: 'the service does not accept the key' },
-  permission: { kind: 'denied', words: 'the key lacks a permission' },
-  'not-served': { kind: 'unreachable', words: 'the url does not serve the API' },
-  tls: { kind: 'unreachable', words: 'the certificate is not trusted' },
-  redirect: { kind: 'unreachable', words: 'the API redirects elsewhere' },
-  deadline: { kind: 'no-time', words: 'the time for the whole operation is over' },
-  'rate-limited': { kind: 'no-time', words: 'the rate limit leaves no time' },
-  cancelled,
+const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
+  authentication: { kind: 'denied', message: 'the service does not accept the key' },
+  permission: { kind: 'denied', message: 'the key lacks a permission' },
+  'not-served': { kind: 'unreachable', message: 'the url does not serve the API' },
+  tls: { kind: 'unreachable', message: 'the certificate is not trusted' },
+  redirect: { kind: 'unreachable', message: 'the API redirects elsewhere' },
+  deadline: { kind: 'no-time', message: 'the time for the whole operation is over' },
+  'rate-limited': { kind: 'no-time', message: 'the rate limit leaves no time' },
+  cancelled: canceledStop,
 }
 
 /** Whether not even a look at the service could succeed. */
-export const isHopeless = (stop: Stop | undefined): boolean => stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error'
+export const preventsReading = (stop: StopReason | undefined): boolean =>
+  stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error'
 
 /** Failures that say something of the API rather than of the object. */
-const unwell: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
+const apiFailures: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
 
 /** Undefined to go on. Looks at no more than the last few. */
-export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): Stop | undefined {
+export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): StopReason | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined
-  const stop = last.errorKind && hopeless[last.errorKind]
+  const stop = last.errorKind && stopsEverything[last.errorKind]
   if (stop !== undefined) return stop
   if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
-    return { kind: 'on-error', words: 'an object before it failed (on-error: stop)' }
-  const recent = outcomes.slice(-mostInARow)
-  const isFailing = recent.length === mostInARow && recent.every(({ errorKind }) => errorKind && unwell.includes(errorKind))
-  return isFailing ? { kind: 'failing', words: `the API is failing: ${mostInARow} objects in a row could not be written` } : undefined
+    return { kind: 'on-error', message: 'an object before it failed (on-error: stop)' }
+  const recent = outcomes.slice(-maxConsecutiveFailures)
+  const isFailing =
+    recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailures.includes(errorKind))
+  return isFailing
+    ? { kind: 'failing', message: `the API is failing: ${maxConsecutiveFailures} objects in a row could not be written` }
+    : undefined
 }
 
 // Owns what became of each object of a plan.
@@ -75,7 +79,7 @@ export interface Outcome {
   readonly actual?: Actual | undefined
 }
 
-export const doneKinds: Readonly<Record<Action, OutcomeKind>> = {
+export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
   create: 'created',
   update: 'updated',
   replace: 'replaced',
@@ -84,11 +88,11 @@ export const doneKinds: Readonly<Record<Action, OutcomeKind>> = {
   unchanged: 'unchanged',
 }
 
-export const isDone = ({ kind }: Pick<Outcome, 'kind'>): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
+export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
 
 /** Whether anything was written, as far as that is known. */
 export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
-  wasDeleted || (isDone({ kind }) && kind !== 'unchanged')
+  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged')
 
 export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
 
@@ -100,7 +104,7 @@ export function failed(change: Change, thrown: unknown): Outcome {
 }
 
 /** An object that was deleted to be created again. */
-export function failedAfterDelete(change: Change, { cause }: Error): Outcome {
+export function failedRecreation(change: Change, { cause }: Error): Outcome {
   const outcome = failed(change, cause)
   if (outcome.kind === 'unknown') return outcome
   return {
@@ -154,7 +158,7 @@ export function createKnownIds(): KnownIds {
 
 // Owns what became of each change so far, and with it the ids that are known and the reason to go no further.
 
-export interface LedgerOptions {
+export interface ApplyStateOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   readonly onError: OnError
@@ -162,7 +166,7 @@ export interface LedgerOptions {
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
-export interface Ledger extends Pick<KnownIds, 'resolve'> {
+export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   record(outcome: Outcome): Promise<void>
   /** Replaces what was recorded, in the light of a later look: nothing new has happened. */
   amend(outcome: Outcome): void
@@ -171,10 +175,10 @@ export interface Ledger extends Pick<KnownIds, 'resolve'> {
   outcomeOf(change: Change): Outcome | undefined
   all(): readonly Outcome[]
   /** Why nothing more is sent; undefined to go on. */
-  stopped(): Stop | undefined
+  stopped(): StopReason | undefined
 }
 
-export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledger {
+export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
   const outcomes = new Map<Change, Outcome>()
   /** In the order in which things happened. What became of each may turn out later. */
   const happened: Change[] = []
@@ -182,7 +186,7 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
 
   function amend(outcome: Outcome): void {
     outcomes.set(outcome.change, outcome)
-    if (isDone(outcome)) ids.learn(outcome)
+    if (isSuccess(outcome)) ids.learn(outcome)
   }
 
   async function record(outcome: Outcome): Promise<void> {
@@ -193,7 +197,7 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     await onProgress([...outcomes.values()])
   }
 
-  let reason: Stop | undefined
+  let reason: StopReason | undefined
   return {
     record,
     amend,
@@ -204,9 +208,9 @@ export function createLedger({ stop, onError, onProgress }: LedgerOptions): Ledg
     all: () => [...outcomes.values()],
     stopped() {
       reason ??= stop.aborted
-        ? cancelled
+        ? canceledStop
         : reasonToStop(
-            happened.slice(-mostInARow).flatMap((change) => outcomes.get(change) ?? []),
+            happened.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
             onError,
           )
       return reason

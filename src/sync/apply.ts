@@ -9,9 +9,9 @@ import { say } from '../report/blocks.ts'
 import { createKinds } from '../resources/resource-type.ts'
 import { applyPlan } from './apply-changes.ts'
 import { applyBlocks, applyWords, judgeApply, outcomeLine } from './apply-report.ts'
-import { isWritten, type Outcome, stopKinds } from './apply-state.ts'
-import { planInput } from './input.ts'
-import { isWrong, judgeDiagnostics, makePlan, type Planned, sarifFile } from './plan.ts'
+import { isWritten, type Outcome, stopReasons } from './apply-state.ts'
+import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
+import { judgeDiagnostics, sarifFile } from './plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import { describeChanges, planDetails, planFacts, planOutput, toPlanResult } from './plan-report.ts'
 
@@ -29,7 +29,7 @@ export const apply = defineOperation({
   output: planOutput.extend({ planFile: z.string().describe('The plan that was applied; empty without one.') }),
   details: planDetails.extend({
     stopped: z
-      .object({ kind: z.enum(stopKinds), words: z.string() })
+      .object({ kind: z.enum(stopReasons), message: z.string() })
       .optional()
       .describe('Why the run ended before its end.'),
     isPlanWrong: z.boolean().describe('Whether nothing was written because files or plan are wrong.'),
@@ -39,7 +39,7 @@ export const apply = defineOperation({
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context.files)
     const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
-    if (isWrong(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
+    if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     return { ...(await carryOut(planned, context, input.onError)), planFile, isPlanWrong: false }
   },
@@ -54,7 +54,7 @@ export const apply = defineOperation({
 
 type ApplyContext = Context<'write', 'service'> & { readonly api: WriteApi }
 
-async function carryOut(planned: Planned, context: ApplyContext, onError: 'continue' | 'stop') {
+async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context
   const described = await describeChanges(planned.plan)
   const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
@@ -92,7 +92,7 @@ function tryJson(text: string): unknown {
 /** Most differences that a message lists. */
 const mostListed = 8
 
-function demandSame(agreed: PlanFile, planned: Planned, { service, profile }: ApplyContext, prune: boolean): void {
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile }: ApplyContext, prune: boolean): void {
   const { organizationId, serviceId } = service
   const moved = movedSince(agreed, toPlanFile(planned.plan, createKinds(profile), { organizationId, serviceId, prune }))
   if (moved.length === 0) return

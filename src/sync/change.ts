@@ -65,7 +65,7 @@ export interface Plan {
   /** In the order in which they are applied, deletes last. */
   readonly changes: readonly Change[]
   /** Objects with this project's mark that no file declares, and that stay. */
-  readonly leftovers: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
+  readonly orphans: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
   /** What must be right before anything is written, and what is worth knowing. */
   readonly diagnostics: readonly Diagnostic[]
   /** How many objects of each kind the service had. */

@@ -13,7 +13,7 @@ export const drift = defineOperation({
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
       ? say`Nobody can tell whether there is drift`
-      : result.changed || result.leftovers.length > 0
+      : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted`
         : say`No drift: the service is as the files say`,
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, actorTable(result), ...objectBlocks(result)],
@@ -25,7 +25,7 @@ export const drift = defineOperation({
 function judgeDrift(result: PlanResult): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status === 'fail') return verdict
-  const left = result.leftovers.length
+  const left = result.orphans.length
   if (!result.changed && left === 0) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'object')} in no file`] : [])]
   return { status: 'fail', reasons }
@@ -41,7 +41,7 @@ function whoActs({ action, origin }: PlannedObject): Line {
   return say`Never applied: apply the files`
 }
 
-function actorTable({ objects, leftovers }: PlanResult): Block {
+function actorTable({ objects, orphans }: PlanResult): Block {
   const drifted = objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
     [ours(nouns[section] ?? '')],
@@ -53,7 +53,7 @@ function actorTable({ objects, leftovers }: PlanResult): Block {
     columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'What happened, and who acts' }],
     rows: [
       ...drifted.map((object) => row(object, whoActs(object))),
-      ...leftovers.map((one) => row(one, say`Only in the service: put it into the files with pull, or delete it with prune`)),
+      ...orphans.map((one) => row(one, say`Only in the service: put it into the files with pull, or delete it with prune`)),
     ],
   }
 }

@@ -6,7 +6,7 @@ import type { FoundMark } from '../resources/marker.ts'
 import type { Actual, Kind } from '../resources/resource-type.ts'
 import type { Declared } from './declarations.ts'
 
-export interface Marked {
+export interface MarkedObject {
   readonly actual: Actual
   readonly mark: FoundMark | undefined
 }
@@ -14,21 +14,21 @@ export interface Marked {
 export interface Pair {
   readonly declared: Declared
   /** Undefined for what is to be created. */
-  readonly found?: Marked | undefined
+  readonly found?: MarkedObject | undefined
   /** Why an object is taken over that does not have the ownership marker of this key: in the words of a review. */
   readonly takeover?: string | undefined
 }
 
-export interface Matching {
+export interface MatchResult {
   readonly pairs: readonly Pair[]
   /** Objects with this project's mark that no file declares. */
-  readonly leftovers: readonly Marked[]
+  readonly orphans: readonly MarkedObject[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export const matchRules = {
-  'mark-twice': 'Two objects bear one mark: two runs created them at once, or somebody copied one.',
-  'not-ours': 'An object that the files claim bears the mark of another key or project.',
+  'duplicate-marker': 'Two objects bear one mark: two runs created them at once, or somebody copied one.',
+  'owned-elsewhere': 'An object that the files claim bears the mark of another key or project.',
   'ambiguous-adoption': 'Several objects could be meant by `adopt`.',
   'missing-object': 'An id that the files give belongs to no object.',
   'same-name': 'An object of this name exists and is not taken over: a second one will be created.',
@@ -39,7 +39,7 @@ export const matchRules = {
 /** Whose objects are taken over: a project that this one was called before, or `none`, which confirms a second set. */
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
-interface Subject {
+interface MatchInput {
   readonly kind: Kind
   readonly project: string
   readonly adoptFrom?: AdoptFrom
@@ -49,10 +49,10 @@ interface Subject {
   readonly actual: readonly Actual[]
 }
 
-export const markedObjects = (kind: Kind, actual: readonly Actual[]): readonly Marked[] =>
+export const markedObjects = (kind: Kind, actual: readonly Actual[]): readonly MarkedObject[] =>
   actual.map((one) => ({ actual: one, mark: kind.markIn(kind.bodyOf(one)) }))
 
-export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, declared, actual }: Subject): Matching {
+export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, declared, actual }: MatchInput): MatchResult {
   const marked = markedObjects(kind, actual)
   const ours = marked.filter(({ mark }) => mark?.project === kind.markStyle.projectToken(project))
   const claimed = new Set(declared.map(({ key }) => kind.markStyle.token(project, key)))
@@ -76,25 +76,26 @@ export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, de
     byId: new Map(marked.map((one) => [one.actual.id, one])),
   }
   const diagnostics: Diagnostic[] = []
-  const taken = new Set<Marked>()
+  const taken = new Set<MarkedObject>()
   const pairs = declared.map((one): Pair => {
     const { complaint, ...search } = findFor(one, index)
     const { found } = search
     if (complaint !== undefined) diagnostics.push(complaint)
-    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'not-ours', `${found.actual.id} is claimed by two keys`))
+    if (found !== undefined && taken.has(found))
+      diagnostics.push(report(one, 'owned-elsewhere', `${found.actual.id} is claimed by two keys`))
     if (found !== undefined) taken.add(found)
     return { declared: one, ...search }
   })
-  return { pairs, leftovers: orphans.filter((one) => !taken.has(one)), diagnostics }
+  return { pairs, orphans: orphans.filter((one) => !taken.has(one)), diagnostics }
 }
 
 /** Objects that no file declares and that have one marker: it cannot be known which of them somebody copied. */
-export function copiesAmong(leftovers: readonly Marked[], { section, noun }: Kind): readonly Diagnostic[] {
-  return [...Map.groupBy(leftovers, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Diagnostic[] => {
+export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: Kind): readonly Diagnostic[] {
+  return [...Map.groupBy(orphans, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
     const message = `${alike.length} ${noun}s have the same marker: ${ids}; delete the marker of each copy that is to stay`
-    return [{ rule: 'mark-twice', severity: 'error', location: { file: section }, message }]
+    return [{ rule: 'duplicate-marker', severity: 'error', location: { file: section }, message }]
   })
 }
 
@@ -107,16 +108,16 @@ interface Index {
   readonly adoptFrom: AdoptFrom
   readonly ownsAnything: boolean
   /** Of all projects. */
-  readonly byToken: ReadonlyMap<string, readonly Marked[]>
-  readonly freeByName: ReadonlyMap<string, readonly Marked[]>
-  readonly otherByName: ReadonlyMap<string, readonly Marked[]>
+  readonly byToken: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly freeByName: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly otherByName: ReadonlyMap<string, readonly MarkedObject[]>
   /** Objects of this project whose keys no file declares. */
-  readonly orphanByName: ReadonlyMap<string, readonly Marked[]>
-  readonly byId: ReadonlyMap<string, Marked>
+  readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly byId: ReadonlyMap<string, MarkedObject>
 }
 
-interface Search {
-  readonly found?: Marked
+interface Match {
+  readonly found?: MarkedObject
   readonly takeover?: string
   readonly complaint?: Diagnostic
 }
@@ -130,7 +131,7 @@ const report = (
   severity: Diagnostic['severity'] = rule === 'same-name' ? 'warning' : 'error',
 ): Diagnostic => ({ rule, severity, location, message: `${section}.${key}: ${message}` })
 
-function findFor(declared: Declared, index: Index): Search {
+function findFor(declared: Declared, index: Index): Match {
   const { kind } = index
   const { id, previousKey } = declared.value
   const own = findOwned(declared, index.project, declared.key, index)
@@ -139,35 +140,36 @@ function findFor(declared: Declared, index: Index): Search {
     const message = `the ${kind.noun} exists under this key (${own.found.actual.id}) and under its previousKey ${previousKey} (${moved.found.actual.id}): delete one of them, or remove previousKey`
     return { ...own, complaint: report(declared, 'moved-key', message) }
   }
-  const marked = own.found !== undefined ? own : moved.found !== undefined ? renamed(moved, previousKey) : findInherited(declared, index)
+  const marked =
+    own.found !== undefined ? own : moved.found !== undefined ? renamed(moved, previousKey) : findInOtherProject(declared, index)
   if (marked.found !== undefined) return withSameId(marked, declared)
   return id === undefined ? findByName(declared, index) : findById(declared, id, index)
 }
 
-const renamed = (moved: Search, previousKey: string | undefined): Search => ({
+const renamed = (moved: Match, previousKey: string | undefined): Match => ({
   ...moved,
   takeover: `renames the key ${previousKey} to this one`,
 })
 
 /** A file may give the id as well. */
-function withSameId(search: Search, declared: Declared): Search {
+function withSameId(search: Match, declared: Declared): Match {
   const { id } = declared.value
   const found = search.found?.actual.id
   if (id === undefined || found === undefined || found === id) return search
-  return { ...search, complaint: report(declared, 'not-ours', `the file names ${quote(id, 60)}, but the mark is on ${found}`) }
+  return { ...search, complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the mark is on ${found}`) }
 }
 
 /** The object with the ownership marker of this key. */
-function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Search {
+function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Match {
   const [own, second] = byToken.get(kind.markStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
   const message = `two ${kind.noun}s bear this mark, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
-  return { found: own, complaint: report(declared, 'mark-twice', message) }
+  return { found: own, complaint: report(declared, 'duplicate-marker', message) }
 }
 
 /** The object that another project owned under this key, or under the one before it. */
-function findInherited(declared: Declared, index: Index): Search {
+function findInOtherProject(declared: Declared, index: Index): Match {
   const { adoptFrom } = index
   if (adoptFrom === undefined || adoptFrom === 'none') return {}
   const keys = [declared.key, declared.value.previousKey].filter((key) => key !== undefined)
@@ -175,51 +177,51 @@ function findInherited(declared: Declared, index: Index): Search {
   return found === undefined ? {} : { ...found, takeover: `takes over an object of the project ${adoptFrom.project}` }
 }
 
-const aNoun = ({ noun }: Kind): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+const withArticle = ({ noun }: Kind): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
-export const unmanaged = 'takes over an unmanaged object'
+export const unmanagedAdoption = 'takes over an unmanaged object'
 
-function findById(declared: Declared, id: string, { kind, byId }: Index): Search {
+function findById(declared: Declared, id: string, { kind, byId }: Index): Match {
   const found = byId.get(id)
   if (found === undefined)
     return { complaint: report(declared, 'missing-object', `there is no ${kind.noun} ${quote(id, 60)}; without id a new one is created`) }
-  if (found.mark === undefined) return { found, takeover: unmanaged }
-  return { complaint: report(declared, 'not-ours', `${kind.noun} ${found.actual.id} bears the mark of another key or project`) }
+  if (found.mark === undefined) return { found, takeover: unmanagedAdoption }
+  return { complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} bears the mark of another key or project`) }
 }
 
-function findByName(declared: Declared, index: Index): Search {
+function findByName(declared: Declared, index: Index): Match {
   const { kind, freeByName } = index
   const name = nameOf(declared.value)
   const alike = freeByName.get(name) ?? []
   const exact = alike.filter(({ actual }) => actual.name === declared.value.name)
   const [first, second] = exact.length === 1 ? exact : alike
-  if (first === undefined) return findOrphan(declared, index) ?? findOfOthers(declared, index)
+  if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
     const message = `another ${kind.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and bears no mark; write adopt: true to take it over`
     return { complaint: report(declared, 'same-name', message) }
   }
-  if (second === undefined) return { found: first, takeover: unmanaged }
+  if (second === undefined) return { found: first, takeover: unmanagedAdoption }
   const message = `several ${kind.noun}s called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
   return { complaint: report(declared, 'ambiguous-adoption', message) }
 }
 
 /** An object of this name whose key no file declares any more: most likely the key was changed. */
-function findOrphan(declared: Declared, { kind, orphanByName }: Index): Search | undefined {
+function findOrphan(declared: Declared, { kind, orphanByName }: Index): Match | undefined {
   const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
   if (orphan === undefined) return undefined
   const key = orphan.mark?.key
   const advice = key === undefined ? 'previousKey with its key' : `previousKey: ${key}`
-  const message = `this project owns ${aNoun(kind)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
+  const message = `this project owns ${withArticle(kind)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
   return { complaint: report(declared, 'same-name', message) }
 }
 
 /** An object of this name that another project owns. While this project owns nothing, it was most likely renamed. */
-function findOfOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Search {
+function findOwnedByOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Match {
   const [other] = otherByName.get(nameOf(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.mark?.projectName === undefined ? 'another project' : `the project ${other.mark.projectName}`
   const given = adoptFrom === undefined ? '' : `; adopt-from names ${adoptFrom.project}, which does not own it`
-  const what = `${owner} owns ${aNoun(kind)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
+  const what = `${owner} owns ${withArticle(kind)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
   if (ownsAnything) return { complaint: report(declared, 'other-project', `${what}, and a second one will be created`, 'warning') }
   const advice =
     'was the project renamed? Give adopt-from with its previous name to take its objects over, or adopt-from: none to create a second set'

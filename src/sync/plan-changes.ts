@@ -11,7 +11,15 @@ import { type Body, createKinds, type Kind } from '../resources/resource-type.ts
 import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
 import { type Action, type Change, type FieldChange, Pending, type Plan } from './change.ts'
 import { type Declarations, type Declared, isOf, type Section } from './declarations.ts'
-import { type AdoptFrom, copiesAmong, type Marked, type Matching, markedObjects, matchObjects, type Pair } from './match.ts'
+import {
+  type AdoptFrom,
+  findDuplicateOrphans,
+  type MarkedObject,
+  type MatchResult,
+  markedObjects,
+  matchObjects,
+  type Pair,
+} from './match.ts'
 import type { World } from './remote-state.ts'
 import { type Desired, desireDashboard, desireSavedSearch } from './resolve.ts'
 
@@ -28,13 +36,13 @@ export interface GuardSettings {
 
 const words: Readonly<Record<Section, string>> = { dashboards: 'dashboards', savedSearches: 'saved searches', alerts: 'alerts' }
 
-export function guardDiagnostics(
+export function checkGuards(
   changes: readonly Change[],
   doubts: Readonly<Partial<Record<Section, string>>>,
   { maxDeletes }: GuardSettings,
 ): readonly Diagnostic[] {
   const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Diagnostic[] => {
-    const first = changes.find((change) => listsBehind(change).includes(section as Section))
+    const first = changes.find((change) => requiredLists(change).includes(section as Section))
     if (first === undefined) return []
     const message = `the list of ${words[section as Section]} ${doubt}: nothing is created or deleted by such a list`
     return [{ rule: 'incomplete-list', severity: 'error', location: first.location ?? { file: 'prune' }, message }]
@@ -46,7 +54,7 @@ export function guardDiagnostics(
 }
 
 /** The lists that must be whole for this. What takes something away must see every alert that may hang on it. */
-function listsBehind({ section, action, takes }: Change): readonly Section[] {
+function requiredLists({ section, action, takes }: Change): readonly Section[] {
   if (action === 'create') return [section]
   if (action === 'delete') return [section, 'alerts']
   return takes === undefined ? [] : ['alerts']
@@ -54,7 +62,7 @@ function listsBehind({ section, action, takes }: Change): readonly Section[] {
 
 // What is to be done about one object. Pure.
 
-interface Circumstances {
+interface ChangeContext {
   readonly kind: Kind
   readonly project: string
   readonly directory: Directory
@@ -63,7 +71,7 @@ interface Circumstances {
 }
 
 /** `body` is what is desired, without a mark; `sides` are undefined for what does not exist yet. */
-export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: Circumstances): Change {
+export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
   const { kind, project, directory } = around
   const { section, key, location } = declared
   const digest = declarationDigest(declared)
@@ -87,20 +95,20 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   }
 }
 
-interface Compared {
+interface FieldComparison {
   readonly fields: readonly FieldChange[]
   readonly notes: readonly string[]
   readonly newDefaults?: readonly FieldChange[]
 }
 
 interface Comparison {
-  readonly found: Marked
+  readonly found: MarkedObject
   /** Of the declaration as it is now. */
   readonly digest: string
   readonly sides: Sides
 }
 
-function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: Circumstances): Compared {
+function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
   const snapshot = mark === undefined ? undefined : kind.snapshotIn(kind.bodyOf(actual))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = unexplained(kind, sides)
@@ -127,10 +135,10 @@ function actionFor(differs: boolean, isAdopted: boolean): Action {
   return isAdopted ? 'adopt' : 'unchanged'
 }
 
-const originOf = ({ mark }: Marked, digest: string): Change['origin'] =>
+const originOf = ({ mark }: MarkedObject, digest: string): Change['origin'] =>
   mark === undefined ? undefined : mark.digest === digest ? 'service' : 'files'
 
-export const planDelete = (section: Change['section'], { actual, mark }: Marked): Change => ({
+export const planDelete = (section: Change['section'], { actual, mark }: MarkedObject): Change => ({
   section,
   key: mark?.key ?? '',
   name: actual.name ?? '',
@@ -184,61 +192,59 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const around: AlertSurroundings = {
     directory,
-    savedSearches: targetsOf(savedSearches.changes),
-    dashboards: targetsOf(dashboards.changes),
+    savedSearches: alertTargets(savedSearches.changes),
+    dashboards: alertTargets(dashboards.changes),
     tilesOf: (id) => tiles.get(id) ?? [],
   }
   const alerts = planner(kinds.alerts, (declared) => desireAlert(declared, around))
   const parts = [savedSearches, dashboards, alerts]
-  const copies = options.prune ? parts.flatMap(({ section, leftovers }) => copiesAmong(leftovers, kinds[section])) : []
-  const deletes = options.prune
-    ? parts.toReversed().flatMap(({ section, leftovers }) => leftovers.map((one) => planDelete(section, one)))
-    : []
+  const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
+  const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
   const losses = accountForLosses(written, world.alerts, Object.values(kinds))
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,
     changes: losses.changes,
-    leftovers: options.prune ? [] : parts.flatMap(toLeftovers),
-    diagnostics: [...found, ...guardDiagnostics(losses.changes, world.doubts, options)],
+    orphans: options.prune ? [] : parts.flatMap(toOrphans),
+    diagnostics: [...found, ...checkGuards(losses.changes, world.doubts, options)],
     seen: { dashboards: world.dashboards.length, savedSearches: world.savedSearches.length, alerts: world.alerts.length },
   }
 }
 
-interface Part extends Pick<Matching, 'leftovers'> {
+interface KindPlan extends Pick<MatchResult, 'orphans'> {
   readonly section: Section
   readonly changes: readonly Change[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface Surroundings extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
+interface PlannerOptions extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
   readonly declarations: Pick<Declarations, 'objects'>
   readonly world: World
   readonly directory: Directory
   readonly ownsAnything: boolean
 }
 
-interface ComparedPair {
+interface ResolvedPair {
   readonly pair: Pair
   readonly desired: Desired
   readonly sides: Sides | undefined
 }
 
 const createPlanner =
-  ({ declarations, world, directory, ...owner }: Surroundings) =>
-  <S extends Section>(kind: Kind & { readonly section: S }, desire: (declared: Declared<S>) => Desired): Part => {
+  ({ declarations, world, directory, ...owner }: PlannerOptions) =>
+  <S extends Section>(kind: Kind & { readonly section: S }, desire: (declared: Declared<S>) => Desired): KindPlan => {
     const declared = declarations.objects.filter(isOf(kind.section))
-    const { pairs, leftovers, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
-    const compared = pairs.map((pair): ComparedPair => {
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
+    const compared = pairs.map((pair): ResolvedPair => {
       const desired = desire(pair.declared as Declared<S>)
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
     })
-    const common = once(() => commonValues(kind, compared.flatMap(asApplied)))
+    const common = once(() => commonValues(kind, compared.flatMap(unchangedDeclarations)))
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, { ...owner, kind, directory, common }))
     return {
       section: kind.section,
-      leftovers,
+      orphans,
       changes,
       diagnostics: [
         ...diagnostics,
@@ -250,7 +256,7 @@ const createPlanner =
   }
 
 /** Objects whose declarations have not changed since they were applied. */
-const asApplied = ({ pair: { declared, found }, sides }: ComparedPair): readonly Sides[] =>
+const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
   sides !== undefined && found?.mark?.digest === declarationDigest(declared) ? [sides] : []
 
 export const convergenceRules = {
@@ -274,7 +280,7 @@ function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Di
 }
 
 /** What alerts can watch, with the ids that it has and will keep. */
-const targetsOf = (changes: readonly Change[]): ReadonlyMap<string, Target> =>
+const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, Target> =>
   new Map(
     changes.map(({ key, section, id, desired = {}, actual }) => {
       const isDashboard = section === 'dashboards'
@@ -283,5 +289,5 @@ const targetsOf = (changes: readonly Change[]): ReadonlyMap<string, Target> =>
     }),
   )
 
-const toLeftovers = ({ section, leftovers }: Part): Plan['leftovers'] =>
-  leftovers.map(({ actual, mark }) => ({ section, id: actual.id, name: actual.name ?? '', key: mark?.key ?? '' }))
+const toOrphans = ({ section, orphans }: KindPlan): Plan['orphans'] =>
+  orphans.map(({ actual, mark }) => ({ section, id: actual.id, name: actual.name ?? '', key: mark?.key ?? '' }))

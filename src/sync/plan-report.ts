@@ -4,8 +4,8 @@ import { type Block, counted, type DiffLine, data, join, type Line, ours, say } 
 import { toDiffLines } from '../report/diff.ts'
 import { type Outcome, outcomeKinds } from './apply-state.ts'
 import { type Action, actions, type Change, type FieldChange, isDifference, type Plan } from './change.ts'
-import { unmanaged } from './match.ts'
-import type { Planned } from './plan.ts'
+import type { PlanningResult } from './make-plan.ts'
+import { unmanagedAdoption } from './match.ts'
 
 // Owns the result of plan, apply and drift: what is to be done, or was done, about each object.
 
@@ -52,7 +52,7 @@ export const planDetails = z.object({
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('Every object, unchanged ones included, in the order in which they are applied.'),
   toAdopt: count('Objects that are as declared, and that apply will mark as this project’s.'),
-  leftovers: z
+  orphans: z
     .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's mark that no file declares, and that stay."),
   uncheckedCount: count('Changed dashboards that the server was not asked about.'),
@@ -67,7 +67,7 @@ export type Described = ReadonlyMap<Change, PlannedObject>
 export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
 
-export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
   const { found, plan, diagnostics, uncheckedCount } = planned
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
   const objects = new Map(described ?? (await describeChanges(plan)))
@@ -86,7 +86,7 @@ export async function toPlanResult(planned: Planned, outcomes: readonly Outcome[
     files: [...found.paths],
     objects: [...objects.values()],
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
-    leftovers: plan.leftovers.map((one) => ({ ...one })),
+    orphans: plan.orphans.map((one) => ({ ...one })),
     uncheckedCount,
     diagnostics: [...diagnostics],
   }
@@ -185,13 +185,13 @@ export function objectBlocks(result: PlanResult): readonly Block[] {
     { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap(toLines) },
     ...adoptions(result),
     ...hiddenParts(result),
-    ...leftovers(result),
+    ...orphans(result),
     ...unchecked(result),
   ]
 }
 
 /** Nothing differs, but it was another key's or another project's. */
-const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanaged)
+const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
 /** What a client cannot see, and so cannot keep. */
 export const hiddenPartsText =
@@ -255,7 +255,7 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
         },
       ]
 
-const leftovers = ({ leftovers: left }: PlanResult): readonly Block[] => {
+const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
   if (left.length === 0) return []
   const line = say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]

@@ -1,74 +1,13 @@
 import * as z from 'zod'
-import type { ReadApi } from '../api/client.ts'
-import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
 import { filePath } from '../operation/fields.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import { counted, type Line, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { createKinds } from '../resources/resource-type.ts'
-import type { Plan } from './change.ts'
-import { type Found, findDeclarations } from './find-declarations.ts'
-import { planInput, projectFor, toAdoptFrom } from './input.ts'
-import { planChanges } from './plan-changes.ts'
+import { hasErrors, makePlan, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import { objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
-import { readWorld } from './remote-state.ts'
 import { planRules } from './rules.ts'
-import { checkByServer } from './server-check.ts'
-
-// Owns the way from files and service to a plan: read, check, compare. It writes nothing.
-
-export interface PlanRequest {
-  readonly files: readonly string[]
-  readonly project?: string | undefined
-  readonly adoptFrom?: string | undefined
-  readonly effect: 'read' | 'write'
-  readonly prune: boolean
-  readonly maxDeletes: number
-}
-
-export interface Planned {
-  readonly found: Found
-  readonly plan: Plan
-  /** All that was found wrong, of files and of plan. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** Changed dashboards that the server was not asked about. */
-  readonly uncheckedCount: number
-}
-
-type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
-
-/** Files that are wrong end in diagnostics and a plan without changes: what they mean is not known. */
-export async function makePlan(context: PlanContext, request: PlanRequest): Promise<Planned> {
-  const { api, service, profile, files, lintSettings } = context
-  const { project, diagnostics } = await projectFor(request.project, files, request.effect)
-  const found = await findDeclarations(request.files, files, profile, lintSettings)
-  if (errorsIn(found.diagnostics).length > 0) {
-    const plan: Plan = { project, changes: [], leftovers: [], diagnostics: [], seen: {} }
-    return { found, plan, diagnostics: [...diagnostics, ...worthPlanning(found.diagnostics)], uncheckedCount: 0 }
-  }
-  if (found.objects.length === 0 && request.prune)
-    throw new InputError([{ name: 'files', message: 'declare nothing, and with prune everything would go: is the glob right?' }])
-  const wanted = new Set(found.objects.map(({ section }) => section))
-  const world = await readWorld({ api, service, profile, wanted })
-  const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
-  const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
-  return {
-    found,
-    plan,
-    diagnostics: [...diagnostics, ...worthPlanning(found.diagnostics), ...plan.diagnostics, ...checked.diagnostics],
-    uncheckedCount: checked.uncheckedCount,
-  }
-}
-
-/** Advice on files is for whoever writes them: validate gives it, and a plan shows what is to be decided. */
-const worthPlanning = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.filter(({ severity }) => severity !== 'note')
-
-export const isWrong = ({ diagnostics }: Planned): boolean => errorsIn(diagnostics).length > 0
-
-// Owns the operation that says what apply would do. It sends nothing that writes.
 
 /** What plan and drift have in common: they look at the same things, and only judge them differently. */
 export const planShape = {
@@ -90,7 +29,7 @@ export async function runPlan(context: Context<'read', 'service'>, input: PlanIn
   const planned = await makePlan(context, { ...input, effect: 'read' })
   const { organizationId, serviceId } = context.service
   const result = await toPlanResult(planned)
-  if (input.planFile === undefined || isWrong(planned)) return { ...result, planFile: '' }
+  if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
   return { ...result, planFile: input.planFile, planContent }
 }

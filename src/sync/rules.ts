@@ -4,14 +4,13 @@ import type { Severity } from '../core/diagnostics.ts'
 import type { SarifRule } from '../report/sarif.ts'
 import { lossRules } from '../resources/lost-alerts.ts'
 import { referenceRules } from '../resources/references.ts'
+import { snapshotRules, verifyRules } from './apply-changes.ts'
 import { readingRules } from './declarations.ts'
-import { projectRules } from './input.ts'
 import { lintRules } from './lint.ts'
+import { projectRules, serverRules } from './make-plan.ts'
 import { matchRules } from './match.ts'
 import { convergenceRules, guardRules } from './plan-changes.ts'
 import { nameRules } from './resolve.ts'
-import { serverRules } from './server-check.ts'
-import { reviewRules, snapshotRules } from './verify.ts'
 
 const errors = { ...readingRules, ...referenceRules }
 
@@ -23,7 +22,7 @@ const onService = {
   ...lossRules,
   ...guardRules,
   ...serverRules,
-  ...reviewRules,
+  ...verifyRules,
   ...snapshotRules,
   ...projectRules,
 }

@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
 import { type Actual, type Body, createKinds } from '../../src/resources/resource-type.ts'
+import { findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../src/sync/apply-changes.ts'
 import type { Change } from '../../src/sync/change.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
 import { planChanges } from '../../src/sync/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan-file.ts'
 import type { World } from '../../src/sync/remote-state.ts'
-import { byMark, findDoubles, reviewOutcome } from '../../src/sync/write-change.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 
 const profile = profileNamed('clickhouse-cloud')
@@ -131,10 +131,10 @@ describe('ten thousand objects', () => {
     const { changes } = planChanges(declared, { ...world, alerts: [] }, options)
     const created = changes.filter(({ section }) => section === 'alerts')
     const ms = cpuMsOf(() => {
-      const list = byMark({ items, mayBeCut: false }, kinds.alerts)
-      const reviewed = created.map((change) => reviewOutcome({ change, kind: 'created' }, list, change.desired ?? {}, kinds.alerts))
+      const list = indexByMarker({ items, mayBeCut: false }, kinds.alerts)
+      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, kinds.alerts))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
-      expect(findDoubles(list, kinds.alerts, options.project)).toEqual([])
+      expect(findDuplicateMarkers(list, kinds.alerts, options.project)).toEqual([])
     })
     expect(ms).toBeLessThan(longestMs)
   })

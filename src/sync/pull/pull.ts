@@ -7,11 +7,10 @@ import { type Context, defineOperation, type Files, type OutputFile } from '../.
 import type { Plan } from '../change.ts'
 import { type Declarations, sectionNames } from '../declarations.ts'
 import { type Found, filesInput, findDeclarations } from '../find-declarations.ts'
-import { planInput, projectFor } from '../input.ts'
 import { type LintSettings, lintRules } from '../lint.ts'
+import { checkChange, planInput, resolveProject } from '../make-plan.ts'
 import { planChanges } from '../plan-changes.ts'
 import { readWorld, type World } from '../remote-state.ts'
-import { complaintsAbout } from '../server-check.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type ReadDraft, verifyDraft } from './draft.ts'
 import { judgePull, type Pulled, type PullResult, pullBlocks, pullDetails, pullHeadline, pullOutput, toPullResult } from './pull-report.ts'
 
@@ -49,7 +48,7 @@ interface PullInput {
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
   const { api, service, profile, files } = context
-  const { project, diagnostics } = await projectFor(input.project, files, 'read')
+  const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const texts = await readTexts(input.files, files)
   const found = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
@@ -76,7 +75,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
 }
 
 /** With an error of these rules, it is not known which declaration belongs to which object. */
-const matchingRules: readonly string[] = ['mark-twice', 'not-ours', 'ambiguous-adoption', 'other-project']
+const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
 
 async function readTexts(globs: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
@@ -133,7 +132,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
     if (change.section !== 'dashboards' || change.id === undefined || !change.isAdopted) continue
     const identity = identityOf('dashboards', change.id)
     if (!answers.has(identity)) {
-      const [first] = (await complaintsAbout(change, context)) ?? []
+      const [first] = (await checkChange(change, context)) ?? []
       answers.set(identity, first && [first.path, first.message].filter(Boolean).join(': '))
     }
     const reason = answers.get(identity)

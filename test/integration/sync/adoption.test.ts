@@ -121,13 +121,13 @@ describe('what is not clear is an error, and nothing is written', () => {
   it('an id that two keys claim', async () => {
     const { id } = theirs()
     expect(await refusal(alerts({ one: { ...asItIs, id }, two: { ...asItIs, name: 'Two', id } }))).toEqual([
-      `not-ours: alerts.two: ${id} is claimed by two keys`,
+      `owned-elsewhere: alerts.two: ${id} is claimed by two keys`,
     ])
   })
 
   it('a name that two keys claim', async () => {
     expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
-      `not-ours: alerts.two: ${theirs().id} is claimed by two keys`,
+      `owned-elsewhere: alerts.two: ${theirs().id} is claimed by two keys`,
     ])
   })
 
@@ -135,7 +135,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
-      `not-ours: alerts.errors: alert ${id} bears the mark of another key or project`,
+      `owned-elsewhere: alerts.errors: alert ${id} bears the mark of another key or project`,
     ])
   })
 
@@ -143,7 +143,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } })))
     const [other] = storeOf(emulator()).alerts.filter(({ name }) => name === 'No orders')
     expect(await refusal(alerts({ errors: { ...asItIs, id: other?.id } }))).toEqual([
-      `not-ours: alerts.errors: the file names ${other?.id}, but the mark is on ${theirs().id}`,
+      `owned-elsewhere: alerts.errors: the file names ${other?.id}, but the mark is on ${theirs().id}`,
     ])
   })
 })
@@ -213,7 +213,7 @@ describe('a key that is renamed', () => {
     site(async ({ apply, plan }) => {
       await apply(named('old'))
       const id = storeOf(emulator()).alerts[0]?.id
-      expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['not-ours'])
+      expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
     }))
 
   it('is an error where objects exist under both keys', () =>

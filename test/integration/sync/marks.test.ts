@@ -37,7 +37,7 @@ describe('a copy that somebody makes at the service, mark and all', () => {
       ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
       const before = stateOf(emulator())
       for (const result of [await plan(files), await drift(files), await apply(files, { prune: true })]) {
-        expect(errorRules(result)).toContain('mark-twice')
+        expect(errorRules(result)).toContain('duplicate-marker')
         const said = errorsIn(result).map(({ message }) => message)
         expect(said.join()).toContain(original.id)
         expect(said.join()).toContain(copyId)
@@ -52,7 +52,7 @@ describe('a copy that somebody makes at the service, mark and all', () => {
       storeOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
-      expect(errorsIn(applied)).toMatchObject([{ rule: 'mark-twice', message: expect.stringContaining(`"Copy" (${copyId})`) }])
+      expect(errorsIn(applied)).toMatchObject([{ rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId})`) }])
       expect(stateOf(emulator())).toEqual(before)
     }))
 
@@ -99,7 +99,7 @@ describe('a mark that somebody touches', () => {
     withShop(async ({ plan }) => {
       const { alert } = ours()
       alert.note = alert.note?.replace(' errors ', ' other ') ?? null
-      expect((await plan(files)).leftovers).toEqual([{ section: 'alerts', key: 'other', id: alert.id, name: 'Errors' }])
+      expect((await plan(files)).orphans).toEqual([{ section: 'alerts', key: 'other', id: alert.id, name: 'Errors' }])
     }))
 })
 
@@ -110,7 +110,7 @@ describe('a key that is longer than a tag has room for', () => {
     withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
       const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
       await apply(both)
-      expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, leftovers: [] })
+      expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, orphans: [] })
       const one = await plan({ 'a.json': { dashboards: { [long]: shop } } }, { prune: true })
       // Nobody can read the key from its hash: the name must do.
       expect(one.objects.map(({ key, name, action }) => [key, name, action])).toEqual([
@@ -187,7 +187,7 @@ describe('what the server makes of what was sent', () => {
       emulator().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, times: 5, effect: { kind: 'status', status: 500 } })
       const applied = await apply(files)
       expect(outcomes(applied)).toEqual({ search: 'created', shop: 'created', errors: 'created' })
-      expect(errorRules(applied)).toEqual(['not-reviewed'])
+      expect(errorRules(applied)).toEqual(['not-verified'])
       expect(marksIn(emulator())).toHaveLength(3)
     }))
 })

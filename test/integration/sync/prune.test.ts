@@ -22,7 +22,7 @@ describe('objects of this project that no file declares', () => {
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const planned = await plan(file(keep))
-      expect(planned.leftovers.map(({ key }) => key).toSorted()).toEqual(['errors', 'found', 'search', 'shop'])
+      expect(planned.orphans.map(({ key }) => key).toSorted()).toEqual(['errors', 'found', 'search', 'shop'])
       expect(planned.toDelete).toBe(0)
       await apply(file(keep))
       expect(marksIn(emulator())).toHaveLength(5)
@@ -40,7 +40,7 @@ describe('objects of this project that no file declares', () => {
         .filter(({ method }) => method === 'DELETE')
       expect(deletes.map(({ path }) => path.split('/').at(-2))).toEqual(['alerts', 'alerts', 'dashboards', 'saved-searches'])
       expect(unownedIn(emulator())).toBe(unowned)
-      expect(await plan(file(keep), { prune: true })).toMatchObject({ ...emptyPlan, leftovers: [] })
+      expect(await plan(file(keep), { prune: true })).toMatchObject({ ...emptyPlan, orphans: [] })
     }))
 
   it('all stay when there are more than max-deletes', () =>
@@ -73,7 +73,7 @@ describe('objects of this project that no file declares', () => {
       })
       emulator().addFault({ match: { method: 'GET', path: '/dashboards' }, nth: 2, effect: { kind: 'body', text: '{"result":[]}' } })
       const applied = await apply(file(keep), { prune: true })
-      expect(errorRules(applied)).toEqual(['mark-lost'])
+      expect(errorRules(applied)).toEqual(['marker-lost'])
       expect(outcomes(applied)).toMatchObject({ errors: 'skipped', shop: 'skipped' })
     }))
 })

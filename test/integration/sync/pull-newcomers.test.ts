@@ -73,7 +73,7 @@ describe('an object with a mark', () => {
     const { pulled, text, plan } = await pull()
     expect(pulled).toMatchObject({ added: 1, leftOut: 0, objects: [{ key }] })
     expect(text).not.toMatch(/adopt|wk:| id:/)
-    expect(plan).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 0, leftovers: [] })
+    expect(plan).toMatchObject({ ...emptyPlan, unchanged: 1, toAdopt: 0, orphans: [] })
   })
 
   it('comes back with its alerts, whose marks hold whole keys', async () => {
@@ -119,7 +119,7 @@ describe('an object with a mark', () => {
   it('that stands twice in the service keeps everything from being written, where a file declares it', async () => {
     put([{ name: 'A', tags: [mark('a')] }, { name: 'B', tags: [mark('a')] }, { name: 'C' }])
     const { pulled } = await pull({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
-    expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'mark-twice', severity: 'error' }] })
+    expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'duplicate-marker', severity: 'error' }] })
   })
 })
 

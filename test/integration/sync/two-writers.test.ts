@@ -41,7 +41,7 @@ it.each([0, 5, 20, 60])('started %i ms after each other', async (ms) => {
     .map(({ message }) => message)
     .join('\n')
   for (const id of ids) expect(said).toContain(id)
-  expect(both.flatMap(errorRules).every((rule) => rule === 'mark-twice')).toBe(true)
+  expect(both.flatMap(errorRules).every((rule) => rule === 'duplicate-marker')).toBe(true)
   // Nothing is deleted for it, and whoever comes later is told as well.
   const before = stateOf(emulator())
   const later = await withSite(emulator(), 'neutral', (site) => site.plan(files(), { prune: true }))

@@ -4,10 +4,10 @@ import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
 import { guestOn, guestOnTiles } from '../../../src/resources/lost-alerts.ts'
 import {
+  createApplyState,
   createKnownIds,
-  createLedger,
   failed,
-  isDone,
+  isSuccess,
   isWritten,
   type Outcome,
   outcomeKinds,
@@ -112,7 +112,7 @@ describe('an alert that came onto what goes', () => {
 describe('what became of a change', () => {
   it('is done, and written, or not', () => {
     const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
-    expect(kindsWhere(isDone)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged'])
+    expect(kindsWhere(isSuccess)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged'])
     expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted'])
   })
 
@@ -138,24 +138,24 @@ describe('what became of a change', () => {
   })
 })
 
-describe('the ledger', () => {
+describe('the state', () => {
   const open = (onError: 'continue' | 'stop' = 'continue') => {
     const stop = new AbortController()
     const told: (readonly string[])[] = []
-    const ledger = createLedger({
+    const state = createApplyState({
       stop: stop.signal,
       onError,
       onProgress: async (outcomes) => void told.push(outcomes.map(({ kind }) => kind)),
     })
-    return { ledger, stop, told }
+    return { state, stop, told }
   }
 
   it('tells of what was sent, with all that was before', async () => {
-    const { ledger, told } = open()
-    await ledger.record({ change: change('a'), kind: 'unchanged' })
-    await ledger.record({ change: change('b'), kind: 'created' })
-    await ledger.skip(change('c'), 'too late')
-    await ledger.record({ change: change('d'), kind: 'failed' })
+    const { state, told } = open()
+    await state.record({ change: change('a'), kind: 'unchanged' })
+    await state.record({ change: change('b'), kind: 'created' })
+    await state.skip(change('c'), 'too late')
+    await state.record({ change: change('d'), kind: 'failed' })
     expect(told).toEqual([
       ['unchanged', 'created'],
       ['unchanged', 'created', 'skipped', 'failed'],
@@ -163,43 +163,43 @@ describe('the ledger', () => {
   })
 
   it('keeps the last word about each change, in the order of the first', async () => {
-    const { ledger, told } = open()
+    const { state, told } = open()
     const [a, b] = [change('a'), change('b')]
-    await ledger.record({ change: a, kind: 'unknown' })
-    await ledger.record({ change: b, kind: 'created' })
-    ledger.amend({ change: a, kind: 'created' })
-    expect(ledger.all().map(({ kind }) => kind)).toEqual(['created', 'created'])
-    expect(ledger.outcomeOf(a)).toEqual({ change: a, kind: 'created' })
-    expect(ledger.outcomeOf(change('c'))).toBeUndefined()
+    await state.record({ change: a, kind: 'unknown' })
+    await state.record({ change: b, kind: 'created' })
+    state.amend({ change: a, kind: 'created' })
+    expect(state.all().map(({ kind }) => kind)).toEqual(['created', 'created'])
+    expect(state.outcomeOf(a)).toEqual({ change: a, kind: 'created' })
+    expect(state.outcomeOf(change('c'))).toBeUndefined()
     expect(told).toHaveLength(2)
   })
 
   it('learns ids from what was done, and from nothing else', async () => {
-    const { ledger } = open()
+    const { state } = open()
     const waits = { dashboardId: new Pending('dashboards', 'a') }
-    await ledger.record({ change: change('a'), kind: 'failed', actual: { id: 'd1' } })
-    expect(ledger.resolve(waits)).toHaveProperty('waitsFor')
-    ledger.amend({ change: change('a'), kind: 'created', actual: { id: 'd1' } })
-    expect(ledger.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
+    await state.record({ change: change('a'), kind: 'failed', actual: { id: 'd1' } })
+    expect(state.resolve(waits)).toHaveProperty('waitsFor')
+    state.amend({ change: change('a'), kind: 'created', actual: { id: 'd1' } })
+    expect(state.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
   })
 
   it('ends with the first failure where that is asked for, and stays ended', async () => {
-    const { ledger } = open('stop')
+    const { state } = open('stop')
     const one = change('a')
-    expect(ledger.stopped()).toBeUndefined()
-    await ledger.record({ change: one, kind: 'failed', message: 'no' })
-    const stopped = ledger.stopped()
+    expect(state.stopped()).toBeUndefined()
+    await state.record({ change: one, kind: 'failed', message: 'no' })
+    const stopped = state.stopped()
     expect(stopped).toBeDefined()
-    ledger.amend({ change: one, kind: 'created' })
-    expect(ledger.stopped()).toBe(stopped)
+    state.amend({ change: one, kind: 'created' })
+    expect(state.stopped()).toBe(stopped)
   })
 
   it('goes on after a failure otherwise, and ends when it is told to', async () => {
-    const { ledger, stop } = open()
-    await ledger.record({ change: change('a'), kind: 'failed', message: 'no' })
-    expect(ledger.stopped()).toBeUndefined()
+    const { state, stop } = open()
+    await state.record({ change: change('a'), kind: 'failed', message: 'no' })
+    expect(state.stopped()).toBeUndefined()
     stop.abort()
-    expect(ledger.stopped()?.words).toMatch(/cancel/i)
+    expect(state.stopped()?.message).toMatch(/cancel/i)
   })
 })
 

@@ -14,10 +14,10 @@ describe('an object that is not clear', () => {
   it('bears a mark that stands twice', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(saidOf(plan)).toEqual([
-      'mark-twice: alerts.errors: two alerts bear this mark, alerts-errors and copy: delete the one that is not wanted',
+      'duplicate-marker: alerts.errors: two alerts bear this mark, alerts-errors and copy: delete the one that is not wanted',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
-    expect(plan.leftovers).toEqual([])
+    expect(plan.orphans).toEqual([])
   })
 
   it('bears the mark, and the file names another', () => {
@@ -25,7 +25,7 @@ describe('an object that is not clear', () => {
       { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
       withAlerts({ ...own }, { id: 'other', name: 'O' }),
     )
-    expect(saidOf(plan)).toEqual(['not-ours: alerts.errors: the file names other, but the mark is on alerts-errors'])
+    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the mark is on alerts-errors'])
   })
 
   it('bears the mark, and the file names just that', () => {
@@ -45,7 +45,7 @@ describe('an object that is not clear', () => {
   it('is wanted by two keys', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(saidOf(plan)).toEqual(['not-ours: alerts.more: x is claimed by two keys'])
+    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.more: x is claimed by two keys'])
   })
 
   it('is no double where nobody claims it twice', () => {

@@ -13,7 +13,7 @@ describe('a plan', () => {
     expect(steps(plan)).toEqual(['savedSearches.slow create', 'dashboards.shop create', 'alerts.errors create', 'alerts.many create'])
     expect(plan).toMatchObject({
       project: 'shop/main',
-      leftovers: [],
+      orphans: [],
       diagnostics: [],
       seen: { dashboards: 0, savedSearches: 0, alerts: 0 },
     })
@@ -124,7 +124,7 @@ describe('what bears the mark and is in no file', () => {
   it('stays, and is told of', () => {
     const plan = planOf(less, applied)
     expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
-    expect(plan.leftovers).toEqual([
+    expect(plan.orphans).toEqual([
       { section: 'savedSearches', id: 'savedSearches-slow', name: 'Slow', key: 'slow' },
       { section: 'alerts', id: 'alerts-many', name: 'Many', key: 'many' },
     ])
@@ -133,13 +133,15 @@ describe('what bears the mark and is in no file', () => {
   it('is not deleted where a copy has the same marker', () => {
     const copy = { ...applied.savedSearches.find(({ name }) => name === 'Slow'), id: 'copy', name: 'My own' } as never
     const plan = planOf(less, { ...applied, savedSearches: [...applied.savedSearches, copy] }, { prune: true })
-    expect(plan.diagnostics).toMatchObject([{ rule: 'mark-twice', severity: 'error', message: expect.stringContaining('"My own" (copy)') }])
+    expect(plan.diagnostics).toMatchObject([
+      { rule: 'duplicate-marker', severity: 'error', message: expect.stringContaining('"My own" (copy)') },
+    ])
   })
 
   it('is deleted with prune, after everything else and in the opposite order', () => {
     const plan = planOf(less, applied, { prune: true })
     expect(steps(plan).slice(2)).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
-    expect(plan.leftovers).toEqual([])
+    expect(plan.orphans).toEqual([])
     expect(plan.changes.at(-1)).toMatchObject({ id: 'savedSearches-slow', name: 'Slow', isAdopted: false, notes: [], fields: [] })
     expect(plan.changes.at(-1)).not.toHaveProperty('desired')
   })
@@ -161,7 +163,7 @@ describe('what bears the mark and is in no file', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
     const world = afterApply(planOf({ savedSearches: { [key]: slow } }))
     const nameless = { ...world, savedSearches: world.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof world
-    expect(planOf({ dashboards: { shop } }, nameless).leftovers).toEqual([
+    expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
     ])
     const plan = planOf({ dashboards: { shop } }, nameless, { prune: true })
@@ -201,7 +203,7 @@ describe('taking over', () => {
 
   it.each([
     ['an id that nobody has', { id: 'nobody' }, 'missing-object: alerts.errors: there is no alert nobody; without id a new one is created'],
-    ['an id of what is marked otherwise', { id: 'm' }, 'not-ours: alerts.errors: alert m bears the mark of another key or project'],
+    ['an id of what is marked otherwise', { id: 'm' }, 'owned-elsewhere: alerts.errors: alert m bears the mark of another key or project'],
   ])('is refused for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
     const plan = planOf(only({ ...errors, ...words }), { ...world, alerts: [marked] as unknown as typeof applied.alerts })

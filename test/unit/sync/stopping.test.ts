@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../../src/core/errors.ts'
 import {
-  isHopeless,
-  mostInARow,
+  maxConsecutiveFailures,
   type OnError,
   type Outcome,
   type OutcomeKind,
+  preventsReading,
   reasonToStop,
-  type Stop,
+  type StopReason,
 } from '../../../src/sync/apply-state.ts'
 import type { Change } from '../../../src/sync/change.ts'
 
@@ -25,7 +25,7 @@ describe('a run goes on', () => {
     ['after what went well', [outcome('created')]],
     ['after an object that was refused', [outcome('failed', 'refused')]],
     ['after any number of them: that is their fault, not the API’s', times(9, outcome('failed', 'refused'))],
-    ['after four failures of the API', times(mostInARow - 1, outcome('unknown', 'may-exist'))],
+    ['after four failures of the API', times(maxConsecutiveFailures - 1, outcome('unknown', 'may-exist'))],
     [
       'after five with something else among them',
       [...times(4, outcome('failed', 'server')), outcome('created'), outcome('failed', 'server')],
@@ -58,18 +58,18 @@ describe('a run stops', () => {
 
   it.each<ErrorKind>(['server', 'network', 'timeout', 'may-exist', 'bad-answer'])('after five in a row that end with %s', (errorKind) => {
     expect(reason([outcome('created'), ...times(5, outcome('failed', errorKind))])).toBe('failing')
-    expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.words).toContain('5 objects in a row')
+    expect(reasonToStop(times(5, outcome('unknown', errorKind)), 'continue')?.message).toContain('5 objects in a row')
   })
 
   it.each<OutcomeKind>(['failed', 'unknown'])('with on-error: stop after the first that is %s', (kind) => {
     expect(reasonToStop([outcome('created'), outcome(kind, 'refused')], 'stop')).toEqual({
       kind: 'on-error',
-      words: 'an object before it failed (on-error: stop)',
+      message: 'an object before it failed (on-error: stop)',
     })
   })
 })
 
-it.each<[Stop['kind'], boolean]>([
+it.each<[StopReason['kind'], boolean]>([
   ['denied', true],
   ['unreachable', true],
   ['no-time', true],
@@ -77,9 +77,9 @@ it.each<[Stop['kind'], boolean]>([
   ['failing', false],
   ['on-error', false],
 ])('after %s not even a look can succeed: %s', (kind, expected) => {
-  expect(isHopeless({ kind, words: '' })).toBe(expected)
+  expect(preventsReading({ kind, message: '' })).toBe(expected)
 })
 
 it('a run that goes on can look', () => {
-  expect(isHopeless(undefined)).toBe(false)
+  expect(preventsReading(undefined)).toBe(false)
 })

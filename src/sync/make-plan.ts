@@ -1,0 +1,200 @@
+import * as z from 'zod'
+import { ApiError } from '../api/api-error.ts'
+import type { ReadApi } from '../api/client.ts'
+import type { Service } from '../api/path.ts'
+import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
+import { filePath, flag, integer } from '../operation/fields.ts'
+import type { Context, Files } from '../operation/operation.ts'
+import { composeUpdate } from '../resources/compare.ts'
+import { checkDashboard, type DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
+import { dashboardKind, listOf } from '../resources/dashboards/dashboard-type.ts'
+import { projectForm, projectGrammar } from '../resources/marker.ts'
+import type { Body } from '../resources/resource-type.ts'
+import type { Change, Plan } from './change.ts'
+import type { Declared } from './declarations.ts'
+import { type Found, filesInput, findDeclarations } from './find-declarations.ts'
+import type { AdoptFrom } from './match.ts'
+import { planChanges } from './plan-changes.ts'
+import { readWorld } from './remote-state.ts'
+
+// The inputs that plan, apply and drift share, and the project that they are about.
+
+export const planInput = z.strictObject({
+  files: filesInput,
+  project: z.string().regex(projectGrammar).optional().meta({
+    description:
+      'Owner of the objects, kept in a marker inside each of them; by default `project` in .watchkeeper.yml, then the repository.',
+    accepts: projectForm,
+  }),
+  adoptFrom: z
+    .string()
+    .regex(projectGrammar)
+    .optional()
+    .meta({
+      description:
+        'Take over the objects of this project, for one that was renamed. `none`: leave other projects alone, and create a second set.',
+      accepts: `a project (${projectForm}), or none`,
+    }),
+  prune: flag("Delete objects that bear this project's mark and are in no file.").default(false),
+  maxDeletes: integer('More deletes than this are an error, and nothing is written.', 0, 10_000).default(5),
+  sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
+})
+
+export const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
+
+export interface ResolvedProject {
+  readonly project: string
+  /** That it was inferred, for whoever reads the plan. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const projectRules = {
+  'inferred-project': 'The project was taken from the remote of the Git repository.',
+} as const
+
+/** Reads may infer the project from the Git remote; who writes must say it. Throws an InputError where there is none. */
+export async function resolveProject(given: string | undefined, files: Files, effect: 'read' | 'write'): Promise<ResolvedProject> {
+  if (given !== undefined) return { project: given, diagnostics: [] }
+  const repository = files.variable('GITHUB_REPOSITORY')
+  if (repository) return { project: validProject(repository, 'GITHUB_REPOSITORY'), diagnostics: [] }
+  const remote = await files.remoteRepository()
+  if (remote === undefined) throw noProject('is missing: pass --project owner/repo, or set project in .watchkeeper.yml')
+  const project = validProject(remote, 'git remote origin')
+  const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
+  if (effect === 'write') throw noProject(`is missing: ${advice} (git remote origin is ${project})`)
+  const message = `the project ${project} was taken from git remote origin; for apply, ${advice}`
+  return { project, diagnostics: [{ rule: 'inferred-project', severity: 'note', location: { file: '.watchkeeper.yml' }, message }] }
+}
+
+const noProject = (message: string): InputError => new InputError([{ name: 'project', message }])
+
+function validProject(text: string, source: string): string {
+  if (projectGrammar.test(text)) return text
+  throw noProject(`"${quote(text, 80)}" (from ${source}) cannot be a project: give project; accepted: ${projectForm}`)
+}
+
+// Asking the server what it thinks of the dashboards that a plan writes, before anything is written. Its answer to a read can be
+// something that it refuses to store again, so that objects to adopt are checked as well, and all of them.
+
+export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
+
+export interface ServerCheck {
+  readonly diagnostics: readonly Diagnostic[]
+  /** Dashboards that the server was not asked about. */
+  readonly uncheckedCount: number
+}
+
+interface ServerCheckContext {
+  readonly api: ReadApi
+  readonly service: Service
+}
+
+/** So that the number of requests does not grow with the number of dashboards. What is adopted is adopted once. */
+const maxCheckedDashboards = 20
+
+export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
+  if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
+  const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change))
+  const changed = written.filter(({ isAdopted }) => !isAdopted)
+  const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
+  const declared = new Map(objects.map((one) => [`${one.section}.${one.key}`, one]))
+  const diagnostics: Diagnostic[] = []
+  let checkedCount = 0
+  for (const change of wanted) {
+    const complaints = await checkChange(change, asking)
+    if (complaints === undefined) break
+    checkedCount += 1
+    diagnostics.push(...complaints.map((complaint) => toDiagnostic(complaint, change, declared.get(`dashboards.${change.key}`))))
+  }
+  return { diagnostics, uncheckedCount: written.length - checkedCount }
+}
+
+const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
+
+/** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
+export async function checkChange(
+  change: Change,
+  { api, service }: ServerCheckContext,
+): Promise<readonly DashboardComplaint[] | undefined> {
+  try {
+    return await checkDashboard(api, service, withoutIds(bodyOf(change)))
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) throw thrown
+    if (thrown.kind === 'not-served') return undefined
+    // A gateway in between refuses by itself what it does not know.
+    if (thrown.kind === 'refused') return [{ path: '', message: thrown.message.split('\n', 1)[0] ?? '' }]
+    throw thrown
+  }
+}
+
+/** What would be sent: with everything of the stored object that files have no say in. */
+const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardKind, desired, actual))
+
+const toDiagnostic = ({ path, message }: DashboardComplaint, { key, location }: Change, declared: Declared | undefined): Diagnostic => ({
+  rule: 'server-refuses',
+  severity: 'error',
+  location: declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' },
+  message: `dashboards.${key}${path === '' ? '' : `.${path}`}: ${message}`,
+})
+
+const toPath = (path: string): readonly PropertyKey[] => path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
+
+/** A body is checked as that of a create, which bears no ids. */
+const withoutIds = (body: Body): Body => ({
+  ...body,
+  tiles: listOf(body.tiles).map(withoutId),
+  ...(Array.isArray(body.filters) && { filters: listOf(body.filters).map(withoutId) }),
+})
+
+const withoutId = ({ id: _, ...rest }: Body): Body => rest
+
+export interface PlanRequest {
+  readonly files: readonly string[]
+  readonly project?: string | undefined
+  readonly adoptFrom?: string | undefined
+  readonly effect: 'read' | 'write'
+  readonly prune: boolean
+  readonly maxDeletes: number
+}
+
+export interface PlanningResult {
+  readonly found: Found
+  readonly plan: Plan
+  /** All that was found wrong, of files and of plan. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Changed dashboards that the server was not asked about. */
+  readonly uncheckedCount: number
+}
+
+type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
+
+/** Files that are wrong end in diagnostics and a plan without changes: what they mean is not known. */
+export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
+  const { api, service, profile, files, lintSettings } = context
+  const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
+  const found = await findDeclarations(request.files, files, profile, lintSettings)
+  if (errorsIn(found.diagnostics).length > 0) {
+    const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
+    return { found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
+  }
+  if (found.objects.length === 0 && request.prune)
+    throw new InputError([{ name: 'files', message: 'declare nothing, and with prune everything would go: is the glob right?' }])
+  const wanted = new Set(found.objects.map(({ section }) => section))
+  const world = await readWorld({ api, service, profile, wanted })
+  const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
+  const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
+  return {
+    found,
+    plan,
+    diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics), ...plan.diagnostics, ...checked.diagnostics],
+    uncheckedCount: checked.uncheckedCount,
+  }
+}
+
+/** Advice on files is for whoever writes them: validate gives it, and a plan shows what is to be decided. */
+const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity !== 'note')
+
+export const hasErrors = ({ diagnostics }: PlanningResult): boolean => errorsIn(diagnostics).length > 0
