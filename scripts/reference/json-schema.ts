@@ -8,8 +8,8 @@ import { operationNames, operations } from '../../src/operations.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert-wire.ts'
 import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { declarationsSchema } from '../../src/sync/declarations.ts'
-import { planInput } from '../../src/sync/make-plan.ts'
 import { lintSettingsSchema } from '../../src/sync/lint.ts'
+import { planInput } from '../../src/sync/make-plan.ts'
 import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
 /** Schemas by file name. */
