@@ -1,6 +1,7 @@
 // The library's public names, and nothing else.
 export { ApiError } from './api/api-error.ts'
-export { type ErrorKind, exitCodes, InputError, type Problem, WatchkeeperError } from './core/errors.ts'
+export type { Diagnostic, Location, Severity } from './core/diagnostics.ts'
+export { type ErrorKind, exitCodes, InputError, InternalError, WatchkeeperError } from './core/errors.ts'
 export { version } from './core/version.ts'
 export { type OperationName, operationNames } from './operations.ts'
 export { type Client, type ClientOptions, createClient, type InputOf, type ResultOf } from './runtime/library/create-client.ts'

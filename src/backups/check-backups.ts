@@ -1,6 +1,6 @@
 // The backup gate: does each service have a fresh backup?
 import * as z from 'zod'
-import type { Problem } from '../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { list, positiveNumber, uuid } from '../operation/fields.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, type Column, data, type Line, ours, say, sentence } from '../report/blocks.ts'
@@ -82,9 +82,9 @@ export const checkBackups = defineOperation({
   report: reportChecks,
 })
 
-function requireService({ names, hasServiceId }: Given<typeof input>): readonly Problem[] {
+function requireService({ names, hasServiceId }: Given<typeof input>): readonly Diagnostic[] {
   if (names.has('services') || hasServiceId) return []
-  return [{ name: 'service-id', message: 'is missing: give the input, or set WATCHKEEPER_SERVICE_ID, or give several as services' }]
+  return [inputDiagnostic('service-id', 'is missing: give the input, or set WATCHKEEPER_SERVICE_ID, or give several as services')]
 }
 
 /** Number of services or warnings that the verdict names. */

@@ -19,6 +19,14 @@ export const diagnosticSchema = z.object({
 /** Something to correct or to know in a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
 export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
 
+/** What is wrong with an input, by its kebab-case name: what was given, and what is accepted. */
+export const inputDiagnostic = (name: string, message: string): Diagnostic => ({
+  rule: 'input',
+  severity: 'error',
+  message,
+  location: { file: name },
+})
+
 /** `file:line:column`. */
 export const formatLocation = ({ file, line, column }: Location): string =>
   [file, line, column].filter((part) => part !== undefined).join(':')

@@ -1,9 +1,9 @@
-// Owns the kinds of failure and the exit code of each. Knows nothing of HTTP, files or GitHub.
+import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.ts'
 
 /** Exit codes of the command line; the action turns every code but 0 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, cancelled: 130 } as const
 
-const exitCodeOfKind = {
+export const exitCodeOfKind = {
   input: exitCodes.input,
   authentication: exitCodes.denied,
   permission: exitCodes.denied,
@@ -35,44 +35,42 @@ export class WatchkeeperError extends Error {
     super(message, options)
     this.kind = kind
   }
-
-  get exitCode(): number {
-    return exitCodeOfKind[this.kind]
-  }
-}
-
-/** One thing that is wrong with what the user wrote. */
-export interface Problem {
-  /** The input's name in kebab-case, or where in a file the problem stands. */
-  readonly name: string
-  /** What is wrong, what was given and what is accepted; never holds a secret. */
-  readonly message: string
 }
 
 /** Everything that is wrong with the input, reported at once and before the first request. */
 export class InputError extends WatchkeeperError {
   override readonly name = 'InputError'
-  readonly problems: readonly Problem[]
+  /** Never holds a secret. */
+  readonly diagnostics: readonly Diagnostic[]
 
-  constructor(problems: readonly Problem[]) {
-    super('input', describeProblems(problems))
-    this.problems = problems
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('input', describeDiagnostics(diagnostics))
+    this.diagnostics = diagnostics
   }
 }
+
+/** For one input by its kebab-case name. */
+export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** More than anybody reads; a file can be wrong in every one of its lines. */
 const mostDescribed = 50
 
-function describeProblems(problems: readonly Problem[]): string {
-  const lines = problems.slice(0, mostDescribed).map(({ name, message }) => `${name}: ${message}`)
-  if (problems.length === 1) return lines.join('')
-  const rest = problems.length > lines.length ? [`and ${problems.length - lines.length} more`] : []
-  return [`${problems.length} inputs are wrong:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
+function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
+  const lines = diagnostics.slice(0, mostDescribed).map(({ location, message }) => `${formatLocation(location)}: ${message}`)
+  if (diagnostics.length === 1) return lines.join('')
+  const rest = diagnostics.length > lines.length ? [`and ${diagnostics.length - lines.length} more`] : []
+  return [`${diagnostics.length} inputs are wrong:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
 }
 
-/** Turns whatever was thrown into an error of ours; what we did not foresee is named a bug. */
-export function toWatchkeeperError(thrown: unknown): WatchkeeperError {
-  if (thrown instanceof WatchkeeperError) return thrown
-  const reason = thrown instanceof Error ? thrown.message : String(thrown)
-  return new WatchkeeperError('bug', `This is a bug in Watchkeeper, please report it: ${reason}`, { cause: thrown })
+/** Something was thrown that no code expects. */
+export class InternalError extends WatchkeeperError {
+  override readonly name = 'InternalError'
+
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    super('bug', `This is a bug in Watchkeeper, please report it: ${reason}`, { cause })
+  }
 }
+
+export const toWatchkeeperError = (thrown: unknown): WatchkeeperError =>
+  thrown instanceof WatchkeeperError ? thrown : new InternalError(thrown)

@@ -1,7 +1,6 @@
 // Owns what users write as a whole document, inline or in a file.
 import type * as z from 'zod'
-import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
-import { InputError, type Problem } from '../core/errors.ts'
+import { InputError } from '../core/errors.ts'
 import { filePath, longText } from '../operation/fields.ts'
 import { schemaDiagnostics } from './diagnose.ts'
 import { readDocument } from './document.ts'
@@ -16,11 +15,9 @@ export const documentFile = (noun: string) => filePath(`File with the ${noun} as
  */
 export function readWritten<T>(text: string, name: string, schemaFor: z.ZodType<T> | ((value: unknown) => z.ZodType<T>)): T {
   const document = readDocument(text, name)
-  if ('diagnostics' in document) throw new InputError(document.diagnostics.map(toProblem))
+  if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
   const parsed = schema.safeParse(document.value)
   if (parsed.success) return parsed.data
-  throw new InputError(schemaDiagnostics(parsed.error, document, schema).map(toProblem))
+  throw new InputError(schemaDiagnostics(parsed.error, document, schema))
 }
-
-const toProblem = ({ location, message }: Diagnostic): Problem => ({ name: formatLocation(location), message })

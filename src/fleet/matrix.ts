@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { InputError } from '../core/errors.ts'
+import { inputDiagnostic } from '../core/diagnostics.ts'
+import { InputError, inputError } from '../core/errors.ts'
 import { choice, integer } from '../operation/fields.ts'
 import { defineOperation } from '../operation/operation.ts'
 import { counted, data, ours, say } from '../report/blocks.ts'
@@ -118,12 +119,10 @@ export function legsOfOrganizations(fleet: Fleet, most: number): readonly Leg[] 
 }
 
 const tooFew = (needed: number, most: number): InputError =>
-  new InputError([
-    {
-      name: 'fleet',
-      message: `needs at least ${needed} legs, and there may be ${most}: no leg holds more than ${mostInLeg} services, or services of two organizations or of different settings. Raise max-legs, choose by labels, or use several files`,
-    },
-  ])
+  inputError(
+    'fleet',
+    `needs at least ${needed} legs, and there may be ${most}: no leg holds more than ${mostInLeg} services, or services of two organizations or of different settings. Raise max-legs, choose by labels, or use several files`,
+  )
 
 function groupsOf(organization: FleetOrganization): readonly Group[] {
   const byName = organization.services.toSorted((a, b) => compare(a.name, b.name))
@@ -279,14 +278,12 @@ function sharesOf(legs: readonly Leg[]) {
 const nothing = (path: string, labels: readonly string[] | undefined): InputError =>
   new InputError([
     labels === undefined
-      ? { name: path, message: 'has no service' }
-      : { name: 'labels', message: `no service of ${path} bears ${labels.join(' or ')}` },
+      ? inputDiagnostic(path, 'has no service')
+      : inputDiagnostic('labels', `no service of ${path} bears ${labels.join(' or ')}`),
   ])
 
 const tooLong = (path: string, length: number): InputError =>
-  new InputError([
-    {
-      name: 'fleet',
-      message: `${path} makes a matrix of ${length} characters, and an output of a job holds ${longestMatrix}. Choose services by labels, or use several files`,
-    },
-  ])
+  inputError(
+    'fleet',
+    `${path} makes a matrix of ${length} characters, and an output of a job holds ${longestMatrix}. Choose services by labels, or use several files`,
+  )

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { InputError } from '../core/errors.ts'
+import { InputError, inputError } from '../core/errors.ts'
 import * as fields from '../operation/fields.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence } from '../report/blocks.ts'
@@ -202,8 +202,7 @@ const tooMany = { complaint: `is left out: the files before it hold more than ${
 /** Throws an InputError when no file matches: nothing to merge is not nothing wrong. */
 async function readResults(globs: readonly string[], files: Files) {
   const paths = await files.find(globs, 'result-files')
-  if (paths.length === 0)
-    throw new InputError([{ name: 'result-files', message: `no file matches ${globs.join(', ')}: the legs left no results` }])
+  if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}: the legs left no results`)
   const told: ToldFile[] = []
   const refused: MergedResult['unreadable'] = []
   // One after another: each may have megabytes, and little of it is kept.
@@ -222,7 +221,7 @@ async function readOne(file: string, files: Files): Promise<ReturnType<typeof re
   try {
     return readLegResult(await files.read(file, 'result-files'))
   } catch (thrown) {
-    if (thrown instanceof InputError) return { complaint: thrown.problems.map(({ message }) => message).join('; ') }
+    if (thrown instanceof InputError) return { complaint: thrown.diagnostics.map(({ message }) => message).join('; ') }
     throw thrown
   }
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as z from 'zod'
+import { formatLocation } from '../core/diagnostics.ts'
 import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
 
 const pullRequest = z.looseObject({
@@ -57,8 +58,8 @@ export function readRun(env: Environment): { readonly run: Run } | { readonly pr
   const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com')
   if ('problem' in address) return { problem: `GITHUB_API_URL ${address.problem}` }
   const proxy = readProxySettings(env)
-  const [fault] = proxy.problems
-  if (fault !== undefined) return { problem: `${fault.name} ${fault.message}` }
+  const [fault] = proxy.diagnostics
+  if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     return { problem: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which would send the token to anybody' }
   return { run: { owner, repository, apiUrl: address.url, proxy: proxy.settings, ...factsOf(env) } }

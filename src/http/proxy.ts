@@ -1,3 +1,5 @@
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
@@ -29,26 +31,27 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The values may hold a password: messages name the variable, never its value. Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
 export function readProxySettings(env: Environment): {
   readonly settings: ProxySettings
-  readonly problems: readonly { name: string; message: string }[]
+  readonly diagnostics: readonly Diagnostic[]
 } {
   const chosen = {
     httpProxy: choose(env, 'http_proxy'),
     httpsProxy: choose(env, 'https_proxy'),
     noProxy: choose(env, 'no_proxy'),
   }
-  const problems = [chosen.httpProxy, chosen.httpsProxy]
+  const diagnostics = [chosen.httpProxy, chosen.httpsProxy]
     .filter((variable) => variable !== undefined && !isProxyUrl(variable.value))
-    .map((variable) => ({
-      name: variable?.name ?? '',
-      message:
+    .map((variable) =>
+      inputDiagnostic(
+        variable?.name ?? '',
         'is no proxy url; accepted: http://[user:password@]host:port, with special characters of the password encoded, as in %25 for %',
-    }))
+      ),
+    )
   const settings: ProxySettings = {
     ...(chosen.httpProxy && { httpProxy: chosen.httpProxy.value }),
     ...(chosen.httpsProxy && { httpsProxy: chosen.httpsProxy.value }),
     ...(chosen.noProxy && { noProxy: chosen.noProxy.value }),
   }
-  return { settings, problems }
+  return { settings, diagnostics }
 }
 
 function choose(env: Environment, lowerCase: string): { readonly name: string; readonly value: string } | undefined {

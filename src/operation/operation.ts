@@ -5,7 +5,6 @@ import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import type { Problem } from '../core/errors.ts'
 import type { Block, Line } from '../report/blocks.ts'
 import type { LintSettings } from '../sync/lint.ts'
 
@@ -114,7 +113,7 @@ export interface Operation<
   /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
   /** Rules between inputs. Sees partly invalid input too, so that everything wrong is told at once. */
-  check?(given: NoInfer<Given<I>>): readonly Problem[]
+  check?(given: NoInfer<Given<I>>): readonly Diagnostic[]
   /** Throws a WatchkeeperError when it cannot be done. */
   run(context: Context<E, S>, input: z.output<I>): Promise<z.output<O> & z.output<D>>
   /** Absent where nothing can be failed. */

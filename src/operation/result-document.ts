@@ -2,7 +2,7 @@
 
 import { ApiError } from '../api/api-error.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { exitCodes, type WatchkeeperError } from '../core/errors.ts'
+import { exitCodeOfKind, exitCodes, type WatchkeeperError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { type Block, join, type Line, type Status, say, toPlainText } from '../report/blocks.ts'
 import type { Operation, OutputFile, Report, Verdict } from './operation.ts'
@@ -114,7 +114,7 @@ export function finishWithError(name: string, error: WatchkeeperError, about: Ab
     files: [],
     annotations: [],
     hasFailed: true,
-    exitCode: error.exitCode,
+    exitCode: exitCodeOfKind[error.kind],
     error,
   }
 }

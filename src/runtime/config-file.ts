@@ -1,7 +1,6 @@
 // Owns the repository's config file. Loaded only where there is one: it brings the YAML parser and the rules of files along.
 
-import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
-import type { Problem } from '../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { schemaDiagnostics } from '../documents/diagnose.ts'
@@ -16,16 +15,16 @@ export interface Config {
   /** Inputs of operations, for those that have them. */
   readonly inputs: Values
   readonly lintSettings: LintSettings
-  readonly problems: readonly Problem[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 export function readConfig(text: string, file: string): Config {
   // A file whose settings are all commented out is fine.
   if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
   const reading = readDocument(text, file)
-  if ('diagnostics' in reading) return refuse(reading.diagnostics.map(toProblem))
+  if ('diagnostics' in reading) return refuse(reading.diagnostics)
   const { value } = reading
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([{ name: file, message: 'is no map of settings' }])
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([inputDiagnostic(file, 'is no map of settings')])
   const { rules, ...settings } = value as Values
   const lint = readRules(rules ?? {}, reading)
   const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
@@ -34,18 +33,16 @@ export function readConfig(text: string, file: string): Config {
     values: Object.fromEntries(known.map(([key, setting]) => [toCamel(key), decoded(toCamel(key), setting)])),
     inputs: Object.fromEntries(Object.entries(settings).filter(([key]) => isInput(key))),
     lintSettings: lint.lintSettings,
-    problems: [...lint.problems, ...unknown.map((key) => ({ name: file, message: `"${quote(key, 60)}" ${whyNot(toCamel(key))}` }))],
+    diagnostics: [...lint.diagnostics, ...unknown.map((key) => inputDiagnostic(file, `"${quote(key, 60)}" ${whyNot(toCamel(key))}`))],
   }
 }
 
-const refuse = (problems: readonly Problem[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, problems })
+const refuse = (diagnostics: readonly Diagnostic[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, diagnostics })
 
-const toProblem = ({ location, message }: Diagnostic): Problem => ({ name: formatLocation(location), message })
-
-function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'problems'> {
+function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
   const parsed = lintSettingsSchema.safeParse(rules)
-  if (parsed.success) return { lintSettings: parsed.data, problems: [] }
-  return { lintSettings: {}, problems: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']).map(toProblem) }
+  if (parsed.success) return { lintSettings: parsed.data, diagnostics: [] }
+  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']) }
 }
 
 const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)

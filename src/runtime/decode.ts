@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Problem } from '../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { nearestName, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema-facts.ts'
@@ -62,14 +62,14 @@ export function readEnvironment(env: Environment): Values {
  * A variable that is never read although it is spelled like an input of this operation: its author believes that it sets one,
  * and a budget that is not set must not look like one.
  */
-export function misplacedVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
+export function misplacedVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
   return [...misspeltVariables(env, inputNames), ...unreadVariables(env, inputNames)]
 }
 
 const prefix = toEnvironmentName('')
 
 /** Others may have variables that begin like ours; those that are one slip away from a setting are meant to be one. */
-function misspeltVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
+function misspeltVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
   const known = settingNames.map((name) => toEnvironmentName(toKebab(name)))
   const inputs = inputNames.map((name) => toEnvironmentName(toKebab(name)))
   return Object.keys(env).flatMap((variable) => {
@@ -78,16 +78,13 @@ function misspeltVariables(env: Environment, inputNames: readonly string[]): rea
       variable.slice(prefix.length),
       known.map((name) => name.slice(prefix.length)),
     )
-    return meant === undefined ? [] : [{ name: quote(variable, 60), message: `is no variable of ours, did you mean ${prefix}${meant}?` }]
+    return meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), `is no variable of ours, did you mean ${prefix}${meant}?`)]
   })
 }
 
-function unreadVariables(env: Environment, inputNames: readonly string[]): readonly Problem[] {
+function unreadVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
   return inputNames
     .map((name) => ({ kebab: toKebab(name), variable: toEnvironmentName(toKebab(name)) }))
     .filter(({ variable }) => env[variable]?.trim())
-    .map(({ kebab, variable }) => ({
-      name: variable,
-      message: `is never read: only common inputs have a variable; give the input ${kebab}`,
-    }))
+    .map(({ kebab, variable }) => inputDiagnostic(variable, `is never read: only common inputs have a variable; give the input ${kebab}`))
 }

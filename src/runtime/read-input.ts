@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import type { Connection } from '../api/client.ts'
 import { type Profile, profileNamed } from '../api/profiles.ts'
-import { InputError, type Problem } from '../core/errors.ts'
+import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
+import { InputError, inputError } from '../core/errors.ts'
 import { didYouMean, nearestName, toEnvironmentName, toKebab } from '../core/names.ts'
 import { basicPair, shortestSecret } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
@@ -22,20 +23,20 @@ export interface Parsed<T extends z.ZodObject> {
   readonly values: Partial<z.output<T>>
   /** Those that were given, valid or not. */
   readonly names: ReadonlySet<string>
-  readonly problems: readonly Problem[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** `values` by camelCase name; what is undefined was not given. */
 export function parseFields<T extends z.ZodObject>(schema: T, values: Readonly<Record<string, unknown>>): Parsed<T> {
   const names = new Set(Object.keys(values).filter((name) => values[name] !== undefined))
   const valid: Record<string, unknown> = {}
-  const problems: Problem[] = []
+  const diagnostics: Diagnostic[] = []
   for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const result = field.safeParse(values[name])
-    if (!result.success) problems.push({ name: toKebab(name), message: complain(field, values[name], result.error) })
+    if (!result.success) diagnostics.push(inputDiagnostic(toKebab(name), complain(field, values[name], result.error)))
     else if (result.data !== undefined) valid[name] = result.data
   }
-  return { values: valid as Partial<z.output<T>>, names, problems }
+  return { values: valid as Partial<z.output<T>>, names, diagnostics }
 }
 
 function complain(field: z.ZodType, value: unknown, error: z.ZodError): string {
@@ -95,33 +96,41 @@ export function locate(
   settings: Partial<Settings>,
   scope: Scope,
   env: Environment,
-): { readonly connection?: Located; readonly problems: readonly Problem[] } {
-  if (scope === 'none') return { problems: [] }
+): { readonly connection?: Located; readonly diagnostics: readonly Diagnostic[] } {
+  if (scope === 'none') return { diagnostics: [] }
   const profile = profileNamed(settings.profile)
   const apiUrl = settings.apiUrl ?? profile.apiUrl
   const address = apiUrl === undefined ? undefined : parseApiUrl(apiUrl)
   const proxy = readProxySettings(env)
   const { apiKeyId, apiKeySecret, timeoutSeconds, maxAttempts } = settings
   const needed = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(scope === 'service' ? ['serviceId'] : [])] as const
-  const problems = [
+  const diagnostics = [
     ...needed.filter((name) => settings[name as keyof Settings] === undefined).map((name) => missing(toKebab(name))),
-    ...(address === undefined ? [{ name: 'api-url', message: 'is missing: give api-url, or a profile that knows it' }] : []),
-    ...(address !== undefined && 'problem' in address ? [{ name: 'api-url', message: `${showUrl(apiUrl ?? '')} ${address.problem}` }] : []),
-    ...proxy.problems,
+    ...(address === undefined ? [inputDiagnostic('api-url', 'is missing: give api-url, or a profile that knows it')] : []),
+    ...(address !== undefined && 'problem' in address ? [inputDiagnostic('api-url', `${showUrl(apiUrl ?? '')} ${address.problem}`)] : []),
+    ...proxy.diagnostics,
     ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
       ? [
-          {
-            name: 'NODE_TLS_REJECT_UNAUTHORIZED',
-            message: 'is 0, which would send the key to anybody; trust an authority of your own by NODE_EXTRA_CA_CERTS',
-          },
+          inputDiagnostic(
+            'NODE_TLS_REJECT_UNAUTHORIZED',
+            'is 0, which would send the key to anybody; trust an authority of your own by NODE_EXTRA_CA_CERTS',
+          ),
         ]
       : []),
   ]
-  if (problems.length > 0 || address === undefined || 'problem' in address || !apiKeyId || !apiKeySecret || !timeoutSeconds || !maxAttempts)
-    return { problems }
+  if (
+    diagnostics.length > 0 ||
+    address === undefined ||
+    'problem' in address ||
+    !apiKeyId ||
+    !apiKeySecret ||
+    !timeoutSeconds ||
+    !maxAttempts
+  )
+    return { diagnostics }
   const observabilityPath = settings.observabilityPath ?? profile.observabilityPath
   return {
-    problems,
+    diagnostics,
     connection: {
       baseUrl: address.url,
       profile,
@@ -135,7 +144,7 @@ export function locate(
   }
 }
 
-const missing = (name: string): Problem => ({ name, message: `is missing: give the input, or set ${toEnvironmentName(name)}` })
+const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing: give the input, or set ${toEnvironmentName(name)}`)
 
 // A url with a user in it may hold a password.
 const showUrl = (url: string): string => (url.includes('@') ? 'the given one' : `"${quote(url, 80)}"`)
@@ -179,7 +188,7 @@ export async function prepare(request: Request): Promise<Prepared> {
       name === ''
         ? `is missing; accepted: ${operationNames.join(', ')}`
         : `"${quote(name, 80)}" is not known${didYouMean(name, operationNames) || `; accepted: ${operationNames.join(', ')}`}`
-    throw new InputError([{ name: 'operation', message }])
+    throw inputError('operation', message)
   }
   const operation: Operation = await operations[name]()
   const inputNames = Object.keys(operation.input.shape)
@@ -189,15 +198,16 @@ export async function prepare(request: Request): Promise<Prepared> {
   const decoded = request.areText ? decodeAll(operation.input.shape, given) : given
   const fields = parseFields(operation.input, { ...pick(settings.inputs, isKnown), ...decoded })
   const place = locate(settings.values, operation.scope, request.env)
-  const problems = [
+  const diagnostics = [
     ...unknownInputs(request.inputs, name, [...settingNames, ...inputNames]),
     ...misplacedVariables(request.env, inputNames),
-    ...settings.problems,
-    ...place.problems,
-    ...fields.problems,
+    ...settings.diagnostics,
+    ...place.diagnostics,
+    ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
-  if (problems.length > 0 || (place.connection === undefined && operation.scope !== 'none')) throw new InputError(withoutRepeats(problems))
+  if (diagnostics.length > 0 || (place.connection === undefined && operation.scope !== 'none'))
+    throw new InputError(withoutRepeats(diagnostics))
   const complete = settings.values as Settings
   return {
     name,
@@ -216,11 +226,11 @@ export async function prepare(request: Request): Promise<Prepared> {
 const pick = (values: Values, wanted: (key: string) => boolean): Values =>
   Object.fromEntries(Object.entries(values).filter(([key]) => wanted(key)))
 
-function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Problem[] {
+function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
   const spelled = known.map(toKebab)
   return Object.keys(inputs)
     .filter((name) => inputs[name] !== undefined && !known.includes(name))
-    .map((name) => ({ name: quote(toKebab(name), 60), message: `is no input of ${operation}${didYouMean(name, spelled)}` }))
+    .map((name) => inputDiagnostic(quote(toKebab(name), 60), `is no input of ${operation}${didYouMean(name, spelled)}`))
 }
 
 /** Common settings from all their sources: those that are valid by themselves, and what is wrong with the others. */
@@ -235,14 +245,14 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Req
     inputs: fromFile.inputs,
     lintSettings: fromFile.lintSettings,
     leniency: given.warnOnly === undefined ? say`warn-only in ${configFileOf(given.config)}` : say`warn-only`,
-    problems: [...fromFile.problems, ...parsed.problems],
+    diagnostics: [...fromFile.diagnostics, ...parsed.diagnostics],
   }
 }
 
 const configFileOf = (wanted: unknown): string => (typeof wanted === 'string' ? wanted : defaultConfigFile)
 
 async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
-  const nothing: Config = { values: {}, inputs: {}, lintSettings: {}, problems: [] }
+  const nothing: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [] }
   const path = configFileOf(wanted)
   try {
     const text = await readConfigFile(path, wanted !== undefined)
@@ -250,17 +260,18 @@ async function readConfigSettings(wanted: unknown, readConfigFile: Request['read
     const { readConfig } = await import('./config-file.ts')
     return readConfig(text, path)
   } catch (thrown) {
-    if (thrown instanceof InputError) return { ...nothing, problems: thrown.problems }
+    if (thrown instanceof InputError) return { ...nothing, diagnostics: thrown.diagnostics }
     throw thrown
   }
 }
 
 // A field that is wrong is also missing for whoever looks for its value: the first word is the better one.
-function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
+function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
-  return problems.filter(({ name, message }) => {
-    const isEcho = seen.has(name) && message.startsWith('is missing')
-    seen.add(name)
+  return diagnostics.filter(({ location, message }) => {
+    const where = formatLocation(location)
+    const isEcho = seen.has(where) && message.startsWith('is missing')
+    seen.add(where)
     return !isEcho
   })
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { glob, lstat, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { InputError } from '../core/errors.ts'
+import { type InputError, inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import type { Files } from '../operation/operation.ts'
 
@@ -12,7 +12,7 @@ const largestBytes = 5 * 1024 * 1024
 
 /** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
 export async function readWorkspaceFile(root: string, path: string, input: string): Promise<string> {
-  const refuse = (reason: string): InputError => new InputError([{ name: input, message: `"${quote(path)}" ${reason}` }])
+  const refuse = (reason: string): InputError => inputError(input, `"${quote(path)}" ${reason}`)
   const real = await realPathOf(resolve(root, path))
   if (real === undefined) throw refuse('does not exist or cannot be read')
   if (!isInside(await realpath(root), real)) throw refuse('lies outside the workspace')
@@ -41,7 +41,7 @@ export async function findWorkspaceFiles(root: string, globs: readonly string[],
   for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
     // A link that was passed over would look like a file that is all right.
     if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    if (found.size > mostFiles) throw new InputError([{ name: input, message: `matches more than ${mostFiles} files` }])
+    if (found.size > mostFiles) throw inputError(input, `matches more than ${mostFiles} files`)
   }
   return [...found].sort()
 }

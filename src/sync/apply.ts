@@ -1,7 +1,7 @@
 // Owns the operation that makes the service as the files say.
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
-import { InputError, WatchkeeperError } from '../core/errors.ts'
+import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath } from '../operation/fields.ts'
 import { type Context, defineOperation, type Files } from '../operation/operation.ts'
@@ -78,7 +78,7 @@ async function readPlanFile(path: string, files: Files): Promise<PlanFile> {
   const parsed = planFileSchema.safeParse(tryJson(text))
   const why = parsed.success ? 'was changed after plan wrote it' : 'is no plan of this version'
   if (parsed.success && isIntact(parsed.data)) return parsed.data
-  throw new InputError([{ name: 'plan-file', message: `"${quote(path, 80)}" ${why}: write it anew with plan` }])
+  throw inputError('plan-file', `"${quote(path, 80)}" ${why}: write it anew with plan`)
 }
 
 function tryJson(text: string): unknown {

@@ -2,7 +2,7 @@
 
 import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
+import { inputError } from '../core/errors.ts'
 import * as fields from '../operation/fields.ts'
 import type { Files } from '../operation/operation.ts'
 import { alertBodySchema } from '../resources/alerts/alert-wire.ts'
@@ -24,7 +24,7 @@ export interface Found extends Declarations {
 export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
   const paths = await files.find(globs, 'files')
   const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.includes(plainPath(glob)))
-  if (missing.length > 0) throw new InputError([{ name: 'files', message: `no file matches ${missing.join(', ')}` }])
+  if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
   // What a product has no field for, nobody can be told to fill in.
@@ -52,7 +52,7 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
   for (const path of paths) {
     const text = await files.read(path, 'files')
     characters += text.length
-    if (characters > mostCharacters) throw new InputError([{ name: 'files', message: 'matches files of more than 20 MB together' }])
+    if (characters > mostCharacters) throw inputError('files', 'matches files of more than 20 MB together')
     texts.push({ path, text })
   }
   return texts

@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
+import { inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { filePath, flag, integer } from '../operation/fields.ts'
 import type { Context, Files } from '../operation/operation.ts'
@@ -60,19 +60,17 @@ export async function resolveProject(given: string | undefined, files: Files, ef
   const repository = files.variable('GITHUB_REPOSITORY')
   if (repository) return { project: validProject(repository, 'GITHUB_REPOSITORY'), diagnostics: [] }
   const remote = await files.remoteRepository()
-  if (remote === undefined) throw noProject('is missing: pass --project owner/repo, or set project in .watchkeeper.yml')
+  if (remote === undefined) throw inputError('project', 'is missing: pass --project owner/repo, or set project in .watchkeeper.yml')
   const project = validProject(remote, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
-  if (effect === 'write') throw noProject(`is missing: ${advice} (git remote origin is ${project})`)
+  if (effect === 'write') throw inputError('project', `is missing: ${advice} (git remote origin is ${project})`)
   const message = `the project ${project} was taken from git remote origin; for apply, ${advice}`
   return { project, diagnostics: [{ rule: 'inferred-project', severity: 'note', location: { file: '.watchkeeper.yml' }, message }] }
 }
 
-const noProject = (message: string): InputError => new InputError([{ name: 'project', message }])
-
 function validProject(text: string, source: string): string {
   if (projectGrammar.test(text)) return text
-  throw noProject(`"${quote(text, 80)}" (from ${source}) cannot be a project: give project; accepted: ${projectForm}`)
+  throw inputError('project', `"${quote(text, 80)}" (from ${source}) cannot be a project: give project; accepted: ${projectForm}`)
 }
 
 // Asking the server what it thinks of the dashboards that a plan writes, before anything is written. Its answer to a read can be
@@ -180,7 +178,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     return { found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
   }
   if (found.objects.length === 0 && request.prune)
-    throw new InputError([{ name: 'files', message: 'declare nothing, and with prune everything would go: is the glob right?' }])
+    throw inputError('files', 'declare nothing, and with prune everything would go: is the glob right?')
   const wanted = new Set(found.objects.map(({ section }) => section))
   const world = await readWorld({ api, service, profile, wanted })
   const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })

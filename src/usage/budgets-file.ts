@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
-import { InputError } from '../core/errors.ts'
+import { inputError } from '../core/errors.ts'
 import { saysItAll } from '../documents/diagnose.ts'
 import { readWritten } from '../documents/written-document.ts'
 import { flag } from '../operation/fields.ts'
@@ -130,7 +130,6 @@ function toPeriod(written: z.output<typeof entry>['period'], name: string, { tod
   if (written === undefined) return period
   if (typeof written === 'string') return resolvePeriod(written, today, billingCycleDay)
   const clipped = clipToToday(written, today)
-  if (clipped === undefined)
-    throw new InputError([{ name: 'budgets', message: `the period of "${name}" begins on ${written.from}, which is still to come` }])
+  if (clipped === undefined) throw inputError('budgets', `the period of "${name}" begins on ${written.from}, which is still to come`)
   return clipped
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { type Day, isDay } from '../core/dates.ts'
 import { type Decimal, fromText, parseAmount } from '../core/decimal.ts'
-import { InputError, type Problem } from '../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { choice, filePath, integer, lines } from '../operation/fields.ts'
 import type { Given } from '../operation/operation.ts'
@@ -79,27 +80,27 @@ export const periodInput = {
 const schema = z.strictObject(periodInput)
 
 /** `hasOwn` says that something else names periods too, so that none is needed here. */
-export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Problem[] {
+export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Diagnostic[] {
   const { fromDate, toDate, period } = values
   const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))
-  const problems = hasOthers ? [] : checkCycleDay(names, period)
+  const diagnostics = hasOthers ? [] : checkCycleDay(names, period)
   if (names.has('period'))
-    return [...dates.map((name) => ({ name: toKebab(name), message: 'cannot be given together with period' })), ...problems]
+    return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be given together with period')), ...diagnostics]
   if (dates.length === 0)
-    return hasOthers ? problems : [...problems, { name: 'period', message: 'is missing: give period, or from-date and to-date' }]
+    return hasOthers ? diagnostics : [...diagnostics, inputDiagnostic('period', 'is missing: give period, or from-date and to-date')]
   if (dates.length === 1)
-    return [...problems, { name: names.has('fromDate') ? 'to-date' : 'from-date', message: 'is missing: a period has two ends' }]
-  if (fromDate === undefined || toDate === undefined) return problems
-  if (fromDate > toDate) return [...problems, { name: 'to-date', message: `is ${toDate}, before from-date ${fromDate}` }]
+    return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: a period has two ends')]
+  if (fromDate === undefined || toDate === undefined) return diagnostics
+  if (fromDate > toDate) return [...diagnostics, inputDiagnostic('to-date', `is ${toDate}, before from-date ${fromDate}`)]
   const days = daysIn({ from: fromDate, to: toDate })
   return days > mostDays
-    ? [...problems, { name: 'to-date', message: `makes a period of ${days} days; accepted: at most ${mostDays}` }]
-    : problems
+    ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${mostDays}`)]
+    : diagnostics
 }
 
-function checkCycleDay(names: ReadonlySet<string>, period: string | undefined): readonly Problem[] {
+function checkCycleDay(names: ReadonlySet<string>, period: string | undefined): readonly Diagnostic[] {
   if (!names.has('billingCycleDay') || period?.endsWith('billing-cycle')) return []
-  return [{ name: 'billing-cycle-day', message: 'means nothing without the period billing-cycle or previous-billing-cycle' }]
+  return [inputDiagnostic('billing-cycle-day', 'means nothing without the period billing-cycle or previous-billing-cycle')]
 }
 
 /** Whether the period that was given can have days that are still to come. */
@@ -112,7 +113,7 @@ export function choosePeriod(input: z.output<typeof schema>, today: Day): Curren
   if (fromDate === undefined || toDate === undefined) return resolvePeriod('month-to-date', today)
   const clipped = clipToToday({ from: fromDate, to: toDate }, today)
   if (clipped !== undefined) return clipped
-  throw new InputError([{ name: 'from-date', message: `is ${fromDate}, which is still to come: today is ${today} in UTC` }])
+  throw inputError('from-date', `is ${fromDate}, which is still to come: today is ${today} in UTC`)
 }
 
 // Owns the waiver: a failure that somebody answers for, with a reason and until a date.
@@ -143,7 +144,7 @@ export const waiverField = z
 export function checkWaiver(waiver: Waiver | undefined, today: Day): void {
   if (waiver === undefined || today <= waiver.until) return
   const message = `expired on ${waiver.until}, today is ${today} in UTC: remove it, or give it a new date and reason`
-  throw new InputError([{ name: 'waiver', message }])
+  throw inputError('waiver', message)
 }
 
 // Owns what users can ask of usage-cost.
@@ -202,15 +203,15 @@ export const usageInput = z.strictObject({
 
 export type UsageInput = z.output<typeof usageInput>
 
-export function checkUsageInput(given: Given<typeof usageInput>): readonly Problem[] {
+export function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
     ...checkPeriod(given, names.has('budgets')),
     ...(names.has('maxIncrease') && !names.has('compare')
-      ? [{ name: 'max-increase', message: 'means nothing without compare: previous-period' }]
+      ? [inputDiagnostic('max-increase', 'means nothing without compare: previous-period')]
       : []),
     ...(names.has('forecastBudget') && !mayRun(values)
-      ? [{ name: 'forecast-budget', message: `means nothing for ${values.period}, of which no day is still to come` }]
+      ? [inputDiagnostic('forecast-budget', `means nothing for ${values.period}, of which no day is still to come`)]
       : []),
   ]
 }

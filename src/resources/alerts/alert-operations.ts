@@ -3,7 +3,8 @@ import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
-import { InputError, type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
@@ -53,33 +54,33 @@ export const alertInput = z.strictObject({ alert: documentText('alert'), alertFi
 export type AlertInput = z.output<typeof alertInput>
 
 /** A document or single fields, never both: nobody could tell which one wins. */
-export function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Problem[] {
+export function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Diagnostic[] {
   const singles = Object.keys(singleFields).filter((name) => names.has(name))
   const documents = ['alert', 'alertFile'].filter((name) => names.has(name))
-  if (documents.length === 2) return [{ name: 'alert', message: 'cannot be given together with alert-file' }]
+  if (documents.length === 2) return [inputDiagnostic('alert', 'cannot be given together with alert-file')]
   const [document] = documents
   if (document !== undefined)
-    return singles.map((name) => ({ name: toKebab(name), message: `cannot be given together with ${toKebab(document)}` }))
+    return singles.map((name) => inputDiagnostic(toKebab(name), `cannot be given together with ${toKebab(document)}`))
   return names.has('channelType') && !names.has('webhookId')
-    ? [{ name: 'webhook-id', message: 'is missing: channel-type says how, webhook-id says where' }]
+    ? [inputDiagnostic('webhook-id', 'is missing: channel-type says how, webhook-id says where')]
     : []
 }
 
 /** What a new alert needs when it is given in single fields. */
-export function checkNewAlert(given: Given<typeof alertInput>): readonly Problem[] {
+export function checkNewAlert(given: Given<typeof alertInput>): readonly Diagnostic[] {
   const { names, values } = given
   if (names.has('alert') || names.has('alertFile')) return []
   if (values.source === 'saved_search')
-    return [{ name: 'source', message: 'saved_search needs more fields than single inputs have: use alert or alert-file' }]
+    return [inputDiagnostic('source', 'saved_search needs more fields than single inputs have: use alert or alert-file')]
   if (values.channelType === 'email')
-    return [{ name: 'channel-type', message: 'email needs recipients, which single inputs cannot give: use alert or alert-file' }]
+    return [inputDiagnostic('channel-type', 'email needs recipients, which single inputs cannot give: use alert or alert-file')]
   if (values.thresholdType?.endsWith('between')) {
     return [
-      { name: 'threshold-type', message: `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax` },
+      inputDiagnostic('threshold-type', `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax`),
     ]
   }
   const needed = ['dashboardId', 'tileId', 'threshold', 'interval', 'webhookId'].filter((name) => !names.has(name))
-  return needed.map((name) => ({ name: toKebab(name), message: 'is missing: a new alert needs it (or alert, or alert-file)' }))
+  return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it (or alert, or alert-file)'))
 }
 
 type ReadFile = (path: string, input: string) => Promise<string>
@@ -100,10 +101,9 @@ function writtenAlert(written: string, name: string, profile: Profile): AlertFie
   const beyond = Object.keys(alert).filter((field) => !neutralFields.has(field) && !profile.extraAlertFields.includes(field))
   if (beyond.length === 0) return alert
   throw new InputError(
-    beyond.map((field) => ({
-      name: `${name}.${field}`,
-      message: 'is no field of the neutral contract; set the profile of a product that has it',
-    })),
+    beyond.map((field) =>
+      inputDiagnostic(`${name}.${field}`, 'is no field of the neutral contract; set the profile of a product that has it'),
+    ),
   )
 }
 
@@ -113,7 +113,7 @@ const neutralFields = new Set(['dashboardId', 'tileId', 'threshold', 'interval',
 export function toNewAlert(declared: AlertFields): AlertBody & AlertFields {
   const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
   const missing = missingInAlert(body)
-  if (missing.length > 0) throw new InputError(missing.map((field) => ({ name: `alert.${field}`, message: 'is missing' })))
+  if (missing.length > 0) throw new InputError(missing.map((field) => inputDiagnostic(`alert.${field}`, 'is missing')))
   return body
 }
 
@@ -340,7 +340,7 @@ async function meetExisting({ writer, body, existing, second, wish }: Meeting) {
 
 /** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
 async function findAlike(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
-  if (!body.name) throw new InputError([{ name: 'name', message: 'is missing: if-exists looks for the name' }])
+  if (!body.name) throw inputError('name', 'is missing: if-exists looks for the name')
   const { items, mayBeCut } = await alertCollection.list(api, service)
   const alike = items.filter((alert) => isAlike(alert, body))
   if (alike.length === 0 && mayBeCut)
@@ -398,4 +398,4 @@ export const updateAlert = defineOperation({
 const checkChange = ({ names }: Given<typeof input>) =>
   [...names].some((name) => name !== 'alertId')
     ? []
-    : [{ name: 'alert', message: 'is missing: give alert, alert-file or the single fields to change' }]
+    : [inputDiagnostic('alert', 'is missing: give alert, alert-file or the single fields to change')]

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
-import { type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
 import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
 import { resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
@@ -27,10 +28,10 @@ import {
 
 export const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
 
-export function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Problem[] {
+export function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Diagnostic[] {
   const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
-  if (given.length === 2) return [{ name: 'dashboard', message: 'cannot be given together with dashboard-file' }]
-  return given.length === 0 ? [{ name: 'dashboard', message: 'is missing: give dashboard or dashboard-file' }] : []
+  if (given.length === 2) return [inputDiagnostic('dashboard', 'cannot be given together with dashboard-file')]
+  return given.length === 0 ? [inputDiagnostic('dashboard', 'is missing: give dashboard or dashboard-file')] : []
 }
 
 type ReadFile = (path: string, input: string) => Promise<string>

@@ -186,7 +186,7 @@ const hasChanges = ({ changed, toAdopt }: Invoked['document']): boolean => chang
 
 /** What the default label is made of was wrong itself: under another label, what is written now would never be updated. */
 function isNameless({ error }: Invoked): boolean {
-  const names = error instanceof InputError ? error.problems.map(({ name }) => name) : []
+  const names = error instanceof InputError ? error.diagnostics.map(({ location }) => location.file) : []
   return names.some((name) => name === 'operation' || name === 'service-id' || name === 'organization-id')
 }
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
-import { exitCodes, InputError, type Problem, WatchkeeperError } from '../../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { holds, makeFile, placeOf } from '../new-file.ts'
@@ -154,7 +155,7 @@ export interface Written {
 /** Throws before anything is written when one of them cannot be. */
 export async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
-  const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [{ name: target, message: place.refused }] : []))
+  const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [inputDiagnostic(target, place.refused)] : []))
   if (refused.length > 0) throw new InputError(refused)
   const written: Written[] = []
   for (const sample of samples) written.push({ sample, outcome: await write(root, sample) })
@@ -179,21 +180,21 @@ async function write(root: string, { target, text }: Sample): Promise<Written['o
 const names = kits.map(({ name }) => name)
 
 /** Kits in the order of the list, or what is wrong with the words. A number is the place in the list. */
-export function kitsMeantBy(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly problems: readonly Problem[] } {
+export function kitsMeantBy(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly diagnostics: readonly Diagnostic[] } {
   const meant = words.map((word) => ({
     word,
     kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
   }))
-  const problems = meant.flatMap(({ word, kit }) =>
-    kit === undefined ? [{ name: quote(word, 40), message: `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}` }] : [],
+  const diagnostics = meant.flatMap(({ word, kit }) =>
+    kit === undefined ? [inputDiagnostic(quote(word, 40), `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}`)] : [],
   )
-  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), problems }
+  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
 }
 
 /** Throws an InputError that lists all words that mean nothing. */
 export function demandKits(words: readonly string[]): readonly Kit[] {
-  const { chosen, problems } = kitsMeantBy(words)
-  if (problems.length > 0) throw new InputError(problems)
+  const { chosen, diagnostics } = kitsMeantBy(words)
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
   return chosen
 }
 
@@ -205,9 +206,9 @@ export async function askForKits(input: NodeJS.ReadableStream, write: (text: str
   write(question)
   try {
     for await (const line of lines) {
-      const { chosen, problems } = kitsMeantBy(line.split(/[\s,]+/).filter((word) => word !== ''))
-      if (problems.length === 0) return chosen
-      write(`${problems.map(({ name, message }) => `${name} ${message}`).join('\n')}\n${question}`)
+      const { chosen, diagnostics } = kitsMeantBy(line.split(/[\s,]+/).filter((word) => word !== ''))
+      if (diagnostics.length === 0) return chosen
+      write(`${diagnostics.map(({ location, message }) => `${location.file} ${message}`).join('\n')}\n${question}`)
     }
     return undefined
   } finally {
@@ -325,13 +326,13 @@ async function demandRoot(directory: string): Promise<void> {
   const root = await repositoryRoot(directory)
   if (root === undefined || root === directory) return
   const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
-  throw new InputError([{ name: 'init', message }])
+  throw inputError('init', message)
 }
 
 async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
     const names = kits.map(({ name }) => name).join(', ')
-    throw new InputError([{ name: 'init', message: `nobody is there to be asked: name what to write. There are: ${names}` }])
+    throw inputError('init', `nobody is there to be asked: name what to write. There are: ${names}`)
   }
   write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
   return askForKits(stdin, write)

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
-import { exitCodes, toWatchkeeperError } from '../../core/errors.ts'
+import { exitCodeOfKind, exitCodes, toWatchkeeperError } from '../../core/errors.ts'
 import { toCamel, toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { version } from '../../core/version.ts'
@@ -186,7 +186,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.input
     const error = toWatchkeeperError(thrown)
     terminal.stderr.write(`${error.message}\n`)
-    return error.exitCode
+    return exitCodeOfKind[error.kind]
   }
 }
 

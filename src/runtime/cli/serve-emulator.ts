@@ -1,6 +1,7 @@
 // Owns the emulator as a command: says where it listens and how to use it, and serves until it is told to stop.
 
-import { exitCodes, InputError, type Problem } from '../../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { exitCodes, InputError, inputError } from '../../core/errors.ts'
 import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { demo, startEmulator } from '../../emulator/index.ts'
@@ -15,19 +16,19 @@ export async function serveEmulator(
 ): Promise<number> {
   const dialect = dialects.find((name) => name === options.dialect)
   const port = /^\d{1,5}$/.test(options.port) ? Number(options.port) : Number.NaN
-  const problems: Problem[] = []
+  const diagnostics: Diagnostic[] = []
   if (dialect === undefined)
-    problems.push({
-      name: 'dialect',
-      message: `"${quote(options.dialect, 40)}" is not accepted; accepted: ${dialects.join(', ')}${didYouMean(options.dialect, dialects)}`,
-    })
-  if (!(port <= 65_535)) problems.push({ name: 'port', message: `"${quote(options.port, 40)}" is not accepted; accepted: 0 to 65535` })
-  if (problems.length > 0 || dialect === undefined) throw new InputError(problems)
+    diagnostics.push(
+      inputDiagnostic(
+        'dialect',
+        `"${quote(options.dialect, 40)}" is not accepted; accepted: ${dialects.join(', ')}${didYouMean(options.dialect, dialects)}`,
+      ),
+    )
+  if (!(port <= 65_535)) diagnostics.push(inputDiagnostic('port', `"${quote(options.port, 40)}" is not accepted; accepted: 0 to 65535`))
+  if (diagnostics.length > 0 || dialect === undefined) throw new InputError(diagnostics)
   const emulator = await startEmulator({ port, dialect }).catch((thrown: unknown) => {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
-      throw new InputError([
-        { name: 'port', message: `${port} cannot be listened on (${thrown.code}): choose another, or 0 for any free one` },
-      ])
+      throw inputError('port', `${port} cannot be listened on (${thrown.code}): choose another, or 0 for any free one`)
     throw thrown
   })
   write(`${describe(emulator.url, dialect)}\n`)

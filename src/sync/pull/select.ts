@@ -1,4 +1,4 @@
-import { InputError } from '../../core/errors.ts'
+import { inputError } from '../../core/errors.ts'
 import { type FoundMark, keyGrammar } from '../../resources/marker.ts'
 import type { Actual, Kind, Kinds } from '../../resources/resource-type.ts'
 import type { Change, Plan } from '../change.ts'
@@ -175,12 +175,7 @@ export interface PlacedObject {
 export function createPlacement({ globs, paths }: PlacementOptions): (object: PlacedObject) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
-    throw new InputError([
-      {
-        name: 'files',
-        message: `no place for new files: begin with a glob such as observability/**/*.yml, or name one file`,
-      },
-    ])
+    throw inputError('files', `no place for new files: begin with a glob such as observability/**/*.yml, or name one file`)
   // Some file systems ignore case.
   const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
   return ({ section, key, dashboard }) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { exitCodeOfKind } from '../../../src/core/errors.ts'
 import { demo, type Effect } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { useEmulator } from '../../support/emulator.ts'
@@ -97,14 +98,14 @@ describe('errors say what to do', () => {
   it('names the key that is not accepted, but not all of it', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.disabled) }))
     expect(error.kind).toBe('authentication')
-    expect(error.exitCode).toBe(3)
+    expect(exitCodeOfKind[error.kind]).toBe(3)
     expect(error.message).toContain('does not accept the key demo…0004')
   })
 
   it('names the permission that is lacking', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.billing) }))
     expect(error.kind).toBe('permission')
-    expect(error.exitCode).toBe(3)
+    expect(exitCodeOfKind[error.kind]).toBe(3)
     expect(error.message).toContain('needed: managing alerts and dashboards')
   })
 

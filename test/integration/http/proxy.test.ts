@@ -5,7 +5,7 @@ describe('the proxy of the environment', () => {
   it.each(['http://u:100%sure@proxy:3128', 'http://%:x@proxy:3128', 'proxy:3128', 'socks5://proxy:1080', 'http://'])(
     'is refused by the name of its variable when it is %s',
     (value) => {
-      expect(readProxySettings({ HTTPS_PROXY: value }).problems.map(({ name }) => name)).toEqual(['HTTPS_PROXY'])
+      expect(readProxySettings({ HTTPS_PROXY: value }).diagnostics.map(({ location }) => location.file)).toEqual(['HTTPS_PROXY'])
     },
   )
 

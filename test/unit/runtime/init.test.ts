@@ -17,14 +17,14 @@ describe('an answer', () => {
     [['2', 'cost-budgets', '2'], ['cost-budgets']],
     [[], []],
   ])('%j means kits, each once and in the order of the list', (words, names) => {
-    const { chosen, problems } = kitsMeantBy(words)
-    expect([chosen.map(({ name }) => name), problems]).toEqual([names, []])
+    const { chosen, diagnostics } = kitsMeantBy(words)
+    expect([chosen.map(({ name }) => name), diagnostics]).toEqual([names, []])
   })
 
   it.each(['0', '7', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('%j means none', (word) => {
-    const { chosen, problems } = kitsMeantBy([word])
-    expect([chosen, problems.length]).toEqual([[], 1])
-    expect(problems[0]?.name).not.toContain('\u001b')
+    const { chosen, diagnostics } = kitsMeantBy([word])
+    expect([chosen, diagnostics.length]).toEqual([[], 1])
+    expect(diagnostics[0]?.location.file).not.toContain('\u001b')
   })
 
   const askWith = async (typed: string) => {

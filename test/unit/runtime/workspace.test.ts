@@ -53,7 +53,7 @@ describe('S8: files are read inside of the workspace alone', () => {
   ])('refuses %s', async (path, reason) => {
     await expect(readWorkspaceFile(root, path, 'alert-file')).rejects.toMatchObject({
       kind: 'input',
-      problems: [{ name: 'alert-file', message: expect.stringContaining(reason) }],
+      diagnostics: [{ location: { file: 'alert-file' }, message: expect.stringContaining(reason) }],
     })
   })
 })
