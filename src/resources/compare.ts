@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { isSame } from '../core/equality.ts'
 import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
-import type { FieldChange } from '../sync/change.ts'
 import type { Actual, Body, Kind } from './resource-type.ts'
 
 // When two bodies say the same: what is empty is not there, and neither is what the server assumes where nothing is given.
@@ -76,7 +75,16 @@ export function partnerOf(item: unknown, index: number, others: readonly unknown
   return ownValue(others[index], 'id') === undefined ? others[index] : undefined
 }
 
-// Owns what differs between two bodies, field by field, in the order and words of a review. Pure.
+// The differences between two bodies, field by field, in the order of a review.
+
+export interface FieldChange {
+  /** `tiles["Error rate"].config.where`. */
+  readonly path: string
+  /** Undefined where nothing was. */
+  readonly before?: unknown
+  /** Undefined where nothing will be. */
+  readonly after?: unknown
+}
 
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
   if (isSame(before, after)) return []

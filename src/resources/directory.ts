@@ -1,11 +1,18 @@
-// Owns finding things by their names. A name that several bear, or none, is a complaint and never a guess.
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import type { World } from '../sync/remote-state.ts'
 
 interface Named {
   readonly id: string
   readonly name?: string | null | undefined
+}
+
+/** What the service has, as far as it is found by name. */
+export interface DirectoryLists {
+  readonly dashboards: readonly (Named & { readonly tiles: readonly Named[] })[]
+  readonly savedSearches: readonly Named[]
+  readonly sources: readonly Named[]
+  /** Undefined where the service does not list them. */
+  readonly webhooks: readonly Named[] | undefined
 }
 
 export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook'
@@ -36,7 +43,7 @@ const words: Readonly<Record<Noun, Words>> = {
 /** More names than this are not compared for the nearest one. */
 const mostCompared = 500
 
-export function createDirectory({ dashboards, savedSearches, sources, webhooks }: World): Directory {
+export function createDirectory({ dashboards, savedSearches, sources, webhooks }: DirectoryLists): Directory {
   const all: Readonly<Record<Noun, readonly Named[]>> = {
     dashboard: dashboards,
     savedSearch: savedSearches,

@@ -153,6 +153,9 @@ export const withSnapshotTag = (tags: readonly string[], digest: string): readon
 /** Whether the tag is a marker of this tool rather than somebody's own. */
 export const isMarkerTag = (tag: unknown): boolean => isMarkTag(tag) || isSnapshotTag(tag)
 
+export const ownTags = (tags: unknown): readonly string[] =>
+  Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkerTag(tag)))] : []
+
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
 const markTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 

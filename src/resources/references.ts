@@ -3,8 +3,10 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { type Declarations, type Declared, isOf, type Section } from '../sync/declarations.ts'
-import { alertableTypes } from './dashboards/dashboard-declaration.ts'
+import type { DeclaredKey } from './declaration-fields.ts'
+import { alertableTypes } from './lost-alerts.ts'
+import type { Section } from './resource-type.ts'
+import { type Declared, isOf } from './resource-types.ts'
 
 export const referenceRules = {
   'dangling-reference': 'A reference names something that is not declared.',
@@ -26,9 +28,15 @@ export interface Abilities {
   readonly alertFields: ReadonlySet<string>
 }
 
-type Read = Pick<Declarations, 'objects' | 'broken' | 'unread'>
+interface ReadDeclarations {
+  readonly objects: readonly Declared[]
+  /** Objects in which something is wrong: others may refer to them. */
+  readonly broken: readonly DeclaredKey[]
+  /** Files that could not be read. */
+  readonly unread: readonly string[]
+}
 
-export function checkReferences(read: Read, abilities: Abilities): readonly Diagnostic[] {
+export function checkReferences(read: ReadDeclarations, abilities: Abilities): readonly Diagnostic[] {
   const all = [...read.objects, ...read.broken]
   const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
   const known: Known = {

@@ -1,13 +1,11 @@
 import type * as z from 'zod'
 import type { Collection } from '../api/collection.ts'
-import type { Profile } from '../api/profiles.ts'
-import type { Section } from '../sync/declarations.ts'
-import { createAlertKind } from './alerts/alert-type.ts'
-import { dashboardKind } from './dashboards/dashboard-type.ts'
 import type { FoundMark, Mark, MarkStyle, SnapshotMarker } from './marker.ts'
-import { savedSearchKind } from './saved-searches/saved-search-type.ts'
 
-// What the engine must know of a kind of object. The engine itself knows no kind by name.
+/** The kinds of object that files declare, by their section in a file. */
+export const sectionNames = ['dashboards', 'savedSearches', 'alerts'] as const
+
+export type Section = (typeof sectionNames)[number]
 
 /** An object in the API's own names, as far as it may be sent. */
 export type Body = Readonly<Record<string, unknown>>
@@ -41,25 +39,4 @@ export interface Kind {
   withIds(desired: Body, actual: Body): Body
 }
 
-// Owns the kinds that a product behind the API has.
-
-export type Kinds = { readonly [S in Section]: Kind & { readonly section: S } }
-
-/** The fields of an alert that the neutral contract documents. */
-export const neutralAlertFields: readonly string[] = [
-  'dashboardId',
-  'tileId',
-  'threshold',
-  'interval',
-  'source',
-  'thresholdType',
-  'channel',
-  'name',
-  'message',
-]
-
-export const createKinds = ({ extraAlertFields }: Profile): Kinds => ({
-  savedSearches: savedSearchKind,
-  dashboards: dashboardKind,
-  alerts: createAlertKind((field) => neutralAlertFields.includes(field) || extraAlertFields.includes(field)),
-})
+export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as readonly Body[]) : [])

@@ -4,8 +4,7 @@
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
-import type { FieldChange } from '../sync/change.ts'
-import { diffFields, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
+import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, Kind } from './resource-type.ts'
 

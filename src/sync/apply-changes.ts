@@ -8,8 +8,8 @@ import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { comparable, compareBodies, composeUpdate, diffFields, sidesOf } from '../resources/compare.ts'
-import { guestOn, guestOnTiles } from '../resources/lost-alerts.ts'
-import type { Actual, Body, Kind, Kinds } from '../resources/resource-type.ts'
+import type { Actual, Body, Kind, Section } from '../resources/resource-type.ts'
+import type { Kinds } from '../resources/resource-types.ts'
 import { snapshotOf, unexplained } from '../resources/snapshot.ts'
 import {
   type ApplyState,
@@ -24,7 +24,7 @@ import {
   successKinds,
 } from './apply-state.ts'
 import type { Change, Plan } from './change.ts'
-import type { Section } from './declarations.ts'
+import { guestOn, guestOnTiles } from './protect-alerts.ts'
 
 // Owns reading the lists of some kinds again, by the marks in them.
 

@@ -1,8 +1,10 @@
 import { ApiError } from '../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
-import { listOf, withTileIds } from '../resources/dashboards/dashboard-type.ts'
-import type { Actual, Body } from '../resources/resource-type.ts'
-import { type Action, type Change, type FieldChange, Pending } from './change.ts'
+import type { FieldChange } from '../resources/compare.ts'
+import { withTileIds } from '../resources/dashboards/dashboard-type.ts'
+import { Pending } from '../resources/resolve.ts'
+import { type Actual, type Body, listOf } from '../resources/resource-type.ts'
+import type { Action, Change } from './change.ts'
 
 // Owns when a run goes no further: when nothing else can succeed, when the API is failing, or when the user wants it. Pure.
 

@@ -1,36 +1,13 @@
+import type { FieldChange } from '../resources/compare.ts'
 // Owns what a plan is made of. A plan is a value: it holds all that is needed to show it and, with the desired bodies, to apply it.
 
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
-import type { Actual, Body } from '../resources/resource-type.ts'
-import type { Section } from './declarations.ts'
+import type { Actual, Body, Section } from '../resources/resource-type.ts'
 
 /** `adopt` marks an object that is already as declared: nothing about it changes. */
 export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const
 
 export type Action = (typeof actions)[number]
-
-export interface FieldChange {
-  /** `tiles["Error rate"].config.where`. */
-  readonly path: string
-  /** Undefined where nothing was. */
-  readonly before?: unknown
-  /** Undefined where nothing will be. */
-  readonly after?: unknown
-}
-
-/** An id that is known only when another object has been written. */
-export class Pending {
-  readonly section: Section
-  readonly key: string
-  /** Of a tile by its name, where it is not the id of the object itself. */
-  readonly tile: string | undefined
-
-  constructor(section: Section, key: string, tile?: string) {
-    this.section = section
-    this.key = key
-    this.tile = tile
-  }
-}
 
 export interface Change {
   readonly section: Section

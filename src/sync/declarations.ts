@@ -1,24 +1,21 @@
 import * as z from 'zod'
-import { type Diagnostic, formatLocation, type Location } from '../core/diagnostics.ts'
+import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { schemaDiagnostics, wordsFor } from '../documents/diagnose.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { type InterpolateOptions, interpolate } from '../documents/interpolate.ts'
 import { isText, ownValue, schemaAt } from '../documents/schema-facts.ts'
-import { declaredAlert, declaredSavedSearch } from '../resources/alerts/alert-declaration.ts'
+import { declaredAlert } from '../resources/alerts/alert-declaration.ts'
 import { declaredDashboard } from '../resources/dashboards/dashboard-declaration.ts'
+import type { DeclaredKey } from '../resources/declaration-fields.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
+import { type Section, sectionNames } from '../resources/resource-type.ts'
+import { type Declared, sections } from '../resources/resource-types.ts'
+import { declaredSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 
 // Owns the whole of a file of declarations, for checking it and for editors.
 
 export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
-
-/** The kinds of object by the key that they stand under in a file. */
-export const sections = { dashboards: declaredDashboard, savedSearches: declaredSavedSearch, alerts: declaredAlert } as const
-
-export type Section = keyof typeof sections
-
-export const sectionNames = Object.keys(sections) as readonly Section[]
 
 /** What `defaults` give need not be in an object, so that nothing is required of it here. */
 const written = {
@@ -64,24 +61,10 @@ export interface SourceFile {
   readonly text: string
 }
 
-interface Named<S extends Section = Section> {
-  readonly section: S
-  readonly key: string
-  /** Where its key stands. */
-  readonly location: Location
-}
-
-/** An object that somebody declared, checked by itself. */
-export interface Declared<S extends Section = Section> extends Named<S> {
-  readonly value: z.output<(typeof sections)[S]>
-  /** Where a value inside it stands. */
-  locationOf(path: ValuePath): Location
-}
-
 export interface Declarations {
   readonly objects: readonly Declared[]
   /** Objects in which something is wrong: they are there, whoever refers to them. */
-  readonly broken: readonly Named[]
+  readonly broken: readonly DeclaredKey[]
   /** Files of which nobody can say what they declare. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
@@ -100,11 +83,6 @@ export function readDeclarations(files: readonly SourceFile[], variable: Interpo
   const all = merge(read)
   return { ...all, diagnostics: [...all.diagnostics, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
 }
-
-export const isOf =
-  <S extends Section>(section: S) =>
-  (declared: Declared): declared is Declared<S> =>
-    declared.section === section
 
 const nothing: Declarations = { objects: [], broken: [], unread: [], diagnostics: [] }
 
@@ -201,8 +179,8 @@ function withDefaults(written: object, defaults: object): object {
   return { ...Object.fromEntries(left), ...written }
 }
 
-function repeatedKeys(objects: readonly Named[]): readonly Diagnostic[] {
-  const first = new Map<string, Named>()
+function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
+  const first = new Map<string, DeclaredKey>()
   return objects.flatMap((declared) => {
     const name = `${declared.section}.${declared.key}`
     const before = first.get(name)

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import { type Declarations, type Declared, isOf } from './declarations.ts'
+import { type Declared, isOf } from '../resources/resource-types.ts'
+import type { Declarations } from './declarations.ts'
 
 // Owns advice about declarations that are valid: what can never work, and what whoever is woken at night will miss.
 

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import type { FoundMark } from '../resources/marker.ts'
 import type { Actual, Kind } from '../resources/resource-type.ts'
-import type { Declared } from './declarations.ts'
+import type { Declared } from '../resources/resource-types.ts'
 
 export interface MarkedObject {
   readonly actual: Actual

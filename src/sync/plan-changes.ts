@@ -2,15 +2,18 @@ import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { once } from '../core/once.ts'
 import { type AlertSurroundings, desireAlert, type Target } from '../resources/alerts/resolve-alert.ts'
-import { comparable, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
-import { dashboardKind, listOf } from '../resources/dashboards/dashboard-type.ts'
+import { comparable, type FieldChange, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
+import { desireDashboard } from '../resources/dashboards/dashboard-declaration.ts'
+import { dashboardKind } from '../resources/dashboards/dashboard-type.ts'
 import { createDirectory, type Directory } from '../resources/directory.ts'
-import { accountForLosses } from '../resources/lost-alerts.ts'
 import { digestOf } from '../resources/marker.ts'
-import { type Body, createKinds, type Kind } from '../resources/resource-type.ts'
+import { type Desired, Pending } from '../resources/resolve.ts'
+import { type Body, type Kind, listOf, type Section } from '../resources/resource-type.ts'
+import { createKinds, type Declared, isOf } from '../resources/resource-types.ts'
+import { desireSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
-import { type Action, type Change, type FieldChange, Pending, type Plan } from './change.ts'
-import { type Declarations, type Declared, isOf, type Section } from './declarations.ts'
+import type { Action, Change, Plan } from './change.ts'
+import type { Declarations } from './declarations.ts'
 import {
   type AdoptFrom,
   findDuplicateOrphans,
@@ -20,8 +23,8 @@ import {
   matchObjects,
   type Pair,
 } from './match.ts'
+import { accountForLosses } from './protect-alerts.ts'
 import type { World } from './remote-state.ts'
-import { type Desired, desireDashboard, desireSavedSearch } from './resolve.ts'
 
 // Owns what stops a plan although each of its changes is right: lists that may not be whole, and more deletes than allowed.
 

@@ -3,13 +3,13 @@
 import * as z from 'zod'
 import { comparable, compareBodies } from '../resources/compare.ts'
 import { longDigestOf } from '../resources/marker.ts'
-import type { Kinds } from '../resources/resource-type.ts'
+import { sectionNames } from '../resources/resource-type.ts'
+import type { Kinds } from '../resources/resource-types.ts'
 import { type Action, actions, type Change, type Plan } from './change.ts'
-import { sectionNames } from './declarations.ts'
 
 export const planFileVersion = 1
 
-const section = z.enum(sectionNames as [string, ...string[]])
+const section = z.enum(sectionNames)
 
 const plannedChange = z.object({
   section,
@@ -66,8 +66,8 @@ export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   const others = (['project', 'organizationId', 'serviceId', 'prune'] as const).flatMap((field) =>
     agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is ${String(now[field])}`],
   )
-  const fewer = Object.entries(agreed.seen).flatMap(([name, count = 0]) => {
-    const left = now.seen[name] ?? 0
+  const fewer = sectionNames.flatMap((name) => {
+    const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]
     return left < count ? [`there were ${count} objects under ${name}, and there are ${left}`] : []
   })
   return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]

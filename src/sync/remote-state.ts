@@ -6,11 +6,10 @@ import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { type Dashboard, dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
-import type { Actual } from '../resources/resource-type.ts'
+import { type Actual, type Section, sectionNames } from '../resources/resource-type.ts'
 import { type SavedSearch, savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
 import { type Source, sourceCollection } from '../resources/sources/source-wire.ts'
 import { type Webhook, webhookCollection } from '../resources/webhooks/webhook-wire.ts'
-import { type Section, sectionNames } from './declarations.ts'
 
 export interface World {
   readonly dashboards: readonly Dashboard[]

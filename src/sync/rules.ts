@@ -2,15 +2,15 @@
 
 import type { Severity } from '../core/diagnostics.ts'
 import type { SarifRule } from '../report/sarif.ts'
-import { lossRules } from '../resources/lost-alerts.ts'
 import { referenceRules } from '../resources/references.ts'
+import { nameRules } from '../resources/resolve.ts'
 import { snapshotRules, verifyRules } from './apply-changes.ts'
 import { readingRules } from './declarations.ts'
 import { lintRules } from './lint.ts'
 import { projectRules, serverRules } from './make-plan.ts'
 import { matchRules } from './match.ts'
 import { convergenceRules, guardRules } from './plan-changes.ts'
-import { nameRules } from './resolve.ts'
+import { lossRules } from './protect-alerts.ts'
 
 const errors = { ...readingRules, ...referenceRules }
 

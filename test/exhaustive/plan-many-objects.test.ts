@@ -1,7 +1,8 @@
 // What takes no time for ten objects takes little for ten thousand: the work grows with their number, and not with its square.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
-import { type Actual, type Body, createKinds } from '../../src/resources/resource-type.ts'
+import type { Actual, Body } from '../../src/resources/resource-type.ts'
+import { createKinds } from '../../src/resources/resource-types.ts'
 import { findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../src/sync/apply-changes.ts'
 import type { Change } from '../../src/sync/change.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'

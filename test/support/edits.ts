@@ -1,7 +1,7 @@
 // A file, and what a pull makes of it when fields of its objects are something else in the service. No service is needed for that.
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import type { Section } from '../../src/sync/declarations.ts'
+import type { Section } from '../../src/resources/resource-type.ts'
 import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 import type { Addition } from '../../src/sync/pull/write-yaml.ts'
 

@@ -1,6 +1,5 @@
-// Owns what a person may write of an alert, and of a saved search, in a file of declarations.
 import * as z from 'zod'
-import { adoption, ownTags, sourceReference } from '../dashboards/dashboard-declaration.ts'
+import { adoption } from '../declaration-fields.ts'
 import { alertIntervals, thresholdTypes } from './alert-wire.ts'
 
 /** The API takes 4096 characters of a message or a note, and the markers of this tool need room in one of them. */
@@ -70,30 +69,4 @@ export const declaredAlert = z.strictObject({
   ...adoption,
 })
 
-const expression = (longest: number) => z.string().max(longest).optional()
-
-/** The product lists all three. It refuses to create any but the SQL predicates that its side bar can show; others it keeps. */
-const savedSearchFilter = z.union([
-  z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
-  z.strictObject({
-    type: z.literal('sql_ast'),
-    operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
-    left: z.string().max(8192),
-    right: z.string().max(8192),
-  }),
-])
-
-export const declaredSavedSearch = z.strictObject({
-  name: z.string().trim().min(1).max(1024),
-  sourceId: sourceReference,
-  select: expression(4096),
-  where: expression(8192),
-  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),
-  orderBy: expression(1024),
-  tags: ownTags,
-  filters: z.array(savedSearchFilter).max(100).optional(),
-  ...adoption,
-})
-
 export type DeclaredAlert = z.output<typeof declaredAlert>
-export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>

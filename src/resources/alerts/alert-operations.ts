@@ -14,7 +14,8 @@ import { defineOperation, type Given, noDetails } from '../../operation/operatio
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { withMarkersOf } from '../marker.ts'
-import { type Body, createKinds } from '../resource-type.ts'
+import type { Body } from '../resource-type.ts'
+import { createKinds } from '../resource-types.ts'
 import { unexplained } from '../snapshot.ts'
 import { toUtc } from './alert-type.ts'
 import {

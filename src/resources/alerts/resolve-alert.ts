@@ -1,13 +1,11 @@
 // Owns turning a declared alert into what the API takes. What it watches may not be there yet, and so have no id.
 import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { Pending } from '../../sync/change.ts'
-import type { Declared } from '../../sync/declarations.ts'
-import { createResolver, type Desired, type Resolver } from '../../sync/resolve.ts'
-import { alertableTypes } from '../dashboards/dashboard-declaration.ts'
 import type { Directory, Noun } from '../directory.ts'
-import { mayCarryAlerts } from '../lost-alerts.ts'
+import { alertableTypes, mayCarryAlerts } from '../lost-alerts.ts'
+import { createResolver, type Desired, Pending, type Resolver } from '../resolve.ts'
 import type { Body } from '../resource-type.ts'
+import type { Declared } from '../resource-types.ts'
 import type { DeclaredAlert } from './alert-declaration.ts'
 import { toUtc } from './alert-type.ts'
 

@@ -1,20 +1,15 @@
 import * as z from 'zod'
-import { keyForm, keyGrammar } from '../marker.ts'
+import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
+import type { Directory } from '../directory.ts'
+import { createResolver, type Desired, resolveSources } from '../resolve.ts'
+import type { Body } from '../resource-type.ts'
 
 // What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
 // API's own; sources can also be given by name. `serverDefault` is what the product answers, or assumes, where a body has no such
 // field: observed on HyperDX 2.36, see test/conformance.
 
-/** A reference that `plan` resolves to an id; the name must be unique among all that exist. */
-export const byName = (noun: string, name: string) =>
-  z
-    .union([z.string().min(1), z.strictObject({ [noun]: z.string().min(1) })])
-    .meta({ description: `${name}: its id, or { ${noun}: its name }.`, accepts: `an id, or { ${noun}: its name }` })
-
-export const sourceReference = byName('source', 'The source').meta({ id: 'source' })
-
 const text = (longest: number) => z.string().max(longest)
-export const sql = text(10_000)
+const sql = text(10_000)
 const language = z.enum(['sql', 'lucene'])
 const metricType = z.enum(['sum', 'gauge', 'histogram', 'summary', 'exponential histogram'])
 
@@ -262,9 +257,6 @@ export const filterFields = {
     .optional(),
 }
 
-/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
-export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
-
 // What a person may write of a dashboard in a file of declarations.
 
 const word = (longest: number) => z.string().min(1).max(longest)
@@ -303,26 +295,9 @@ const savedFilterValue = z.union([
   z.strictObject({ type: z.literal('variable'), name: z.string(), values: z.array(z.string()) }),
 ])
 
-/** How an object that exists already is found, other than by its key. */
-export const adoption = {
-  adopt: z.boolean().optional().meta({ description: 'Take over the one unmanaged object of this name.' }),
-  id: word(128).optional().meta({ description: 'Take over the unmanaged object with this id.' }),
-  previousKey: z
-    .string()
-    .regex(keyGrammar)
-    .optional()
-    .meta({ description: 'The key that this object had before. Remove it once the change is applied.', accepts: keyForm }),
-}
-
-/** The API takes 50 tags of 32 characters, and this tool needs two of them for its markers. */
-export const ownTags = z.array(word(32)).max(48).optional().meta({
-  description: 'Tags to find it by, at most 48: the API takes 50, and two are for markers.',
-  accepts: 'at most 48 tags of at most 32 characters',
-})
-
 export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: 'What it is called; can be changed, the key stays.' }),
-  tags: ownTags,
+  tags: declaredTags,
   tiles: z.array(tile).max(500),
   filters: z.array(z.strictObject(filterFields)).optional(),
   savedQuery: z.string().nullable().optional(),
@@ -334,3 +309,14 @@ export const declaredDashboard = z.strictObject({
 })
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>
+
+export function desireDashboard(declared: DeclaredObject<DeclaredDashboard>, directory: Directory): Desired {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
+  const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
+  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
+}
+
+function withRaw({ raw, ...tile }: Body): Body {
+  return { ...tile, ...(raw as Body | undefined) }
+}

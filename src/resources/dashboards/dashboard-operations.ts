@@ -8,12 +8,12 @@ import { resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given } from '../../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
-import { alertCollection } from '../alerts/alert-wire.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
+import { listOf } from '../resource-type.ts'
 import { unexplained } from '../snapshot.ts'
-import { dashboardKind, listOf } from './dashboard-type.ts'
+import { dashboardKind } from './dashboard-type.ts'
 import {
   type Dashboard,
   type DashboardBody,
@@ -193,11 +193,11 @@ export const deleteDashboard = defineOperation({
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, { dashboardId: id }) {
-    if ((await find(api, service, id)) === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
-    const { items } = await alertCollection.list(api, service)
-    const onIt = items.filter((alert) => alert.dashboardId === id).map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
+    const current = await find(api, service, id)
+    if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
+    const lost = await findLostAlerts(api, service, current, undefined)
     const changed = await dashboardCollection.remove(api, service, id)
-    return { dashboardId: id, changed, lostAlerts: changed ? onIt : [] }
+    return { dashboardId: id, changed, lostAlerts: changed ? lost : [] }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: (result) => ({

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { Collection } from '../../api/collection.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
-import { canonicalText, isMarkerTag, markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
-import type { Actual, Body, Kind } from '../resource-type.ts'
+import { canonicalText, markInTags, ownTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
+import { type Actual, type Body, type Kind, listOf } from '../resource-type.ts'
 import { builtConfig, declaredDashboard, writtenConfig } from './dashboard-declaration.ts'
 import { type Dashboard, dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 
@@ -94,11 +94,6 @@ export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
     ...(Array.isArray(desired.filters) && { filters: withFilterIds(desired.filters as readonly Body[], listOf(actual.filters)) }),
   }),
 }
-
-export const ownTags = (tags: unknown): readonly string[] =>
-  Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkerTag(tag)))] : []
-
-export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as readonly Body[]) : [])
 
 const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 

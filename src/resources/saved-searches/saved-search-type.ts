@@ -1,11 +1,10 @@
 // What plan and apply must know of saved searches.
 
 import type { Collection } from '../../api/collection.ts'
-import { declaredSavedSearch } from '../alerts/alert-declaration.ts'
 import { withoutEmpty } from '../compare.ts'
-import { ownTags } from '../dashboards/dashboard-type.ts'
-import { markInTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
+import { markInTags, ownTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
 import type { Actual, Body, Kind } from '../resource-type.ts'
+import { declaredSavedSearch } from './saved-search-declaration.ts'
 import { type SavedSearch, savedSearchCollection, toSavedSearchBody } from './saved-search-wire.ts'
 
 export const savedSearchKind: Kind & { readonly section: 'savedSearches' } = {

@@ -1,8 +1,9 @@
 import { inputError } from '../../core/errors.ts'
 import { type FoundMark, keyGrammar } from '../../resources/marker.ts'
-import type { Actual, Kind, Kinds } from '../../resources/resource-type.ts'
+import { type Actual, type Kind, type Section, sectionNames } from '../../resources/resource-type.ts'
+import type { Kinds } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
-import { type Declarations, type Section, sectionNames } from '../declarations.ts'
+import type { Declarations } from '../declarations.ts'
 import type { World } from '../remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */

@@ -15,8 +15,7 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { version } from '../../core/version.ts'
-import type { Body } from '../../resources/resource-type.ts'
-import { type Section, sectionNames } from '../declarations.ts'
+import { type Body, type Section, sectionNames } from '../../resources/resource-type.ts'
 import { isEqual } from './render.ts'
 
 /** An object that a file does not declare yet. */

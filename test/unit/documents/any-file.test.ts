@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkReferences } from '../../../src/resources/references.ts'
-import { isOf } from '../../../src/sync/declarations.ts'
+import { isOf } from '../../../src/resources/resource-types.ts'
 import { lint } from '../../../src/sync/lint.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { cpuMsOf } from '../../support/cpu-time.ts'

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
-import { type Actual, type Body, createKinds, type Kind } from '../../../src/resources/resource-type.ts'
+import type { Actual, Body, Kind } from '../../../src/resources/resource-type.ts'
+import { createKinds } from '../../../src/resources/resource-types.ts'
 import { kinds } from '../../support/planning.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { neutral, profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate } from '../../../src/resources/compare.ts'
-import { type Actual, type Body, createKinds, type Kind } from '../../../src/resources/resource-type.ts'
+import type { Actual, Body, Kind } from '../../../src/resources/resource-type.ts'
+import { createKinds } from '../../../src/resources/resource-types.ts'
 
 const kinds = createKinds(profileNamed('clickhouse-cloud'))
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
-import { guestOn, guestOnTiles } from '../../../src/resources/lost-alerts.ts'
+import { Pending } from '../../../src/resources/resolve.ts'
 import {
   createApplyState,
   createKnownIds,
@@ -13,7 +13,8 @@ import {
   outcomeKinds,
   skipped,
 } from '../../../src/sync/apply-state.ts'
-import { type Change, Pending } from '../../../src/sync/change.ts'
+import type { Change } from '../../../src/sync/change.ts'
+import { guestOn, guestOnTiles } from '../../../src/sync/protect-alerts.ts'
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
   section: 'dashboards',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isOf, readDeclarations, readingRules } from '../../../src/sync/declarations.ts'
+import { isOf } from '../../../src/resources/resource-types.ts'
+import { readDeclarations, readingRules } from '../../../src/sync/declarations.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('a file', () => {

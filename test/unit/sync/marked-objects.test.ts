@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
-import { createKinds } from '../../../src/resources/resource-type.ts'
+import { createKinds } from '../../../src/resources/resource-types.ts'
 import { findByMarker, findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../../src/sync/apply-changes.ts'
 import type { Outcome } from '../../../src/sync/apply-state.ts'
 import type { Change } from '../../../src/sync/change.ts'

@@ -1,7 +1,7 @@
 // How a file refers to what exists: by a key of these files, by a name that only one thing bears, else by its id.
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../../src/resources/directory.ts'
-import { Pending } from '../../../../src/sync/change.ts'
+import { Pending } from '../../../../src/resources/resolve.ts'
 import { createReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
 import { shop, tile, worldOf } from '../../../support/drafts.ts'

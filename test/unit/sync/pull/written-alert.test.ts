@@ -1,7 +1,7 @@
 // How alerts and saved searches stand in a file.
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
-import { createKinds } from '../../../../src/resources/resource-type.ts'
+import { createKinds } from '../../../../src/resources/resource-types.ts'
 import type { ReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import { renderAlert, renderSavedSearch } from '../../../../src/sync/pull/render.ts'
 import { cloud } from '../../../support/drafts.ts'

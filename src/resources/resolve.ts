@@ -1,9 +1,7 @@
-// Owns turning what people write into what the API takes: names become ids, words of ours go.
-
 import type { Diagnostic } from '../core/diagnostics.ts'
-import type { Directory, Noun } from '../resources/directory.ts'
-import type { Body } from '../resources/resource-type.ts'
-import type { Declared } from './declarations.ts'
+import type { DeclaredObject } from './declaration-fields.ts'
+import type { Directory, Noun } from './directory.ts'
+import type { Body, Section } from './resource-type.ts'
 
 export interface Desired {
   readonly body: Body
@@ -13,6 +11,20 @@ export interface Desired {
 export const nameRules = {
   'unknown-name': 'A reference names something that the service does not have.',
 } as const
+
+/** An id that is known only when another object has been written. */
+export class Pending {
+  readonly section: Section
+  readonly key: string
+  /** Of a tile by its name, where it is not the id of the object itself. */
+  readonly tile: string | undefined
+
+  constructor(section: Section, key: string, tile?: string) {
+    this.section = section
+    this.key = key
+    this.tile = tile
+  }
+}
 
 /** A collector of complaints about references of one declared object. */
 export interface Resolver {
@@ -25,7 +37,7 @@ export interface Resolver {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function createResolver(declared: Declared, directory: Directory): Resolver {
+export function createResolver(declared: DeclaredObject, directory: Directory): Resolver {
   const diagnostics: Diagnostic[] = []
   const complain = (path: readonly PropertyKey[], message: string): undefined => {
     const where = `${declared.section}.${declared.key}${path.map((key) => `.${String(key)}`).join('')}`
@@ -42,27 +54,10 @@ export function createResolver(declared: Declared, directory: Directory): Resolv
   }
 }
 
-export function desireDashboard(declared: Declared<'dashboards'>, directory: Directory): Desired {
-  const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
-  const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
-  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
-}
-
-export function desireSavedSearch(declared: Declared<'savedSearches'>, directory: Directory): Desired {
-  const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
-  return { body: resolveSources(fields, [], resolver) as Body, diagnostics: resolver.diagnostics }
-}
-
-function withRaw({ raw, ...tile }: Body): Body {
-  return { ...tile, ...(raw as Body | undefined) }
-}
-
 /** Fields that hold a source, wherever they stand; what is raw is nobody's business. */
 const sourceFields: readonly PropertyKey[] = ['sourceId', 'appliesToSourceIds']
 
-function resolveSources(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
+export function resolveSources(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
   const isSource = sourceFields.includes(path.at(-1) ?? '') || sourceFields.includes(path.at(-2) ?? '')
   if (Array.isArray(value)) return value.map((item, i) => resolveSources(item, [...path, i], resolver))
   if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return value

@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
+import type { Directory } from '../directory.ts'
+import { createResolver, type Desired, resolveSources } from '../resolve.ts'
+import type { Body } from '../resource-type.ts'
+
+const expression = (longest: number) => z.string().max(longest).optional()
+
+/** The product lists all three. It refuses to create any but the SQL predicates that its side bar can show; others it keeps. */
+const savedSearchFilter = z.union([
+  z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
+  z.strictObject({
+    type: z.literal('sql_ast'),
+    operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
+    left: z.string().max(8192),
+    right: z.string().max(8192),
+  }),
+])
+
+export const declaredSavedSearch = z.strictObject({
+  name: z.string().trim().min(1).max(1024),
+  sourceId: sourceReference,
+  select: expression(4096),
+  where: expression(8192),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),
+  orderBy: expression(1024),
+  tags: declaredTags,
+  filters: z.array(savedSearchFilter).max(100).optional(),
+  ...adoption,
+})
+
+export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
+
+export function desireSavedSearch(declared: DeclaredObject<DeclaredSavedSearch>, directory: Directory): Desired {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
+  return { body: resolveSources(fields, [], resolver) as Body, diagnostics: resolver.diagnostics }
+}
