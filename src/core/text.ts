@@ -29,3 +29,6 @@ export function clip(text: string, limit: number): string {
 
 /** The form in which foreign text stands in a message: printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
+
+/** Orders by UTF-16 code units, which is the same on every machine. */
+export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,5 +1,4 @@
-// Owns the operation that finds out why nothing works: address, key, role, limits. Every check is a real request.
-
+// Finds out why requests fail, with real requests: is it the address, the key, its role, or a limit?
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import type { Service } from '../api/path.ts'
@@ -16,16 +15,16 @@ import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
 
 const check = z.object({
-  name: z.string().describe('What was tried.'),
+  name: z.string().describe('What was checked.'),
   outcome: z.enum(['ok', 'failed', 'skipped']),
-  detail: z.string().describe('What came of it, in full.'),
+  detail: z.string().describe('The result, or the whole error message.'),
   kind: z.string().optional().describe('The kind of the failure.'),
-  advice: z.string().optional().describe('What to do about a failure.'),
+  advice: z.string().optional().describe('How to fix a failure.'),
 })
 
 type Check = z.output<typeof check>
 
-const rateLimitCheck = 'rate limit'
+const rateLimitName = 'rate limit'
 
 export const doctor = defineOperation({
   summary: 'Checks address, key, role and limits with harmless requests, and says what is wrong.',
@@ -34,37 +33,33 @@ export const doctor = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     healthy: z.boolean().describe('Whether no check failed.'),
-    requestsLeft: z.int().optional().describe("Requests left in the rate limit's window, where the service tells."),
+    requestsLeft: z.int().optional().describe('Requests left in the window of the rate limit, where the service reports it.'),
   }),
   details: z.object({ checks: z.array(check).describe('The checks, in order.') }),
   example: {},
   async run(context) {
     const checks: Check[] = []
-    let hopeless: string | undefined
-    for (const { name, run } of probes(context)) {
-      const { check: done, dooms } = hopeless === undefined ? await observe(name, run, context) : skip(name, hopeless)
-      checks.push(done)
-      if (dooms) hopeless = `not tried, because ${name} failed`
+    let skipReason: string | undefined
+    for (const probe of listProbes(context)) {
+      const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
+      checks.push(result)
+      if (result.outcome === 'failed' && fatalKinds.has(result.kind)) skipReason = `not tried, because ${probe.name} failed`
     }
     const limit = context.api.rateLimit()
-    const left =
+    const detail =
       limit === undefined
-        ? 'the service does not tell; kept to 10 requests per 10 s'
+        ? 'the service reports none; limited to 10 requests per 10 s'
         : `${limit.remaining} of ${limit.limit} requests left in this window`
-    const rateLimit: Check = { name: rateLimitCheck, outcome: hopeless === undefined ? 'ok' : 'skipped', detail: hopeless ?? left }
-    return {
-      healthy: checks.every(({ outcome }) => outcome !== 'failed'),
-      ...(limit && { requestsLeft: limit.remaining }),
-      checks: [...checks, rateLimit],
-    }
+    checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
+    return { healthy: checks.every(({ outcome }) => outcome !== 'failed'), requestsLeft: limit?.remaining, checks }
   },
   judge({ checks }) {
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
     if (failed.length === 0) return pass
-    // A key with the least role for its job is a good key: what it may not do is told, and fails nothing.
-    const isNarrow =
-      failed.every(({ kind }) => kind === 'permission') && checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitCheck)
-    return { status: isNarrow ? 'warn' : 'fail', reasons: [[ours(failed.map(({ name }) => name).join(', '))]] }
+    // A key with the minimum role for its job is fine, so missing permissions are a warning while anything else works.
+    const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
+    const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
+    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [[ours(failed.map(({ name }) => name).join(', '))]] }
   },
   report: ({ checks }) => ({
     headline: headlineOf(checks),
@@ -75,16 +70,20 @@ export const doctor = defineOperation({
   }),
 })
 
-type Run = () => Promise<string>
+type OrganizationContext = Context<'read', 'organization'>
 
-type Probe = { readonly name: string; readonly run: Run | 'no-service' }
+interface Probe {
+  readonly name: string
+  /** Sends a request and returns the detail. Undefined where it needs a service and none was given. */
+  readonly run: (() => Promise<string>) | undefined
+}
 
-// In order of what each needs: the first answer proves the address and the key, the others one permission each.
-function probes({ api, organizationId, service, apiOrigin, profile, clock }: Context<'read', 'organization'>): readonly Probe[] {
+/** The first probe proves the address and the key; the others prove one permission each. */
+function listProbes({ api, organizationId, service, apiOrigin, profile, clock }: OrganizationContext): readonly Probe[] {
   const today = dayOf(clock.now())
-  const listing = (name: string, count: (service: Service) => Promise<number>): Probe => ({
+  const listing = (name: string, count: (service: Service) => Promise<number>, note = ''): Probe => ({
     name,
-    run: service === undefined ? 'no-service' : async () => `${await count(service)} ${name}`,
+    run: service && (async () => `${await count(service)} ${name}${note}`),
   })
   return [
     {
@@ -94,13 +93,7 @@ function probes({ api, organizationId, service, apiOrigin, profile, clock }: Con
         return `${apiOrigin} answers, the key is accepted and may read costs (in ${unit})`
       },
     },
-    {
-      name: 'dashboards',
-      run:
-        service === undefined
-          ? 'no-service'
-          : async () => `${(await dashboardCollection.list(api, service)).items.length} dashboards, profile ${profile.name}`,
-    },
+    listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
     listing('alerts', async (at) => (await alertCollection.list(api, at)).items.length),
     listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
     ...(profile.savedSearches
@@ -113,42 +106,44 @@ function probes({ api, organizationId, service, apiOrigin, profile, clock }: Con
   ]
 }
 
-/** Failures after which no other request can fare better. */
-const doomKinds: ReadonlySet<ErrorKind> = new Set(['authentication', 'network', 'tls', 'timeout', 'deadline', 'redirect'])
+/** Kinds of failure after which every other request would fail, too. */
+const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
+  'authentication',
+  'network',
+  'tls',
+  'timeout',
+  'deadline',
+  'redirect',
+])
 
-interface Observation {
-  readonly check: Check
-  readonly dooms: boolean
-}
+const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
 
-const skip = (name: string, detail: string): Observation => ({ check: { name, outcome: 'skipped', detail }, dooms: false })
-
-async function observe(name: string, run: Probe['run'], { profile }: Context<'read', 'organization'>): Promise<Observation> {
-  if (run === 'no-service') return skip(name, 'no service-id was given')
+async function runProbe({ name, run }: Probe, { profile }: OrganizationContext): Promise<Check> {
+  if (run === undefined) return skip(name, 'no service-id was given')
   try {
-    return { check: { name, outcome: 'ok', detail: await run() }, dooms: false }
+    return { name, outcome: 'ok', detail: await run() }
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
     const { kind, message } = error
     if (kind === 'cancelled' || kind === 'bug') throw thrown
-    // The list of backups is no part of the neutral contract.
+    // The neutral contract does not include the list of backups.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
-    const advice = error instanceof ApiError && error.advice !== '' ? { advice: error.advice } : {}
-    return { check: { name, outcome: 'failed', detail: message, kind, ...advice }, dooms: doomKinds.has(kind) }
+    const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
+    return { name, outcome: 'failed', detail: message, kind, advice }
   }
 }
 
 function headlineOf(checks: readonly Check[]): Line {
-  const count = (wanted: Check['outcome']): number => checks.filter(({ outcome }) => outcome === wanted).length
+  const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
   const [ok, failed, skipped] = [count('ok'), count('failed'), count('skipped')]
   const rest = skipped === 0 ? '' : `, ${skipped} not tried`
   return failed === 0 ? [ours(`All ${ok} checks ok${rest}`)] : [ours(`${failed} of ${checks.length} checks failed${rest}`)]
 }
 
-const words = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
+const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
 
 const checkTable = (checks: readonly Check[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-  rows: checks.map(({ name, outcome, detail, advice }) => [[ours(name)], [ours(words[outcome])], [data(advice ?? detail)]]),
+  rows: checks.map(({ name, outcome, detail, advice }) => [[ours(name)], [ours(outcomeWords[outcome])], [data(advice ?? detail)]]),
 })

@@ -1,3 +1,5 @@
+// The fleet file: organizations, their services, and the names of their secrets. It can hold neither a credential nor the address of
+// an API, so that whoever edits it cannot send a key elsewhere.
 import * as z from 'zod'
 import { profileNames } from '../api/profiles.ts'
 import { saysItAll } from '../documents/diagnose.ts'
@@ -5,55 +7,51 @@ import { readWritten } from '../documents/written-document.ts'
 import * as fields from '../operation/fields.ts'
 import { choice, uuid } from '../operation/fields.ts'
 
-// Owns the inputs that `matrix` and `report` share: what belongs to the fleet must be the same for both.
-
+/** Input of `matrix` and `report`. */
 export const fleetFile = fields.filePath('File with the organizations, their services, and the names of their secrets.')
 
-export const labels = fields
-  .lines('Only services that bear one of these labels.', 'labels, one a line', fields.text('A label.', 63))
-  .optional()
+/** Input of `matrix` and `report`, which must select the same services. */
+export const labels = fields.lines('Only services with one of these labels.', 'labels, one a line', fields.text('A label.', 63)).optional()
 
-// Owns the fleet file: what a person may write in it. It names secrets and never holds one, and no address that a key could go to.
-
-// Becomes part of a leg's name, which names jobs, files and artifacts: no dot, because a dot joins the parts.
-const word = (description: string) =>
+// A part of the name of a leg, which names jobs, files and artifacts. Dots join the parts, so there is none within a part.
+const nameField = (description: string) =>
   z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/)
     .meta({ description, accepts: 'letters, digits, dashes and underscores, at most 63' })
 
-// Capitals, as GitHub lists them: keys hold lower-case letters, or are long runs of letters and digits.
-const nameGrammar = /^(?!GITHUB_)(?!(?=[A-Z]*\d)[A-Z\d]{16,}$)[A-Z_][A-Z0-9_]{0,99}$/
+// Upper case, as GitHub lists them. Rejects keys: those have lower-case letters, or are long runs of letters and digits.
+const secretNameGrammar = /^(?!GITHUB_)(?!(?=[A-Z]*\d)[A-Z\d]{16,}$)[A-Z_][A-Z0-9_]{0,99}$/
 
-const nameOf = (what: string, description: string) =>
+const secretName = (kind: string, description: string) =>
   z
     .string()
-    .regex(nameGrammar)
+    .regex(secretNameGrammar)
     .optional()
-    .meta({ description, accepts: `the name of a ${what} in capitals, such as SHOP_API_KEY; never its value`, secret: true })
+    .meta({ description, accepts: `the name of a ${kind} in capitals, such as SHOP_API_KEY; never its value`, secret: true })
 
-/** What a setting may not be: it has a field of its own, or belongs into a secret. */
-const reserved =
+/** Names of settings that have a field of their own, or must be a secret. */
+const reservedSetting =
   /^(?:operation|organization-id|service-id|services|profile|api-url)$|(?:^|-)(?:key|keys|secret|secrets|token|password|credential|credentials)(?:-|$)/
 
-// Somebody may take the settings for the place of a key: nothing of them is ever shown.
-const setting = z
+// Marked as secret, so that a key that was put here by mistake is never shown.
+const settingValue = z
   .union([z.string().regex(/^[^\u0000-\u001f\u007f]{1,1024}$/), z.number(), z.boolean()])
   .meta({ accepts: 'one line of at most 1024 characters, a number, or true or false', secret: true })
 
 const settings = z
-  .record(z.string(), setting)
+  .record(z.string(), settingValue)
   .superRefine((values, context) => {
-    const refuse = (name: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [name], message, params: { saysItAll } })
-    for (const name of Object.keys(values)) {
-      if (!/^[a-z][a-z0-9-]{0,62}$/.test(name)) refuse(name, 'has a name that is no word of lower-case letters, digits and dashes')
-      else if (reserved.test(name)) refuse(name, 'is no setting: it has a field of its own, or is given to the leg by the name of a secret')
+    const reject = (setting: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [setting], message, params: { saysItAll } })
+    for (const setting of Object.keys(values)) {
+      if (!/^[a-z][a-z0-9-]{0,62}$/.test(setting)) reject(setting, 'has an invalid name; accepted: lower-case letters, digits and dashes')
+      else if (reservedSetting.test(setting)) reject(setting, 'is not a setting: it has its own field, or is a secret that the file names')
     }
   })
   .optional()
   .meta({
-    description: 'What the legs of this service or organization are given besides, as `matrix.settings.<name>`.',
+    description: 'More values for the legs of this service or organization, available as `matrix.settings.<name>`.',
     accepts: 'a map of names and values',
     secret: true,
   })
@@ -64,25 +62,25 @@ const label = z
   .meta({ accepts: 'letters, digits and . : / = _ -, at most 63' })
 
 const service = z.strictObject({
-  name: word('What the service is called in legs and reports.'),
+  name: nameField('Name of the service in legs and reports.'),
   'service-id': uuid('The service.'),
-  labels: z.array(label).max(20).default([]).meta({ description: 'Words to choose services by.' }),
+  labels: z.array(label).max(20).default([]).meta({ description: 'Labels to select services by.' }),
   settings,
 })
 
 const organization = z
   .strictObject({
-    name: word('What the organization is called in legs and reports. One with several keys may stand here several times.'),
+    name: nameField('Name of the organization in legs and reports. An organization with several keys may have several entries.'),
     'organization-id': uuid('The organization.'),
     profile: choice(profileNames, 'The product behind the API.').optional(),
-    'api-url-name': nameOf('variable', 'Name of the variable that holds the base url of the API, where no profile knows it.'),
+    'api-url-name': secretName('variable', 'Name of the variable with the base url of the API, for an API without a profile.'),
     environment: z
       .string()
       .regex(/^[^\u0000-\u001f\u007f]{1,255}$/)
       .optional()
-      .meta({ description: 'Deployment environment of GitHub that holds the credentials.', accepts: 'the name of an environment' }),
-    'api-key-id-name': nameOf('secret or variable', 'Name of the secret, or variable, that holds the id of the API key.'),
-    'api-key-secret-name': nameOf('secret', 'Name of the secret that holds the secret of the API key.'),
+      .meta({ description: 'GitHub deployment environment with the credentials.', accepts: 'the name of an environment' }),
+    'api-key-id-name': secretName('secret or variable', 'Name of the secret, or variable, with the id of the API key.'),
+    'api-key-secret-name': secretName('secret', 'Name of the secret with the secret of the API key.'),
     settings,
     services: z.array(service).max(10_000).default([]).meta({ description: 'The services.' }),
   })
@@ -92,68 +90,70 @@ const organization = z
       if (given[field] === undefined) context.addIssue({ code: 'custom', path: [field], message: 'is missing' })
   })
 
-type Written = z.output<typeof organization>
-
-/** Both spellings of a file system and of GitHub: names that differ in case alone are one. */
-const folded = (name: string): string => name.toLowerCase()
-
 export const fleetFileSchema = z
   .strictObject({ $schema: z.string().optional(), organizations: z.array(organization).min(1).max(1000) })
   .superRefine(({ organizations }, context) => {
     const seen = new Map<string, string>()
-    const refuseSecond = (kind: string, path: PropertyKey[], id: string, where: string): void => {
-      const first = seen.get(`${kind} ${id}`)
-      if (first === undefined) seen.set(`${kind} ${id}`, where)
-      else context.addIssue({ code: 'custom', path, message: `is also the ${kind} of ${first}`, params: { saysItAll } })
+    const rejectDuplicate = (field: string, path: PropertyKey[], value: string, where: string): void => {
+      const first = seen.get(`${field} ${value}`)
+      if (first === undefined) seen.set(`${field} ${value}`, where)
+      else context.addIssue({ code: 'custom', path: [...path, field], message: `is also the ${field} of ${first}`, params: { saysItAll } })
     }
+    // Case does not count, because some file systems and GitHub ignore it.
     for (const [i, { name, services }] of organizations.entries()) {
-      refuseSecond('name', ['organizations', i, 'name'], folded(name), `number ${i + 1}`)
+      rejectDuplicate('name', ['organizations', i], name.toLowerCase(), `number ${i + 1}`)
       for (const [j, one] of services.entries()) {
         const path = ['organizations', i, 'services', j]
-        refuseSecond('name', [...path, 'name'], folded(`${name}.${one.name}`), `number ${j + 1} of ${name}`)
-        refuseSecond('service-id', [...path, 'service-id'], one['service-id'], `${name}.${one.name}`)
+        rejectDuplicate('name', path, `${name}.${one.name}`.toLowerCase(), `number ${j + 1} of ${name}`)
+        rejectDuplicate('service-id', path, one['service-id'], `${name}.${one.name}`)
       }
     }
   })
+
+type OrganizationEntry = z.output<typeof organization>
+
+export type Settings = Readonly<NonNullable<z.output<typeof settings>>>
 
 export interface FleetService {
   readonly name: string
   readonly serviceId: string
   readonly labels: readonly string[]
+  /** Includes the settings of the organization. */
   readonly settings: Settings
 }
 
-export interface FleetOrganization extends Omit<Written, 'name' | 'organization-id' | 'settings' | 'services'> {
-  readonly name: string
+export interface FleetOrganization extends Omit<OrganizationEntry, 'organization-id' | 'settings' | 'services'> {
   readonly organizationId: string
   readonly settings: Settings
   readonly services: readonly FleetService[]
 }
 
-export type Settings = Readonly<Record<string, string | number | boolean>>
-
 /**
- * Throws an InputError with the place of everything that is wrong. With labels, those services that bear one of them, and the
- * organizations that have such services.
+ * Parses a fleet file. With `selected` labels, it keeps the services with one of them, and the organizations of those services.
+ * Throws an InputError with the location of every mistake.
  */
-export function readFleet(text: string, path: string, labels: readonly string[] = []): readonly FleetOrganization[] {
+export function readFleet(text: string, path: string, selected: readonly string[] = []): readonly FleetOrganization[] {
   const { organizations } = readWritten(text, path, fleetFileSchema)
   const fleet = organizations.map(toOrganization)
-  if (labels.length === 0) return fleet
-  const isChosen = (one: FleetService): boolean => one.labels.some((label) => labels.includes(label))
-  return fleet.map((one) => ({ ...one, services: one.services.filter(isChosen) })).filter(({ services }) => services.length > 0)
+  if (selected.length === 0) return fleet
+  const isSelected = (one: FleetService): boolean => one.labels.some((label) => selected.includes(label))
+  return fleet.map((one) => ({ ...one, services: one.services.filter(isSelected) })).filter(({ services }) => services.length > 0)
 }
 
-function toOrganization({ name, 'organization-id': organizationId, settings: own = {}, services, ...rest }: Written): FleetOrganization {
+function toOrganization({
+  'organization-id': organizationId,
+  settings: shared = {},
+  services,
+  ...rest
+}: OrganizationEntry): FleetOrganization {
   return {
     ...rest,
-    name,
     organizationId,
-    settings: own,
-    services: services.map(({ 'service-id': serviceId, settings: special = {}, ...one }) => ({
+    settings: shared,
+    services: services.map(({ 'service-id': serviceId, settings: own = {}, ...one }) => ({
       ...one,
       serviceId,
-      settings: { ...own, ...special },
+      settings: { ...shared, ...own },
     })),
   }
 }

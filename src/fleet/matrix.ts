@@ -1,60 +1,33 @@
+// Makes the matrix of jobs for a fleet. A leg is one job of the matrix; GitHub schedules them.
 import * as z from 'zod'
-import { inputDiagnostic } from '../core/diagnostics.ts'
-import { InputError, inputError } from '../core/errors.ts'
+import { type InputError, inputError } from '../core/errors.ts'
+import { compareText } from '../core/text.ts'
 import { choice, integer } from '../operation/fields.ts'
-import { defineOperation } from '../operation/operation.ts'
-import { counted, data, ours, say } from '../report/blocks.ts'
+import { defineOperation, type Report } from '../operation/operation.ts'
+import { type Column, counted, data, join, say } from '../report/blocks.ts'
 import { type FleetOrganization, type FleetService, fleetFile, labels, readFleet, type Settings } from './fleet-file.ts'
 
-// Owns packing things into a bounded number of legs: groups are never mixed, legs are as small and as even as the bound allows.
+/** GitHub's limit for one matrix. */
+const maxLegs = 256
 
-export interface Bounds {
-  readonly mostLegs: number
-  readonly mostInLeg: number
-}
+/** The limit of the input `services`. */
+const maxServicesInLeg = 100
 
-/** For each group its legs, in order; or how many legs it would take at least. */
-export type Packed<T> = { readonly groups: readonly (readonly (readonly T[])[])[] } | { readonly needed: number }
+/**
+ * Maximum characters of the output. GitHub limits all outputs of a job together to 1 MiB and counts two bytes for a character;
+ * this leaves some room for the other outputs.
+ */
+const maxMatrixLength = 500_000
 
-/** One thing a leg while there are legs enough, then the smallest size that fits. Deterministic, and keeps the order. */
-export function pack<T>(groups: readonly (readonly T[])[], { mostLegs, mostInLeg }: Bounds): Packed<T> {
-  const legsAt = (size: number): number => groups.reduce((sum, { length }) => sum + Math.ceil(length / size), 0)
-  const size = Array.from({ length: mostInLeg }, (_, i) => i + 1).find((one) => legsAt(one) <= mostLegs)
-  if (size === undefined) return { needed: legsAt(mostInLeg) }
-  return { groups: groups.map((group) => splitEvenly(group, Math.ceil(group.length / size))) }
-}
-
-/** Parts whose sizes differ by one at most, the larger ones first. */
-function splitEvenly<T>(items: readonly T[], parts: number): readonly (readonly T[])[] {
-  const [least, larger] = [Math.floor(items.length / parts), items.length % parts]
-  return Array.from({ length: parts }, (_, i) => {
-    const start = i * least + Math.min(i, larger)
-    return items.slice(start, start + least + (i < larger ? 1 : 0))
-  })
-}
-
-/** The first of each list, then the second of each, and so on: neighbours are of different lists as long as there are several. */
-export function takeTurns<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const rounds = Math.max(0, ...lists.map(({ length }) => length))
-  return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list.slice(round, round + 1))).flat()
-}
-
-// Owns the legs of a matrix: what each job of `strategy.matrix` is told. Field names are those of the inputs that they are for.
-
-/** GitHub makes no more jobs of one matrix. */
-export const mostLegs = 256
-
-/** As many as `services` takes. */
-const mostInLeg = 100
-
+/** One entry of `matrix.include`. Fields are called like the inputs that they are for. */
 export const legSchema = z.object({
-  name: z.string().describe('Unique, and fit for the name of a file or an artifact.'),
+  name: z.string().describe('Unique, and valid as the name of a file or an artifact.'),
   organization: z.string(),
   'organization-id': z.string(),
   'service-id': z
     .string()
     .optional()
-    .describe('Of a leg with one service alone: an operation on one service must not pass over the others.'),
+    .describe('Only in a leg with one service, so that an operation on one service does not ignore the others.'),
   services: z.string().optional().describe('Ids of the services, one a line.'),
   profile: z.string().optional(),
   'api-url-name': z.string().optional(),
@@ -64,94 +37,149 @@ export const legSchema = z.object({
   settings: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 })
 
-export interface Leg {
+const output = z.object({
+  matrix: z.object({ include: z.array(legSchema) }).describe('For `strategy.matrix`, with `fromJSON`.'),
+  legCount: z.int().describe('Number of legs.'),
+  serviceCount: z.int().describe('Number of services in them.'),
+  organizationCount: z.int().describe('Number of organizations in them.'),
+  maxParallel: z.int().describe('For `strategy.max-parallel`: the number of keys, so that few legs of one key run at once.'),
+})
+
+const keyUsage = z.object({
+  key: z.string().describe('Name of the secret with the id of the key, after its environment.'),
+  services: z.int(),
+  legs: z.int(),
+  largestLeg: z.int().describe('Most services in one leg.'),
+})
+
+const details = z.object({
+  keys: z.array(keyUsage).describe('The keys, and the services and legs that share the rate limit of each.'),
+  legs: z.array(z.object({ name: z.string(), services: z.array(z.string()) })).describe('The legs, with the names of their services.'),
+})
+
+type MatrixResult = z.output<typeof output> & z.output<typeof details>
+
+export const matrix = defineOperation({
+  summary: 'Makes the matrix of jobs for a fleet of organizations and services, from a file and offline.',
+  effect: 'read',
+  scope: 'none',
+  input: z.strictObject({
+    fleet: fleetFile,
+    per: choice(['service', 'organization'], 'What a leg is about. Services share legs when there are more services than legs.').default(
+      'service',
+    ),
+    labels,
+    maxLegs: integer(
+      'Maximum number of legs. A leg is a job: fewer legs cost fewer minutes, and the legs of one key share its rate limit.',
+      1,
+      maxLegs,
+    ).default(maxLegs),
+  }),
+  output,
+  details,
+  example: { fleet: 'examples/fleet.yml' },
+  async run({ files }, { fleet: path, per, labels: selected, maxLegs: limit }) {
+    const fleet = readFleet(await files.read(path, 'fleet'), path, selected)
+    const legs = per === 'service' ? makeServiceLegs(fleet, limit) : makeOrganizationLegs(fleet, limit)
+    if (legs.length === 0) throw noService(path, selected)
+    const matrixValue = { include: legs.map(({ fields }) => fields) }
+    const { length } = JSON.stringify(matrixValue)
+    if (length > maxMatrixLength) throw matrixTooLong(path, length)
+    const keys = [...Map.groupBy(legs, ({ key }) => key)].map(([key, ofKey]) => ({ key, ...countServices(ofKey) }))
+    return {
+      matrix: matrixValue,
+      legCount: legs.length,
+      serviceCount: countServices(legs).services,
+      organizationCount: new Set(legs.map(({ fields }) => fields['organization-id'])).size,
+      maxParallel: keys.length,
+      keys,
+      legs: legs.map(({ fields, services }) => ({ name: fields.name, services: services.map(({ name }) => name) })),
+    }
+  },
+  report: reportMatrix,
+})
+
+interface Leg {
   readonly fields: z.output<typeof legSchema>
-  /** The rate limit is the key's: legs of one key share it. */
+  /** Legs of one key share its rate limit. */
   readonly key: string
   readonly services: readonly FleetService[]
 }
 
-type Fleet = readonly FleetOrganization[]
-
-/** Services that are checked alike, with one key: what may share a leg. */
+/** Services with the same key and settings, which can share a leg. */
 interface Group {
   readonly organization: FleetOrganization
   readonly settings: Settings
   readonly services: readonly FleetService[]
 }
 
-/** Legs of services, neighbours of different keys. Throws an InputError when they cannot be that few. */
-export function legsOfServices(fleet: Fleet, most: number): readonly Leg[] {
-  const groups = fleet.flatMap(groupsOf)
+/** Throws an InputError when the services do not fit into `limit` legs. */
+function makeServiceLegs(fleet: readonly FleetOrganization[], limit: number): readonly Leg[] {
+  const groups = fleet.flatMap(groupBySettings)
   const packed = pack(
     groups.map(({ services }) => services),
-    { mostLegs: most, mostInLeg },
+    { maxBins: limit, maxBinSize: maxServicesInLeg },
   )
-  if ('needed' in packed) throw tooFew(packed.needed, most)
-  const parts = new Map<FleetOrganization, number>()
+  if ('binsNeeded' in packed) throw tooFewLegs(packed.binsNeeded, limit)
+  const partCounts = new Map<FleetOrganization, number>()
   const legs = groups.flatMap(({ organization, settings }, i) =>
     (packed.groups[i] ?? []).map((services): Leg => {
-      const part = (parts.get(organization) ?? 0) + 1
-      const [first] = services
-      if (services.length > 1) parts.set(organization, part)
-      const name = services.length === 1 && first ? `${organization.name}.${first.name}` : `${organization.name}.part.${part}`
-      const ids = services.map(({ serviceId }) => serviceId)
-      return toLeg(
-        { organization, settings, name, services },
-        { ...(ids.length === 1 && { 'service-id': ids[0] }), services: ids.join('\n') },
-      )
+      const ids = services.map(({ serviceId }) => serviceId).join('\n')
+      const [only, ...others] = services
+      if (only !== undefined && others.length === 0) {
+        const name = `${organization.name}.${only.name}`
+        return toLeg({ organization, settings, services }, { name, 'service-id': ids, services: ids })
+      }
+      const part = (partCounts.get(organization) ?? 0) + 1
+      partCounts.set(organization, part)
+      return toLeg({ organization, settings, services }, { name: `${organization.name}.part.${part}`, services: ids })
     }),
   )
-  return inTurns(legs)
+  return interleaveByKey(legs)
 }
 
-/** One leg for each organization, however many keys it has: the first of them does. */
-export function legsOfOrganizations(fleet: Fleet, most: number): readonly Leg[] {
+/** One leg for each organization. It has the key of the first entry where the organization has several. */
+function makeOrganizationLegs(fleet: readonly FleetOrganization[], limit: number): readonly Leg[] {
   const byId = [...Map.groupBy(fleet, ({ organizationId }) => organizationId).values()]
-  if (byId.length > most) throw tooFew(byId.length, most)
-  return inTurns(
+  if (byId.length > limit) throw tooFewLegs(byId.length, limit)
+  return interleaveByKey(
     byId.flatMap(([organization, ...others]) => {
       if (organization === undefined) return []
       const services = [organization, ...others].flatMap((one) => one.services)
-      return [toLeg({ organization, settings: organization.settings, name: organization.name, services }, {})]
+      return [toLeg({ organization, settings: organization.settings, services }, { name: organization.name })]
     }),
   )
 }
 
-const tooFew = (needed: number, most: number): InputError =>
-  inputError(
-    'fleet',
-    `needs at least ${needed} legs, and there may be ${most}: no leg holds more than ${mostInLeg} services, or services of two organizations or of different settings. Raise max-legs, choose by labels, or use several files`,
-  )
-
-function groupsOf(organization: FleetOrganization): readonly Group[] {
-  const byName = organization.services.toSorted((a, b) => compare(a.name, b.name))
-  return [...Map.groupBy(byName, ({ settings }) => identityOf(settings)).values()].map((services) => ({
+function groupBySettings(organization: FleetOrganization): readonly Group[] {
+  const byName = organization.services.toSorted((a, b) => compareText(a.name, b.name))
+  return [...Map.groupBy(byName, ({ settings }) => canonicalJson(settings)).values()].map((services) => ({
     organization,
     settings: services[0]?.settings ?? {},
     services,
   }))
 }
 
-/** By code units: the same on every machine. */
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const canonicalJson = (settings: Settings): string => JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => compareText(a, b)))
 
-const identityOf = (settings: Settings): string => JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => compare(a, b)))
+/** Names of the secrets in an environment, unless the file has others. */
+const defaultKeyIdName = 'WATCHKEEPER_API_KEY_ID'
+const defaultKeySecretName = 'WATCHKEEPER_API_KEY_SECRET'
 
-/** So that a matrix with as many jobs at once as there are keys has few jobs of one key at once. */
-const inTurns = (legs: readonly Leg[]): readonly Leg[] => takeTurns([...Map.groupBy(legs, ({ key }) => key).values()])
-
-function toLeg({ organization, settings, name, services }: Group & { readonly name: string }, about: Partial<Leg['fields']>): Leg {
-  const { organizationId, profile, environment, 'api-url-name': apiUrlName } = organization
-  const { 'api-key-id-name': keyId = defaultKeyId, 'api-key-secret-name': keySecret = defaultKeySecret } = organization
+function toLeg(
+  { organization, settings, services }: Group,
+  { name, ...ids }: Pick<Leg['fields'], 'name' | 'service-id' | 'services'>,
+): Leg {
+  const { profile, environment, 'api-url-name': apiUrlName } = organization
+  const { 'api-key-id-name': keyId = defaultKeyIdName, 'api-key-secret-name': keySecret = defaultKeySecretName } = organization
   return {
     key: [environment, keyId].filter(Boolean).join('/'),
     services,
     fields: {
       name,
       organization: organization.name,
-      'organization-id': organizationId,
-      ...about,
+      'organization-id': organization.organizationId,
+      ...ids,
       ...(profile && { profile }),
       ...(apiUrlName && { 'api-url-name': apiUrlName }),
       ...(environment && { environment }),
@@ -162,69 +190,64 @@ function toLeg({ organization, settings, name, services }: Group & { readonly na
   }
 }
 
-/** What the secrets of an environment are called, unless the file says otherwise. */
-const [defaultKeyId, defaultKeySecret] = ['WATCHKEEPER_API_KEY_ID', 'WATCHKEEPER_API_KEY_SECRET']
+/** GitHub starts jobs in order, so with one job for each key at once, few jobs of the same key run together. */
+const interleaveByKey = (legs: readonly Leg[]): readonly Leg[] => interleave([...Map.groupBy(legs, ({ key }) => key).values()])
 
-// Owns the operation that makes a matrix of jobs from a fleet. It schedules nothing: GitHub's runners do.
+/** The first item of each list, then the second of each, and so on. */
+export function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const rounds = Math.max(0, ...lists.map(({ length }) => length))
+  return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list.slice(round, round + 1))).flat()
+}
 
-// GitHub takes 1 MiB for all outputs of a job together and counts two bytes a character; a little is left for the others.
-const longestMatrix = 500_000
+/** The bins of each group, in order; or the minimum number of bins when there are too few. */
+type Packed<T> = { readonly groups: readonly (readonly (readonly T[])[])[] } | { readonly binsNeeded: number }
 
-const shared = z.object({
-  key: z.string().describe('Name of the secret with the id of the key, after its environment.'),
-  services: z.int(),
-  legs: z.int(),
-  largestLeg: z.int().describe('Most services in one leg.'),
-})
+/** Packs items into bins that hold items of one group only, with the smallest bin size that fits. Keeps the order. */
+export function pack<T>(
+  groups: readonly (readonly T[])[],
+  { maxBins, maxBinSize }: { readonly maxBins: number; readonly maxBinSize: number },
+): Packed<T> {
+  const binsAt = (size: number): number => groups.reduce((sum, { length }) => sum + Math.ceil(length / size), 0)
+  const size = Array.from({ length: maxBinSize }, (_, i) => i + 1).find((one) => binsAt(one) <= maxBins)
+  if (size === undefined) return { binsNeeded: binsAt(maxBinSize) }
+  return { groups: groups.map((group) => splitEvenly(group, Math.ceil(group.length / size))) }
+}
 
-export const matrix = defineOperation({
-  summary: 'Makes the matrix of jobs that goes over a fleet of organizations and services, from a file and offline.',
-  effect: 'read',
-  scope: 'none',
-  input: z.strictObject({
-    fleet: fleetFile,
-    per: choice(['service', 'organization'], 'What a leg is about; services share legs where there are more of them than legs.').default(
-      'service',
-    ),
-    labels,
-    maxLegs: integer(
-      'Most legs. A leg is a job: fewer legs cost fewer minutes, and those of one key share its rate limit.',
-      1,
-      mostLegs,
-    ).default(mostLegs),
-  }),
-  output: z.object({
-    matrix: z.object({ include: z.array(legSchema) }).describe('For `strategy.matrix`, by way of `fromJSON`.'),
-    legCount: z.int().describe('Number of legs.'),
-    serviceCount: z.int().describe('Number of services in them.'),
-    organizationCount: z.int().describe('Number of organizations in them.'),
-    maxParallel: z.int().describe('For `strategy.max-parallel`: the number of keys, so that few legs of one key run at once.'),
-  }),
-  details: z.object({
-    keys: z.array(shared).describe('What the legs of each key have to share its rate limit among.'),
-    legs: z.array(z.object({ name: z.string(), services: z.array(z.string()) })).describe('The legs, with the names of their services.'),
-  }),
-  example: { fleet: 'examples/fleet.yml' },
-  async run({ files }, { fleet: path, per, labels: wanted, maxLegs }) {
-    const fleet = readFleet(await files.read(path, 'fleet'), path, wanted)
-    const legs = per === 'service' ? legsOfServices(fleet, maxLegs) : legsOfOrganizations(fleet, maxLegs)
-    const [first] = legs
-    if (first === undefined) throw nothing(path, wanted)
-    const made = { include: legs.map(({ fields }) => fields) }
-    const { length } = JSON.stringify(made)
-    if (length > longestMatrix) throw tooLong(path, length)
-    const keys = [...Map.groupBy(legs, ({ key }) => key)].map(([key, ofKey]) => ({ key, ...sharesOf(ofKey) }))
-    return {
-      matrix: made,
-      legCount: legs.length,
-      serviceCount: legs.reduce((sum, { services }) => sum + services.length, 0),
-      organizationCount: new Set(legs.map(({ fields }) => fields['organization-id'])).size,
-      maxParallel: keys.length,
-      keys,
-      legs: legs.map(({ fields, services }) => ({ name: fields.name, services: services.map(({ name }) => name) })),
-    }
-  },
-  report: ({ legCount, serviceCount, organizationCount, maxParallel, keys, legs }) => ({
+/** Parts whose sizes differ by at most one, the larger ones first. */
+function splitEvenly<T>(items: readonly T[], partCount: number): readonly (readonly T[])[] {
+  const [minSize, largerParts] = [Math.floor(items.length / partCount), items.length % partCount]
+  return Array.from({ length: partCount }, (_, i) => {
+    const start = i * minSize + Math.min(i, largerParts)
+    return items.slice(start, start + minSize + (i < largerParts ? 1 : 0))
+  })
+}
+
+function countServices(legs: readonly Leg[]) {
+  const sizes = legs.map(({ services }) => services.length)
+  return { services: sizes.reduce((sum, size) => sum + size, 0), legs: legs.length, largestLeg: Math.max(...sizes) }
+}
+
+const tooFewLegs = (needed: number, limit: number): InputError =>
+  inputError(
+    'fleet',
+    `needs at least ${needed} legs, and max-legs is ${limit}: no leg holds more than ${maxServicesInLeg} services, or services of two organizations or of different settings. Raise max-legs, choose by labels, or use several files`,
+  )
+
+const noService = (path: string, selected: readonly string[] | undefined): InputError =>
+  selected === undefined
+    ? inputError(path, 'has no service')
+    : inputError('labels', `no service of ${path} has the label ${selected.join(' or ')}`)
+
+const matrixTooLong = (path: string, length: number): InputError =>
+  inputError(
+    'fleet',
+    `${path} makes a matrix of ${length} characters, and an output of a job holds ${maxMatrixLength}. Choose services by labels, or use several files`,
+  )
+
+const right = (title: string): Column => ({ title, align: 'right' })
+
+function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, keys, legs }: MatrixResult): Report {
+  return {
     headline: say`${counted(serviceCount, 'service')} of ${counted(organizationCount, 'organization')} in ${counted(legCount, 'leg')}`,
     blocks: [
       {
@@ -237,11 +260,11 @@ export const matrix = defineOperation({
       },
       {
         kind: 'paragraph',
-        line: [ours('Legs of one key share its rate limit; least time is one request for each service, at 10 in 10 seconds.')],
+        line: say`The legs of a key share its rate limit of 10 requests in 10 seconds. The minimum time is for one request for each service.`,
       },
       {
         kind: 'table',
-        columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Least time'].map(onTheRight)],
+        columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Minimum time'].map(right)],
         rows: keys.map(({ key, services, legs: count, largestLeg }) => [
           [data(key)],
           say`${services}`,
@@ -259,31 +282,14 @@ export const matrix = defineOperation({
             columns: [{ title: 'Leg' }, { title: 'Services' }],
             rows: legs.map(({ name, services }) => [
               [data(name)],
-              services.flatMap((service, i) => (i === 0 ? [data(service)] : [ours(' '), data(service)])),
+              join(
+                services.map((service) => [data(service)]),
+                ' ',
+              ),
             ]),
           },
         ],
       },
     ],
-  }),
-})
-
-const onTheRight = (title: string) => ({ title, align: 'right' as const })
-
-function sharesOf(legs: readonly Leg[]) {
-  const sizes = legs.map(({ services }) => services.length)
-  return { services: sizes.reduce((sum, size) => sum + size, 0), legs: legs.length, largestLeg: Math.max(...sizes) }
+  }
 }
-
-const nothing = (path: string, labels: readonly string[] | undefined): InputError =>
-  new InputError([
-    labels === undefined
-      ? inputDiagnostic(path, 'has no service')
-      : inputDiagnostic('labels', `no service of ${path} bears ${labels.join(' or ')}`),
-  ])
-
-const tooLong = (path: string, length: number): InputError =>
-  inputError(
-    'fleet',
-    `${path} makes a matrix of ${length} characters, and an output of a job holds ${longestMatrix}. Choose services by labels, or use several files`,
-  )

@@ -1,3 +1,4 @@
+// Merges the results of the legs of a fleet into one verdict, which fails when a result is missing.
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
 import * as fields from '../operation/fields.ts'
@@ -5,154 +6,36 @@ import { defineOperation, type Files, pass, type Report, type Verdict } from '..
 import { type Block, counted, data, join, type Line, ours, say, sentence } from '../report/blocks.ts'
 import { fleetFile, labels, readFleet } from './fleet-file.ts'
 import {
-  type Merged,
-  type MergedResult,
-  type MergedStatus,
-  merge,
-  mergedDetails,
-  mergedOutput,
-  mergedStatuses,
+  type FleetResult,
+  type FleetStatus,
+  fleetResultSchema,
+  fleetStatuses,
+  mergeResults,
   nameOf,
-  type ToldFile,
-} from './merge.ts'
-import { readLegResult } from './result-file.ts'
+  type ResultFile,
+} from './merge-results.ts'
+import { type ParsedResultFile, parseResultFile } from './result-file.ts'
 
-// Owns the verdict over all results of a fleet: as bad as the worst of them, and never green where something is missing.
+const output = z.object({
+  resultCount: z.int().describe('Number of result files that were read.'),
+  serviceCount: z.int().describe('Number of services of the fleet that the labels select.'),
+  passCount: z.int().describe('Number of results that passed.'),
+  warnCount: z.int().describe('Number of results with a warning.'),
+  failCount: z.int().describe('Number of results that failed.'),
+  errorCount: z.int().describe('Number of results with an error: the operation could not be done.'),
+  missingCount: z.int().describe('Number of expected results that are missing.'),
+  unreadableCount: z.int().describe('Number of files that are not valid results.'),
+})
 
-export function judgeMerged({ results, unreadable }: MergedResult): Verdict {
-  const having = (status: MergedStatus): readonly string[] => results.filter((one) => one.status === status).map(nameOf)
-  const failures = [
-    told(having('fail'), 'failed'),
-    told(having('error'), 'could not be done'),
-    told(having('missing'), 'without a result'),
-    told(
-      unreadable.map(({ file }) => file),
-      'unreadable',
-    ),
-  ].flat()
-  const warnings = [
-    told(having('warn'), 'with a warning'),
-    told(results.filter(({ isStranger }) => isStranger).map(nameOf), 'not in the fleet'),
-  ]
-  if (failures.length > 0) return { status: 'fail', reasons: failures }
-  const reasons = warnings.flat()
-  return reasons.length > 0 ? { status: 'warn', reasons } : pass
-}
+const details = z.object({
+  results: z.array(fleetResultSchema).describe('Every result, and every missing one, worst first.'),
+  unreadable: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Files that are not valid results, and why.'),
+})
 
-/** More names than this are no sentence. */
-const mostNames = 3
-
-function told(names: readonly string[], words: string): readonly Line[] {
-  if (names.length === 0) return []
-  const rest = names.length - mostNames
-  const named = join(
-    names.slice(0, mostNames).map((name) => [data(name)]),
-    ', ',
-  )
-  return [say`${names.length} ${ours(words)} (${named}${rest > 0 ? say` and ${rest} more` : []})`]
-}
-
-// Owns the report over all results of a fleet: what is not all right first, so that nothing of it is lost where room is short.
-
-export function reportMerged(result: MergedResult): Report {
-  const { resultCount, serviceCount, results, unreadable } = result
-  const isWrong = ({ status, isStranger }: Merged): boolean => status !== 'pass' || isStranger
-  const right = results.filter((one) => !isWrong(one))
-  return {
-    headline: say`${counted(serviceCount, 'service')}, ${counted(resultCount, 'result file')}`,
-    blocks: [
-      { kind: 'facts', facts: factsOf(result) },
-      tableOf('Not all right', results.filter(isWrong)),
-      {
-        kind: 'table',
-        title: 'Files that are no results',
-        columns: [{ title: 'File' }, { title: 'What is wrong' }],
-        rows: unreadable.map(({ file, reason }) => [[data(file)], [sentence(reason)]]),
-      },
-      organizationTable(results),
-      {
-        kind: 'details',
-        title: `What passed (${right.length})`,
-        blocks: [tableOf(undefined, right)],
-      },
-    ],
-  }
-}
-
-const factsOf = ({ passCount, warnCount, failCount, errorCount, missingCount, unreadableCount }: MergedResult) =>
-  (
-    [
-      ['Passed', passCount],
-      ['Warning', warnCount],
-      ['Failed', failCount],
-      ['Not done', errorCount],
-      ['Missing', missingCount],
-      ['Unreadable', unreadableCount],
-    ] as const
-  ).map(([label, count]) => ({ label, value: say`${count}` }))
-
-const words: Readonly<Record<MergedStatus, string>> = {
-  fail: '❌ failed',
-  error: '🛑 not done',
-  missing: '❔ missing',
-  warn: '⚠️ warning',
-  pass: '✅ passed',
-}
-
-type Table = Extract<Block, { kind: 'table' }>
-
-function tableOf(title: string | undefined, results: readonly Merged[]): Table {
-  return {
-    kind: 'table',
-    ...(title !== undefined && { title }),
-    columns: [
-      { title: 'Status' },
-      { title: 'Organization' },
-      { title: 'Service' },
-      { title: 'Operation' },
-      { title: 'Told' },
-      { title: 'File' },
-    ],
-    rows: results.map((one) => [
-      [ours(words[one.status])],
-      orNothing(one.organization ?? one.organizationId),
-      orNothing(one.service ?? one.serviceId),
-      orNothing(one.operation),
-      whatIsTold(one),
-      orNothing(one.file),
-    ]),
-  }
-}
-
-const orNothing = (text: string | undefined): Line => (text ? [data(text)] : [ours('–')])
-
-function whatIsTold({ reason, figure, isStranger }: Merged): Line {
-  const parts = [
-    ...(isStranger ? [say`not in the fleet`] : []),
-    ...(reason === '' ? [] : [[sentence(reason)]]),
-    ...(figure === undefined ? [] : [[data(figure)]]),
-  ]
-  return parts.length === 0 ? [ours('–')] : join(parts, ', ')
-}
-
-/** Says where it goes wrong; with one organization, the figures above say it already. */
-function organizationTable(results: readonly Merged[]): Table {
-  const byOrganization = Map.groupBy(results, ({ organization, organizationId }) => organization ?? organizationId ?? '')
-  const columns = [{ title: 'Organization' }, ...mergedStatuses.map((status) => ({ title: words[status], align: 'right' as const }))]
-  if (byOrganization.size < 2) return { kind: 'table', columns, rows: [] }
-  const count = (ofOne: readonly Merged[], status: MergedStatus): Line => say`${ofOne.filter((one) => one.status === status).length}`
-  return {
-    kind: 'table',
-    title: 'By organization',
-    columns,
-    rows: [...byOrganization].map(([name, ofOne]) => [orNothing(name), ...mergedStatuses.map((status) => count(ofOne, status))]),
-  }
-}
-
-// Owns the operation that merges what the legs of a fleet wrote into one verdict.
+type ReportResult = z.output<typeof output> & z.output<typeof details>
 
 export const report = defineOperation({
-  summary: 'Merges the results of the legs of a fleet into one report and one verdict. What has no result fails.',
+  summary: 'Merges the results of the legs of a fleet into one report and one verdict. A missing result fails.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({
@@ -162,66 +45,187 @@ export const report = defineOperation({
       .default(['results/**/*.json']),
     operations: fields
       .lines(
-        'Operations that there must be results of, one a line; those that any result is of must be complete in any case.',
+        'Operations that must have results, one a line. Other operations must be complete once there is a result of them.',
         'names of operations, one a line',
         z.string().regex(/^[a-z][a-z-]{1,40}$/),
       )
       .optional(),
     labels,
   }),
-  output: mergedOutput,
-  details: mergedDetails,
+  output,
+  details,
   example: { fleet: 'examples/fleet.yml', resultFiles: ['examples/fleet-results/*.json'] },
-  async run({ files }, { fleet: path, resultFiles, operations = [], labels: wanted }) {
-    const fleet = readFleet(await files.read(path, 'fleet'), path, wanted)
-    const { told, unreadable: refused } = await readResults(resultFiles, files)
-    const results = merge(fleet, told, operations)
-    const count = (status: MergedStatus): number => results.filter((one) => one.status === status).length
+  async run({ files }, { fleet: path, resultFiles, operations = [], labels: selected }) {
+    const fleet = readFleet(await files.read(path, 'fleet'), path, selected)
+    const { read, unreadable } = await readResultFiles(resultFiles, files)
+    const results = mergeResults(fleet, read, operations)
+    const count = (status: FleetStatus): number => results.filter((one) => one.status === status).length
     return {
-      resultCount: told.length,
+      resultCount: read.length,
       serviceCount: fleet.reduce((sum, { services }) => sum + services.length, 0),
       passCount: count('pass'),
       warnCount: count('warn'),
       failCount: count('fail'),
       errorCount: count('error'),
       missingCount: count('missing'),
-      unreadableCount: refused.length,
+      unreadableCount: unreadable.length,
       results: [...results],
-      unreadable: refused,
+      unreadable,
     }
   },
-  judge: judgeMerged,
-  report: reportMerged,
+  judge: judgeFleet,
+  report: reportFleet,
 })
 
-/** Far more than a fleet has services, and no more than a report can hold. */
-const mostResults = 50_000
+/** More than any fleet has, and as much as a report can hold. */
+const maxResults = 50_000
 
-const tooMany = { complaint: `is left out: the files before it hold more than ${mostResults} results` }
+const tooManyResults = { diagnostic: `is left out: the files before it hold more than ${maxResults} results` }
 
-/** Throws an InputError when no file matches: nothing to merge is not nothing wrong. */
-async function readResults(globs: readonly string[], files: Files) {
+/** Throws an InputError when no file matches, because an empty report must not pass. */
+async function readResultFiles(globs: readonly string[], files: Files) {
   const paths = await files.find(globs, 'result-files')
   if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}: the legs left no results`)
-  const told: ToldFile[] = []
-  const refused: MergedResult['unreadable'] = []
-  // One after another: each may have megabytes, and little of it is kept.
+  const read: ResultFile[] = []
+  const unreadable: ReportResult['unreadable'] = []
   let count = 0
+  // One after another to limit memory: a file may have megabytes, of which little is kept.
   for (const file of paths) {
-    const result = count > mostResults ? tooMany : await readOne(file, files)
-    if ('complaint' in result) refused.push({ file, reason: result.complaint })
-    else told.push({ file, told: result.told })
-    count += 'told' in result ? result.told.length : 0
+    const parsed = count > maxResults ? tooManyResults : await readResultFile(file, files)
+    if ('diagnostic' in parsed) {
+      unreadable.push({ file, reason: parsed.diagnostic })
+    } else {
+      read.push({ file, results: parsed.results })
+      count += parsed.results.length
+    }
   }
-  return { told, unreadable: refused }
+  return { read, unreadable }
 }
 
-/** One file that cannot be read must not hide what the others say. */
-async function readOne(file: string, files: Files): Promise<ReturnType<typeof readLegResult>> {
+/** An unreadable file must not hide the results of the others. */
+async function readResultFile(file: string, files: Files): Promise<ParsedResultFile> {
   try {
-    return readLegResult(await files.read(file, 'result-files'))
+    return parseResultFile(await files.read(file, 'result-files'))
   } catch (thrown) {
-    if (thrown instanceof InputError) return { complaint: thrown.diagnostics.map(({ message }) => message).join('; ') }
+    if (thrown instanceof InputError) return { diagnostic: thrown.diagnostics.map(({ message }) => message).join('; ') }
     throw thrown
   }
+}
+
+/** As bad as the worst result. */
+function judgeFleet({ results, unreadable }: ReportResult): Verdict {
+  const namesBy = (status: FleetStatus): readonly string[] => results.filter((one) => one.status === status).map(nameOf)
+  const failures = [
+    ...countNames(namesBy('fail'), 'failed'),
+    ...countNames(namesBy('error'), 'could not be done'),
+    ...countNames(namesBy('missing'), 'without a result'),
+    ...countNames(
+      unreadable.map(({ file }) => file),
+      'unreadable',
+    ),
+  ]
+  if (failures.length > 0) return { status: 'fail', reasons: failures }
+  const outside = results.filter(({ isOutsideFleet }) => isOutsideFleet).map(nameOf)
+  const warnings = [...countNames(namesBy('warn'), 'with a warning'), ...countNames(outside, 'not in the fleet')]
+  return warnings.length > 0 ? { status: 'warn', reasons: warnings } : pass
+}
+
+/** Number of names that a reason lists. */
+const maxNames = 3
+
+/** `4 failed (a, b, c and 1 more)`; nothing without names. */
+function countNames(names: readonly string[], words: string): readonly Line[] {
+  if (names.length === 0) return []
+  const rest = names.length - maxNames
+  const named = join(
+    names.slice(0, maxNames).map((name) => [data(name)]),
+    ', ',
+  )
+  return [say`${names.length} ${ours(words)} (${named}${rest > 0 ? say` and ${rest} more` : []})`]
+}
+
+/** Problems come first, because a report that is too long is cut at the end. */
+function reportFleet(result: ReportResult): Report {
+  const { resultCount, serviceCount, results, unreadable } = result
+  const [passed, problems] = [results.filter(isFine), results.filter((one) => !isFine(one))]
+  return {
+    headline: say`${counted(serviceCount, 'service')}, ${counted(resultCount, 'result file')}`,
+    blocks: [
+      { kind: 'facts', facts: factsOf(result) },
+      { ...resultTable(problems), title: 'Problems' },
+      {
+        kind: 'table',
+        title: 'Unreadable files',
+        columns: [{ title: 'File' }, { title: 'Reason' }],
+        rows: unreadable.map(({ file, reason }) => [[data(file)], [sentence(reason)]]),
+      },
+      ...organizationTables(results),
+      { kind: 'details', title: `Passed (${passed.length})`, blocks: [resultTable(passed)] },
+    ],
+  }
+}
+
+const isFine = ({ status, isOutsideFleet }: FleetResult): boolean => status === 'pass' && !isOutsideFleet
+
+const factsOf = ({ passCount, warnCount, failCount, errorCount, missingCount, unreadableCount }: ReportResult) => [
+  { label: 'Passed', value: say`${passCount}` },
+  { label: 'Warning', value: say`${warnCount}` },
+  { label: 'Failed', value: say`${failCount}` },
+  { label: 'Not done', value: say`${errorCount}` },
+  { label: 'Missing', value: say`${missingCount}` },
+  { label: 'Unreadable', value: say`${unreadableCount}` },
+]
+
+const statusWords: Readonly<Record<FleetStatus, string>> = {
+  fail: '❌ failed',
+  error: '🛑 not done',
+  missing: '❔ missing',
+  warn: '⚠️ warning',
+  pass: '✅ passed',
+}
+
+const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 'table' }> => ({
+  kind: 'table',
+  columns: [
+    { title: 'Status' },
+    { title: 'Organization' },
+    { title: 'Service' },
+    { title: 'Operation' },
+    { title: 'Details' },
+    { title: 'File' },
+  ],
+  rows: results.map((one) => [
+    [ours(statusWords[one.status])],
+    textOrDash(one.organization ?? one.organizationId),
+    textOrDash(one.service ?? one.serviceId),
+    textOrDash(one.operation),
+    detailsOf(one),
+    textOrDash(one.file),
+  ]),
+})
+
+const textOrDash = (text: string | undefined): Line => (text ? [data(text)] : [ours('–')])
+
+function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
+  const parts = [
+    ...(isOutsideFleet ? [say`not in the fleet`] : []),
+    ...(reason === '' ? [] : [[sentence(reason)]]),
+    ...(figure === undefined ? [] : [[data(figure)]]),
+  ]
+  return parts.length === 0 ? [ours('–')] : join(parts, ', ')
+}
+
+/** Counts by organization. With only one, the facts show the same. */
+function organizationTables(results: readonly FleetResult[]): readonly Block[] {
+  const byOrganization = Map.groupBy(results, ({ organization, organizationId }) => organization ?? organizationId ?? '')
+  if (byOrganization.size < 2) return []
+  const count = (ofOne: readonly FleetResult[], status: FleetStatus): Line => say`${ofOne.filter((one) => one.status === status).length}`
+  return [
+    {
+      kind: 'table',
+      title: 'By organization',
+      columns: [{ title: 'Organization' }, ...fleetStatuses.map((status) => ({ title: statusWords[status], align: 'right' as const }))],
+      rows: [...byOrganization].map(([name, ofOne]) => [textOrDash(name), ...fleetStatuses.map((status) => count(ofOne, status))]),
+    },
+  ]
 }

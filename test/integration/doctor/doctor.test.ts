@@ -11,7 +11,7 @@ const doctor = (inputs: Readonly<Record<string, string>> = {}) =>
 const outcomes = (document: Readonly<Record<string, unknown>>) =>
   (document.checks as { name: string; outcome: string }[]).map(({ name, outcome }) => `${name}: ${outcome}`)
 
-/** What is to be done, by the check that failed. */
+/** The advice of each failed check. */
 const advice = (document: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     (document.checks as { name: string; advice?: string }[]).flatMap(({ name, advice: text }) => (text ? [[name, text]] : [])),
@@ -23,16 +23,15 @@ const ofService = (outcome: string): readonly string[] =>
   ['dashboards', 'alerts', 'sources', 'webhooks', 'saved searches', 'backups'].map((name) => `${name}: ${outcome}`)
 
 describe('doctor', () => {
-  it('finds nothing wrong where nothing is, and says what is left of the rate limit', async () => {
+  it('passes every check of a working service, and shows the rest of the rate limit', async () => {
     const ran = await doctor()
     expect(ran.exitCode).toBe(0)
     expect(ran.document).toMatchObject({ healthy: true, requestsLeft: 3 })
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'rate limit: ok'])
   })
 
-  it('names the permission that a key lacks', async () => {
+  it('warns about the permissions that a key lacks', async () => {
     const ran = await doctor(withKey(demo.keys.billing))
-    // A key that was given the least role is a good key: a warning, no failure.
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('failed'), 'rate limit: ok'])
     expect(ran.reason).toBe('6 of 8 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups')
@@ -47,24 +46,24 @@ describe('doctor', () => {
     })
   })
 
-  it('tries nothing more with a key that is not accepted', async () => {
+  it('sends no other request after the key was rejected', async () => {
     const ran = await doctor(withKey(demo.keys.disabled))
     expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
     expect(emulator().requests).toHaveLength(1)
   })
 
-  it('tells a wrong path from a wrong key', async () => {
+  it('distinguishes a wrong path from a wrong key', async () => {
     const ran = await doctor({ 'observability-path': 'observability' })
     expect(advice(ran.document).dashboards).toContain('This url does not serve the API: check api-url and observability-path')
   })
 
-  it('leaves out what needs a service when there is none', async () => {
+  it('skips the checks that need a service when there is none', async () => {
     const ran = await doctor({ 'service-id': '' })
     expect(ran.exitCode).toBe(0)
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('skipped'), 'rate limit: ok'])
   })
 
-  it('names the address that nobody listens on', async () => {
+  it('names the address when nothing listens on it', async () => {
     const ran = await doctor({ 'api-url': 'http://127.0.0.1:1', 'max-attempts': '1' })
     expect(ran.exitCode).toBe(10)
     expect(advice(ran.document)['usage cost']).toContain('Check api-url (127.0.0.1:1)')

@@ -21,7 +21,7 @@ describe('a fleet file', () => {
     expect(await refusal(JSON.stringify({ $schema: 'x', organizations: [shop] }))).toBe('it was accepted')
   })
 
-  it('is complained about with the place of each mistake', async () => {
+  it('has a diagnostic with the location of each mistake', async () => {
     const text = `organizations:
   - name: shop
     organisation-id: ${organizationId}
@@ -42,30 +42,30 @@ describe('a fleet file', () => {
     )
   })
 
-  it('holds no service twice, wherever', async () => {
+  it('cannot have a service twice', async () => {
     const other = { ...shop, name: 'store', services: [{ name: 'till', 'service-id': serviceId.toUpperCase() }] }
     expect(await refusalOf(shop, other)).toContain(`"${serviceId.toUpperCase()}" is also the service-id of shop.checkout`)
   })
 
-  it('holds no name twice, whatever the case: legs, files and artifacts are called by it', async () => {
+  it('cannot have a name twice, in any case, because legs, files and artifacts have these names', async () => {
     const twin = { ...service, name: 'Checkout', 'service-id': serviceId.replace(/1$/, '2') }
     expect(await refusalOf({ ...shop, services: [service, twin] })).toContain('"Checkout" is also the name of number 1 of shop')
     expect(await refusalOf(shop, { ...shop, name: 'SHOP', services: [] })).toContain('"SHOP" is also the name of number 1')
   })
 
-  it('may hold an organization twice, with other services and another key', async () => {
+  it('can have an organization twice, with other services and another key', async () => {
     const more = { ...shop, name: 'shop-2', 'api-key-id-name': 'SHOP_KEY_ID_2', services: [{ ...service, 'service-id': organizationId }] }
     expect(await refusalOf(shop, more)).toBe('it was accepted')
   })
 
-  it('needs names of secrets, or an environment that has them', async () => {
+  it('requires names of secrets, or an environment', async () => {
     const { 'api-key-secret-name': _, ...rest } = shop
     expect(await refusalOf(rest)).toMatch(/organizations\[0\]\.api-key-secret-name: is missing; accepted: the name of a secret in capitals/)
     expect(await refusalOf({ ...rest, environment: 'shop' })).toBe('it was accepted')
   })
 })
 
-describe('what looks like a credential is refused, and never shown', () => {
+describe('a fleet file rejects what looks like a credential, and never shows it', () => {
   const values = [
     'demo-secret-that-opens-nothing-000000001',
     'sEcReT0123456789abcdef',
@@ -77,7 +77,7 @@ describe('what looks like a credential is refused, and never shown', () => {
     'A'.repeat(101),
   ]
 
-  it.each(values)('in place of a name: %s', async (value) => {
+  it.each(values)('instead of the name of a secret: %s', async (value) => {
     for (const field of ['api-key-id-name', 'api-key-secret-name', 'api-url-name']) {
       const reason = await refusalOf({ ...shop, [field]: value })
       expect(reason).toContain(`${field}: what stands here is not accepted; accepted: the name of a `)
@@ -85,7 +85,7 @@ describe('what looks like a credential is refused, and never shown', () => {
     }
   })
 
-  it.each(['SHOP_KEY_SECRET', '_X', 'KEY2', 'SHOPKEYSECRET'])('but not the name %s', async (name) => {
+  it.each(['SHOP_KEY_SECRET', '_X', 'KEY2', 'SHOPKEYSECRET'])('but accepts the name %s', async (name) => {
     expect(await refusalOf({ ...shop, 'api-key-secret-name': name })).toBe('it was accepted')
   })
 
@@ -93,12 +93,12 @@ describe('what looks like a credential is refused, and never shown', () => {
     'as the setting %s',
     async (name) => {
       const reason = await refusalOf({ ...shop, settings: { [name]: 'sEcReT0123456789' } })
-      expect(reason).toContain(`settings.${name}: what stands here is no setting: it has a field of its own`)
+      expect(reason).toContain(`settings.${name}: what stands here is not a setting: it has its own field`)
       expect(reason).not.toContain('sEcReT')
     },
   )
 
-  it.each(['api-key-id', 'api-key-secret', 'api-url'])('as the field %s, so that no file decides where a key goes', async (name) => {
+  it.each(['api-key-id', 'api-key-secret', 'api-url'])('as the field %s', async (name) => {
     const reason = await refusalOf({ ...shop, [name]: 'sEcReT0123456789' })
     expect(reason).toContain(`"${name}" is not known, did you mean "${name}-name"?`)
     expect(reason).not.toContain('sEcReT')
@@ -106,12 +106,12 @@ describe('what looks like a credential is refused, and never shown', () => {
 })
 
 it.each([
-  ['Max-Age', 1, 'has a name that is no word'],
-  ['a_b', 1, 'has a name that is no word'],
+  ['Max-Age', 1, 'has an invalid name'],
+  ['a_b', 1, 'has an invalid name'],
   ['x', null, 'is not accepted; accepted: one line of at most 1024 characters, a number, or true or false'],
   ['x', 'a\nb', 'is not accepted'],
   ['x', [1], 'is not accepted'],
-])('a setting called %s with the value %j is refused', async (name, value, words) => {
+])('a fleet file rejects the setting %s with the value %j', async (name, value, words) => {
   expect(await refusalOf({ ...shop, settings: { [name]: value } })).toContain(`settings.${name}: what stands here ${words}`)
 })
 
@@ -120,6 +120,6 @@ it.each([
   ['no organization', 'organizations: []', 'accepted: at least 1 item'],
   ['a list', '- a', 'is not accepted'],
   ['something else', 'budgets: []', '"budgets" is not known'],
-])('a file that holds %s is an error', async (_, text, words) => {
+])('a fleet file with %s is an error', async (_, text, words) => {
   expect(await refusal(text)).toContain(words)
 })

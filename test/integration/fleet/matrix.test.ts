@@ -50,14 +50,14 @@ describe('the matrix', () => {
     })
   })
 
-  it('packs services of one key when there are more of them than legs, and names no single service then', async () => {
+  it('packs services of one key into shared legs without a service-id when there are more services than legs', async () => {
     const legs = await legsOf(small, { 'max-legs': '3' })
     expect(namesOf(legs)).toEqual(['org-1.part.1', 'org-2.part.1', 'org-1.service-0003'])
     expect(legs.map((leg) => leg['service-id'] !== undefined)).toEqual([false, false, true])
     expect(legs.map(({ services }) => services.split('\n').length)).toEqual([2, 2, 1])
   })
 
-  it('says in its outputs how many there are', async () => {
+  it('has outputs with the counts', async () => {
     const { outputs } = await run(small, { 'max-legs': '3' })
     expect(outputs).toMatchObject({
       status: 'pass',
@@ -68,7 +68,7 @@ describe('the matrix', () => {
     })
   })
 
-  it.each([257, 1000, 4000])('holds each of %i services once, in 256 legs at most, within an output of GitHub', async (size) => {
+  it.each([257, 1000, 4000])('has each of %i services once, in at most 256 legs, within the limit of an output', async (size) => {
     const fleet = makeFleet([size - 150, 149, 1])
     const { outputs } = await run(fleetFile(fleet))
     const legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
@@ -90,7 +90,7 @@ describe('the matrix', () => {
     expect(await legsOf(stringify({ organizations: shuffled }))).toEqual(await legsOf(stringify({ organizations })))
   })
 
-  it('packs services of different settings into different legs, and gives the settings along', async () => {
+  it('packs services with different settings into different legs, which have these settings', async () => {
     const [first] = makeFleet([6])
     const settings = (i: number): object => (i < 2 ? { settings: { 'max-age-hours': 6 } } : {})
     const fleet = first && [{ ...first, services: first.services.map((one, i) => ({ ...one, ...settings(i) })) }]
@@ -101,7 +101,7 @@ describe('the matrix', () => {
     ])
   })
 
-  it('takes the settings of the organization where a service has none of its own', async () => {
+  it('adds the settings of the organization to those of a service', async () => {
     const document = fleetDocument(makeFleet([2]))
     const organizations = document.organizations.map((one) => ({
       ...one,
@@ -114,7 +114,7 @@ describe('the matrix', () => {
     ])
   })
 
-  it('has a leg for each organization where that is asked for, however many keys it has', async () => {
+  it('has one leg for each organization with per: organization, even if it has several keys', async () => {
     const { organizations } = fleetDocument(makeFleet([3, 2, 1]))
     const [one, other, third] = organizations
     const twice = [one, other, { ...third, 'organization-id': one?.['organization-id'] }]
@@ -125,7 +125,7 @@ describe('the matrix', () => {
     expect(outputs).toMatchObject({ 'organization-count': '2', 'service-count': '6' })
   })
 
-  it('takes the usual names of the secrets in an environment', async () => {
+  it('uses the default names of the secrets in an environment', async () => {
     const [organization] = fleetDocument(makeFleet([1])).organizations
     const { 'api-key-id-name': _, 'api-key-secret-name': __, ...rest } = { ...organization }
     expect(await legsOf(stringify({ organizations: [{ ...rest, environment: 'production eu' }] }))).toMatchObject([
@@ -142,26 +142,26 @@ describe('labels', () => {
     })),
   })
 
-  it('choose the services that bear one of them', async () => {
+  it('select the services with one of them', async () => {
     expect(namesOf(await legsOf(labelled, { labels: 'critical' }))).toEqual(['org-1.service-0001'])
     expect(await legsOf(labelled, { labels: 'critical\nrest' })).toHaveLength(3)
   })
 
-  it('choose the organizations that have such services', async () => {
+  it('select the organizations of those services', async () => {
     expect(namesOf(await legsOf(labelled, { labels: 'critical', per: 'organization' }))).toEqual(['org-1'])
   })
 
-  it('that nothing bears are an error, because a matrix without legs would be green', async () => {
+  it('without a service are an error, because a matrix without legs would pass', async () => {
     const { document, reason } = await run(labelled, { labels: 'crtical' })
     expect(document.status).toBe('error')
-    expect(reason).toBe('labels: no service of fleet.yml bears crtical')
+    expect(reason).toBe('labels: no service of fleet.yml has the label crtical')
   })
 })
 
-describe('what cannot be packed is an error with advice', () => {
+describe('matrix returns an error with advice for', () => {
   it('more groups than legs', async () => {
     const { reason } = await run(small, { 'max-legs': '1' })
-    expect(reason).toMatch(/^fleet: needs at least 2 legs, and there may be 1: .* Raise max-legs, choose by labels, or use several files$/)
+    expect(reason).toMatch(/^fleet: needs at least 2 legs, and max-legs is 1: .* Raise max-legs, choose by labels, or use several files$/)
   })
 
   it('a matrix that is too long for an output', async () => {
@@ -176,7 +176,7 @@ describe('what cannot be packed is an error with advice', () => {
   })
 })
 
-it('the example workflow asks for nothing that the matrix does not have', () => {
+it('has every field that the example workflow uses', () => {
   const workflow = readFileSync(new URL('../../../examples/workflows/fleet.yml', import.meta.url), 'utf8')
   const namesAfter = (prefix: string): readonly string[] =>
     [...workflow.matchAll(new RegExp(`\\b${prefix}\\.([a-z-]+)`, 'g'))].map(([, name = '']) => name)

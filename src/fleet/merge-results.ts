@@ -1,0 +1,114 @@
+// Merges the results of all legs: adds the names of the fleet file, finds missing results, and sorts the worst first.
+import * as z from 'zod'
+import { compareText } from '../core/text.ts'
+import type { FleetOrganization } from './fleet-file.ts'
+import type { TargetResult } from './result-file.ts'
+
+/** Worst first: known problems, then unknown results, then the rest. */
+export const fleetStatuses = ['fail', 'error', 'missing', 'warn', 'pass'] as const
+
+export type FleetStatus = (typeof fleetStatuses)[number]
+
+export const fleetResultSchema = z.object({
+  status: z.enum(fleetStatuses),
+  operation: z.string().optional(),
+  organization: z.string().optional().describe('Its name in the fleet file.'),
+  organizationId: z.string().optional(),
+  service: z.string().optional().describe('Its name in the fleet file.'),
+  serviceId: z.string().optional(),
+  reason: z.string(),
+  figure: z.string().optional(),
+  requestId: z.string().optional(),
+  file: z.string().optional(),
+  isOutsideFleet: z.boolean().describe('The fleet file has no such service or organization, or the labels do not select it.'),
+})
+
+/** The result of a target, or the fact that it is missing. */
+export type FleetResult = z.output<typeof fleetResultSchema>
+
+/** The name in the fleet file, else the ids, else the result file. */
+export const nameOf = ({ organization, organizationId, service, serviceId, file }: FleetResult): string =>
+  [organization ?? organizationId, service ?? serviceId].filter(Boolean).join('.') || (file ?? '')
+
+export interface ResultFile {
+  readonly file: string
+  readonly results: readonly TargetResult[]
+}
+
+/** A service; or an organization, without the service fields. */
+interface Target {
+  readonly organizationId: string
+  readonly organization?: string
+  readonly serviceId?: string
+  readonly service?: string
+}
+
+/** `operations` must have results; other operations are checked once there is a result of them. */
+export function mergeResults(
+  fleet: readonly FleetOrganization[],
+  files: readonly ResultFile[],
+  operations: readonly string[],
+): readonly FleetResult[] {
+  const services = fleet.flatMap(({ name, organizationId, services: own }): readonly Target[] =>
+    own.map((service) => ({ organization: name, organizationId, service: service.name, serviceId: service.serviceId })),
+  )
+  // An organization with several keys has several entries in the file. The last one gives the name.
+  const organizations = [
+    ...new Map(
+      fleet.map(({ name, organizationId }): [string, Target] => [organizationId, { organization: name, organizationId }]),
+    ).values(),
+  ]
+  const targets = new Map([...organizations, ...services].map((target) => [keyOf(target), target]))
+  const present = files.flatMap(({ file, results }) =>
+    results.map((result): FleetResult => {
+      const target = targets.get(keyOf(result))
+      return { ...result, ...target, file, isOutsideFleet: target === undefined && result.organizationId !== undefined }
+    }),
+  )
+  const missing = findMissing({ organizations, services, operations }, present).map(
+    ({ operation, target }): FleetResult => ({ status: 'missing', operation, ...target, reason: '', isOutsideFleet: false }),
+  )
+  return [...present, ...missing].toSorted(byWorst)
+}
+
+const byWorst = (a: FleetResult, b: FleetResult): number =>
+  fleetStatuses.indexOf(a.status) - fleetStatuses.indexOf(b.status) ||
+  compareText(a.organization, b.organization) ||
+  compareText(a.service, b.service) ||
+  compareText(a.operation, b.operation) ||
+  compareText(a.file, b.file)
+
+interface Expected {
+  readonly organizations: readonly Target[]
+  readonly services: readonly Target[]
+  readonly operations: readonly string[]
+}
+
+export interface Missing {
+  /** Undefined when no result is about any part of the fleet. */
+  readonly operation: string | undefined
+  readonly target: Target
+}
+
+type ResultTarget = Pick<FleetResult, 'operation' | 'organizationId' | 'serviceId'>
+
+/**
+ * An operation with a result about a service must have one about every service, and an operation with results about organizations
+ * only must have one about each of them. This finds legs that never ran, and legs that checked only some of their services.
+ */
+export function findMissing({ organizations, services, operations }: Expected, results: readonly ResultTarget[]): readonly Missing[] {
+  const byOperation = Map.groupBy(
+    results.filter(({ organizationId }) => organizationId !== undefined),
+    ({ operation = '' }) => operation,
+  )
+  const names = new Set([...operations, ...byOperation.keys()])
+  if (names.size === 0) return (services.length > 0 ? services : organizations).map((target) => ({ operation: undefined, target }))
+  return [...names].flatMap((operation) => {
+    const ofOperation = byOperation.get(operation) ?? []
+    const expected = ofOperation.some(({ serviceId }) => serviceId !== undefined) ? services : organizations
+    const covered = new Set(ofOperation.map(keyOf))
+    return expected.filter((target) => !covered.has(keyOf(target))).map((target) => ({ operation, target }))
+  })
+}
+
+const keyOf = ({ organizationId = '', serviceId = '' }: ResultTarget): string => `${organizationId} ${serviceId}`
