@@ -22,7 +22,7 @@ describe.each([
     ])
       expect(ran.stdout).toContain(operation)
     expect(ran.stdout).toContain('above the budget of 300 by')
-    expect(ran.stdout).toContain('Backups of 3 services (1 fresh, 1 stale, 1 failing)')
+    expect(ran.stdout).toContain('Backups of 3 services (1 fresh, 1 stale, 1 failed)')
     expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
     expect(ran.stdout.trimEnd()).toMatch(/Everything went as it should, the failing gates included\. Nothing left this machine\.$/)
     expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')
