@@ -116,7 +116,7 @@ export function needsOf(texts: readonly string[]): Needs {
 // The files of kits: read from where the examples are, and written into a repository.
 
 /** The package has the examples that the repository has. */
-const examples = new URL('../../../examples', import.meta.url)
+const examples = new URL('../../../examples/', import.meta.url)
 
 export interface Sample extends KitFile {
   readonly text: string
