@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isSame } from '../core/equality.ts'
 import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
-import type { Actual, Body, Kind } from './resource-type.ts'
+import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
 
 // When two bodies say the same: what is empty is not there, and neither is what the server assumes where nothing is given.
 
@@ -154,9 +154,9 @@ function labelOf(item: unknown, index: number): string {
 // The body of an update: what is declared, laid over what exists, with what must be cleared. And the two sides of a comparison.
 
 /** The whole body that an update sends. */
-export function composeUpdate(kind: Kind, desired: Body, actual: Actual): Body {
-  const before = kind.bodyOf(actual)
-  const wanted = kind.withIds(desired, before)
+export function composeUpdate(kind: ResourceType, desired: Body, actual: RemoteObject): Body {
+  const before = kind.toBody(actual)
+  const wanted = kind.carryOverIds(desired, before)
   const cleared = Object.keys(before).filter((key) => isManaged(kind, key) && !Object.hasOwn(wanted, key) && isClearable(kind, key))
   const clearing = cleared.filter((key) => kind.clearWith[key] !== undefined).map((key) => [key, kind.clearWith[key]] as const)
   return { ...(overlay(wanted, before, kind.schema) as Body), ...Object.fromEntries(clearing) }
@@ -170,27 +170,27 @@ export interface Sides {
   readonly given: Body
 }
 
-export function sidesOf(kind: Kind, desired: Body, actual: Actual): Sides {
-  const body = kind.bodyOf(actual)
-  const declared = kind.withIds(desired, body)
-  return { stored: kind.plain(managedPart(body, declared, kind.schema) as Body), declared: kind.plain(declared), given: declared }
+export function sidesOf(kind: ResourceType, desired: Body, actual: RemoteObject): Sides {
+  const body = kind.toBody(actual)
+  const declared = kind.carryOverIds(desired, body)
+  return { stored: kind.canonical(managedPart(body, declared, kind.schema) as Body), declared: kind.canonical(declared), given: declared }
 }
 
 /** Both sides without what the server assumes anyway. */
-export function compareBodies(kind: Kind, desired: Body, actual: Actual): { readonly before: Body; readonly after: Body } {
+export function compareBodies(kind: ResourceType, desired: Body, actual: RemoteObject): { readonly before: Body; readonly after: Body } {
   const { stored, declared } = sidesOf(kind, desired, actual)
   return { before: normalForm(stored, kind.schema) as Body, after: normalForm(declared, kind.schema) as Body }
 }
 
 /** What two bodies are compared by: without markers, and without what the server assumes anyway. */
-export const comparable = (kind: Kind, body: Body): Body => normalForm(kind.plain(body), kind.schema) as Body
+export const comparable = (kind: ResourceType, body: Body): Body => normalForm(kind.canonical(body), kind.schema) as Body
 
 /** Fields that should be gone, and that no update can clear. */
-export const unclearable = (kind: Kind, before: Body, desired: Body): readonly string[] => {
-  const wanted = kind.withIds(desired, before)
+export const unclearable = (kind: ResourceType, before: Body, desired: Body): readonly string[] => {
+  const wanted = kind.carryOverIds(desired, before)
   return Object.keys(before).filter((key) => !Object.hasOwn(wanted, key) && !isClearable(kind, key))
 }
 
-const isManaged = ({ schema }: Kind, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
+const isManaged = ({ schema }: ResourceType, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
 
-const isClearable = ({ clearWith }: Kind, key: string): boolean => Object.hasOwn(clearWith, key)
+const isClearable = ({ clearWith }: ResourceType, key: string): boolean => Object.hasOwn(clearWith, key)

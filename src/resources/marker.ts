@@ -3,7 +3,7 @@
 // object as stored, and of what was declared. There is no state file: deleting the ownership marker releases the object.
 import { digestOfText } from '../core/digest.ts'
 
-export interface Mark {
+export interface OwnershipMarker {
   readonly project: string
   readonly key: string
   /** Of the declaration that was applied; tells whether a difference came about in the files or in the service. */
@@ -11,7 +11,7 @@ export interface Mark {
 }
 
 /** A mark as it was found. What a style writes of project and key may be hashed, so marks are compared by what is written. */
-export interface FoundMark {
+export interface FoundMarker {
   readonly project: string
   /** Project and key, as the style writes them. */
   readonly token: string
@@ -23,7 +23,7 @@ export interface FoundMark {
 }
 
 /** How marks are written in one place of an object. */
-export interface MarkStyle {
+export interface MarkerStyle {
   projectToken(project: string): string
   token(project: string, key: string): string
 }
@@ -55,21 +55,21 @@ export const digestOf = (value: unknown): string => digestOfText(canonicalText(v
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
 // Whole lines, wherever they stand: below a mark, people go on writing.
-const markLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
+const markerLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
 
 /** The last one is the mark; what looks like it above is text. */
-const lastMarkLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markLine)].at(-1)
+const lastMarkerLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markerLine)].at(-1)
 
 /** The last line of a text that people read. */
-export function markText(text: string | null | undefined, { project, key, digest }: Mark): string {
+export function withTextMarker(text: string | null | undefined, { project, key, digest }: OwnershipMarker): string {
   const line = `watchkeeper: ${project} ${key} ${digest}`
-  const own = withoutMarkLine(text)
+  const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
 
-export function withoutMarkLine(text: string | null | undefined): string {
-  const own = withoutSnapshotLine(text ?? '')
-  const found = lastMarkLine(own)
+export function withoutTextMarker(text: string | null | undefined): string {
+  const own = withoutTextSnapshot(text ?? '')
+  const found = lastMarkerLine(own)
   return found === undefined ? own : withoutLine(own, found)
 }
 
@@ -79,25 +79,25 @@ function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string 
   return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
 }
 
-export function markInText(text: unknown): FoundMark | undefined {
-  const [, project, key, digest] = (typeof text === 'string' ? lastMarkLine(text) : undefined) ?? []
+export function readTextMarker(text: unknown): FoundMarker | undefined {
+  const [, project, key, digest] = (typeof text === 'string' ? lastMarkerLine(text) : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   return { project, projectName: project, key, digest, token: textStyle.token(project, key) }
 }
 
 /** The text with the markers that another one has. */
-export function withMarkersOf(text: string, marked: unknown): string {
+export function keepTextMarkers(text: string, marked: unknown): string {
   const before = typeof marked === 'string' ? marked : ''
-  const found = lastMarkLine(withoutSnapshotLine(before))
+  const found = lastMarkerLine(withoutTextSnapshot(before))
   if (found === undefined) return text
-  const own = withoutMarkLine(text)
+  const own = withoutTextMarker(text)
   const line = found[0].trim()
   const withMark = own === '' ? line : `${own}\n\n${line}`
-  const digest = snapshotInText(before)?.digest
-  return digest === undefined ? withMark : withSnapshotLine(withMark, digest)
+  const digest = readTextSnapshot(before)?.digest
+  return digest === undefined ? withMark : withTextSnapshot(withMark, digest)
 }
 
-export const textStyle: MarkStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
+export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
 
 /**
  * How the digest of a snapshot is computed, as a number. Whoever changes what goes into it, or adds a field to a file schema, raises
@@ -121,58 +121,58 @@ const snapshotLine = /^[ \t]*watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})[ \t\
 
 const lastSnapshotLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(snapshotLine)].at(-1)
 
-function withoutSnapshotLine(text: string): string {
+function withoutTextSnapshot(text: string): string {
   const found = lastSnapshotLine(text)
   return found === undefined ? text : withoutLine(text, found)
 }
 
-export function snapshotInText(text: unknown): SnapshotMarker | undefined {
+export function readTextSnapshot(text: unknown): SnapshotMarker | undefined {
   const found = typeof text === 'string' ? lastSnapshotLine(text) : undefined
   return found && readSnapshot(found)
 }
 
 /** Below the ownership marker. */
-export const withSnapshotLine = (text: string, digest: string): string =>
-  `${withoutSnapshotLine(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
+export const withTextSnapshot = (text: string, digest: string): string =>
+  `${withoutTextSnapshot(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
 
 const snapshotTag = /^wks(\d{1,3}):([0-9a-f]{20})$/
 
 const isSnapshotTag = (tag: unknown): boolean => typeof tag === 'string' && snapshotTag.test(tag)
 
-export function snapshotInTags(tags: unknown): SnapshotMarker | undefined {
+export function readTagSnapshot(tags: unknown): SnapshotMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isSnapshotTag) : undefined
   const found = typeof tag === 'string' ? snapshotTag.exec(tag) : null
   return found === null ? undefined : readSnapshot(found)
 }
 
-export const withSnapshotTag = (tags: readonly string[], digest: string): readonly string[] => [
+export const withTagSnapshot = (tags: readonly string[], digest: string): readonly string[] => [
   ...tags.filter((tag) => !isSnapshotTag(tag)),
   `wks${snapshotRevision}:${digest}`,
 ]
 
 /** Whether the tag is a marker of this tool rather than somebody's own. */
-export const isMarkerTag = (tag: unknown): boolean => isMarkTag(tag) || isSnapshotTag(tag)
+export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag)
 
-export const ownTags = (tags: unknown): readonly string[] =>
+export const withoutMarkerTags = (tags: unknown): readonly string[] =>
   Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkerTag(tag)))] : []
 
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
-const markTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
+const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
 const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
-const isMarkTag = (tag: unknown): boolean => typeof tag === 'string' && markTag.test(tag)
+const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
 
-export const tagStyle: MarkStyle = {
+export const tagStyle: MarkerStyle = {
   projectToken: (project) => digestOfText(project, 6),
   token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
 }
 
-export const toMarkTag = ({ project, key, digest }: Mark): string => `wk:${tagStyle.token(project, key)}:${digest}`
+export const toMarkerTag = ({ project, key, digest }: OwnershipMarker): string => `wk:${tagStyle.token(project, key)}:${digest}`
 
-export function markInTags(tags: unknown): FoundMark | undefined {
-  const tag: unknown = Array.isArray(tags) ? tags.find(isMarkTag) : undefined
-  const [, project, key, digest] = (typeof tag === 'string' ? markTag.exec(tag) : null) ?? []
+export function readTagMarker(tags: unknown): FoundMarker | undefined {
+  const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
+  const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key }
 }

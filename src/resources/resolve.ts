@@ -3,7 +3,7 @@ import type { DeclaredObject } from './declaration-fields.ts'
 import type { Directory, Noun } from './directory.ts'
 import type { Body, Section } from './resource-type.ts'
 
-export interface Desired {
+export interface ResolvedDeclaration {
   readonly body: Body
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -13,7 +13,7 @@ export const nameRules = {
 } as const
 
 /** An id that is known only when another object has been written. */
-export class Pending {
+export class PendingId {
   readonly section: Section
   readonly key: string
   /** Of a tile by its name, where it is not the id of the object itself. */

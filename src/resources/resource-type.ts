@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Collection } from '../api/collection.ts'
-import type { FoundMark, Mark, MarkStyle, SnapshotMarker } from './marker.ts'
+import type { FoundMarker, MarkerStyle, OwnershipMarker, SnapshotMarker } from './marker.ts'
 
 /** The kinds of object that files declare, by their section in a file. */
 export const sectionNames = ['dashboards', 'savedSearches', 'alerts'] as const
@@ -11,32 +11,32 @@ export type Section = (typeof sectionNames)[number]
 export type Body = Readonly<Record<string, unknown>>
 
 /** An object as the API answers it. */
-export interface Actual {
+export interface RemoteObject {
   readonly id: string
   readonly name?: string | null | undefined
   readonly [field: string]: unknown
 }
 
-export interface Kind {
+export interface ResourceType {
   readonly section: Section
   readonly noun: string
-  readonly collection: Collection<Actual, Body>
+  readonly collection: Collection<RemoteObject, Body>
   /** The fields that files have a say in, in the API's names, with the server's defaults. */
   readonly schema: z.ZodType
   /** For each field that an update can clear, the value that clears it; undefined where leaving it out does. */
   readonly clearWith: Body
   /** The part of an answered object that may be sent again. */
-  bodyOf(actual: Actual): Body
-  readonly markStyle: MarkStyle
-  markIn(body: Body): FoundMark | undefined
+  toBody(actual: RemoteObject): Body
+  readonly markerStyle: MarkerStyle
+  readMarker(body: Body): FoundMarker | undefined
   /** Replaces the ownership marker, and takes a snapshot marker away: it is about what was stored before. */
-  withMark(body: Body, mark: Mark): Body
-  snapshotIn(body: Body): SnapshotMarker | undefined
+  withMarker(body: Body, mark: OwnershipMarker): Body
+  readSnapshot(body: Body): SnapshotMarker | undefined
   withSnapshot(body: Body, digest: string): Body
   /** Without markers, without what is empty or means nothing beside the other fields, in an order of its own. */
-  plain(body: Body): Body
+  canonical(body: Body): Body
   /** Gives parts of the desired body the ids that they have in the actual one. */
-  withIds(desired: Body, actual: Body): Body
+  carryOverIds(desired: Body, actual: Body): Body
 }
 
 export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as readonly Body[]) : [])

@@ -1,13 +1,13 @@
 import type * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
 import { declaredAlert } from './alerts/alert-declaration.ts'
-import { createAlertKind } from './alerts/alert-type.ts'
+import { createAlertType } from './alerts/alert-type.ts'
 import { declaredDashboard } from './dashboards/dashboard-declaration.ts'
-import { dashboardKind } from './dashboards/dashboard-type.ts'
+import { dashboardType } from './dashboards/dashboard-type.ts'
 import type { DeclaredObject } from './declaration-fields.ts'
-import type { Kind, Section } from './resource-type.ts'
+import type { ResourceType, Section } from './resource-type.ts'
 import { declaredSavedSearch } from './saved-searches/saved-search-declaration.ts'
-import { savedSearchKind } from './saved-searches/saved-search-type.ts'
+import { savedSearchType } from './saved-searches/saved-search-type.ts'
 
 /** The kinds of object by the key that they stand under in a file. */
 export const sections = {
@@ -24,7 +24,7 @@ export const isOf =
   (declared: Declared): declared is Declared<S> =>
     declared.section === section
 
-export type Kinds = { readonly [S in Section]: Kind & { readonly section: S } }
+export type ResourceTypes = { readonly [S in Section]: ResourceType & { readonly section: S } }
 
 /** The fields of an alert that the neutral contract documents. */
 export const neutralAlertFields: readonly string[] = [
@@ -39,8 +39,8 @@ export const neutralAlertFields: readonly string[] = [
   'message',
 ]
 
-export const createKinds = ({ extraAlertFields }: Profile): Kinds => ({
-  savedSearches: savedSearchKind,
-  dashboards: dashboardKind,
-  alerts: createAlertKind((field) => neutralAlertFields.includes(field) || extraAlertFields.includes(field)),
+export const createResourceTypes = ({ extraAlertFields }: Profile): ResourceTypes => ({
+  savedSearches: savedSearchType,
+  dashboards: dashboardType,
+  alerts: createAlertType((field) => neutralAlertFields.includes(field) || extraAlertFields.includes(field)),
 })

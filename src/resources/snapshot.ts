@@ -6,13 +6,13 @@ import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
 import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
-import type { Body, Kind } from './resource-type.ts'
+import type { Body, ResourceType } from './resource-type.ts'
 
 /** Equal as long as neither the stored object nor the declaration changes, whatever defaults this version of the tool knows. */
 export const snapshotOf = ({ stored, declared }: Sides): string => digestOfText(canonicalText({ stored, declared }), snapshotLength)
 
 /** The differences that known defaults do not explain. */
-export const unexplained = ({ schema }: Kind, { stored, declared }: Sides): readonly FieldChange[] =>
+export const unexplained = ({ schema }: ResourceType, { stored, declared }: Sides): readonly FieldChange[] =>
   diffFields(normalForm(stored, schema), normalForm(declared, schema))
 
 /** A field that a file could declare, and does not, at one place of one object. */
@@ -71,7 +71,7 @@ export type CommonValues = ReadonlySet<string>
 const fewestForDefault = 2
 
 /** Of objects whose declarations have not changed since they were applied. */
-export function commonValues(kind: Kind, all: readonly Sides[]): CommonValues {
+export function commonValues(kind: ResourceType, all: readonly Sides[]): CommonValues {
   const seen = new Map<string, { count: number; readonly texts: Set<string> }>()
   for (const sides of all) {
     for (const { place, value, isKnownDefault } of undeclaredFields(sides, kind.schema)) {
@@ -97,7 +97,7 @@ export interface Judgement {
 }
 
 interface Question {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly sides: Sides
   /** Of the last apply; undefined where there is none. */
   readonly snapshot: string | undefined

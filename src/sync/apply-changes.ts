@@ -8,8 +8,8 @@ import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { comparable, compareBodies, composeUpdate, diffFields, sidesOf } from '../resources/compare.ts'
-import type { Actual, Body, Kind, Section } from '../resources/resource-type.ts'
-import type { Kinds } from '../resources/resource-types.ts'
+import type { Body, RemoteObject, ResourceType, Section } from '../resources/resource-type.ts'
+import type { ResourceTypes } from '../resources/resource-types.ts'
 import { snapshotOf, unexplained } from '../resources/snapshot.ts'
 import {
   type ApplyState,
@@ -33,7 +33,7 @@ export type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
 interface ReadListsOptions {
   readonly api: ReadApi
   readonly service: Service
-  readonly kinds: Kinds
+  readonly kinds: ResourceTypes
 }
 
 export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, kinds }: ReadListsOptions): Promise<MarkerIndexes> {
@@ -48,7 +48,7 @@ export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, s
 
 /** A list by the marks in it. */
 export interface MarkerIndex {
-  readonly items: readonly Actual[]
+  readonly items: readonly RemoteObject[]
   readonly mayBeCut: boolean
   readonly byToken: ReadonlyMap<string, MarkerHolders>
 }
@@ -56,14 +56,14 @@ export interface MarkerIndex {
 /** The objects that bear one mark; more than one are too many. */
 interface MarkerHolders {
   readonly project: string
-  readonly actuals: readonly Actual[]
+  readonly actuals: readonly RemoteObject[]
 }
 
 /** An object that the list holds twice, because it was read while it changed, is one. */
-export function indexByMarker({ items, mayBeCut }: List<Actual>, kind: Kind): MarkerIndex {
-  const byToken = new Map<string, { readonly project: string; readonly actuals: Actual[] }>()
+export function indexByMarker({ items, mayBeCut }: List<RemoteObject>, kind: ResourceType): MarkerIndex {
+  const byToken = new Map<string, { readonly project: string; readonly actuals: RemoteObject[] }>()
   for (const actual of new Map(items.map((one) => [one.id, one])).values()) {
-    const mark = kind.markIn(kind.bodyOf(actual))
+    const mark = kind.readMarker(kind.toBody(actual))
     if (mark === undefined) continue
     const bearers = byToken.get(mark.token)
     if (bearers === undefined) byToken.set(mark.token, { project: mark.project, actuals: [actual] })
@@ -72,17 +72,17 @@ export function indexByMarker({ items, mayBeCut }: List<Actual>, kind: Kind): Ma
   return { items, mayBeCut, byToken }
 }
 
-export type Found = { readonly actual: Actual } | 'absent' | 'unclear'
+export type Found = { readonly actual: RemoteObject } | 'absent' | 'unclear'
 
 /** The object that bears the mark of the desired body. */
-export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, kind: Kind): Found {
-  const [actual, second] = byToken.get(kind.markIn(desired)?.token ?? '')?.actuals ?? []
+export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, kind: ResourceType): Found {
+  const [actual, second] = byToken.get(kind.readMarker(desired)?.token ?? '')?.actuals ?? []
   if (actual !== undefined && second === undefined) return { actual }
   return actual === undefined && !mayBeCut ? 'absent' : 'unclear'
 }
 
 /** An outcome in the light of the list. `desired` has no open references. */
-export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, kind: Kind): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, kind: ResourceType): Outcome {
   const { change } = outcome
   const found = findByMarker(list, desired, kind)
   if (typeof found === 'string') return outcome
@@ -102,15 +102,15 @@ export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: B
 }
 
 /** The ownership marker tells: it holds a digest of what was declared, and was another one before. */
-function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: Actual, kind: Kind): boolean {
-  const digestIn = (one: Actual): string | undefined => kind.markIn(kind.bodyOf(one))?.digest
-  const wanted = kind.markIn(desired)?.digest
+function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: RemoteObject, kind: ResourceType): boolean {
+  const digestIn = (one: RemoteObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
+  const wanted = kind.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'
   return digestIn(actual) === wanted && (isNew || digestIn(before) !== wanted)
 }
 
 /** Two runs at once, or a copy that somebody made. Nothing is deleted for it. */
-export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: Kind, projectToken: string): readonly Diagnostic[] {
+export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: ResourceType, projectToken: string): readonly Diagnostic[] {
   return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
@@ -124,7 +124,7 @@ export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: Kind, proje
 export interface WriteContext {
   readonly api: WriteApi
   readonly service: Service
-  readonly kinds: Kinds
+  readonly kinds: ResourceTypes
 }
 
 /** An object was deleted to be created again, and the create failed. */
@@ -142,7 +142,7 @@ export async function writeChange(change: Change, desired: Body, writing: WriteC
   return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
 }
 
-async function write(change: Change, desired: Body, writing: WriteContext): Promise<Actual | undefined> {
+async function write(change: Change, desired: Body, writing: WriteContext): Promise<RemoteObject | undefined> {
   const { api, service, kinds } = writing
   const { collection } = kinds[change.section]
   switch (change.action) {
@@ -168,19 +168,19 @@ async function write(change: Change, desired: Body, writing: WriteContext): Prom
 }
 
 /** What somebody else changed after it was looked at is not overwritten, and not deleted. */
-export async function readUnchanged(change: Change, { api, service, kinds }: WriteContext): Promise<Actual> {
+export async function readUnchanged(change: Change, { api, service, kinds }: WriteContext): Promise<RemoteObject> {
   const kind = kinds[change.section]
   const fresh = await kind.collection.get(api, service, change.id ?? '')
   const { actual } = change
   if (actual === undefined) return fresh
-  const [then, now] = [actual, fresh].map((one) => kind.markIn(kind.bodyOf(one))?.token)
+  const [then, now] = [actual, fresh].map((one) => kind.readMarker(kind.toBody(one))?.token)
   if (then === now && isSame(partInQuestion(change, fresh, kind), partInQuestion(change, actual, kind))) return fresh
   throw meanwhile(`The ${kind.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone`)
 }
 
 /** Of an update what files have a say in; of a delete all of it. */
-const partInQuestion = ({ desired }: Change, actual: Actual, kind: Kind): Body =>
-  desired === undefined ? comparable(kind, kind.bodyOf(actual)) : compareBodies(kind, desired, actual).before
+const partInQuestion = ({ desired }: Change, actual: RemoteObject, kind: ResourceType): Body =>
+  desired === undefined ? comparable(kind, kind.toBody(actual)) : compareBodies(kind, desired, actual).before
 
 const meanwhile = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
 
@@ -230,7 +230,7 @@ export async function verifyWrites(plan: Plan, state: ApplyState, { api, service
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, { api, service, kinds }))
   const doubles = [...sections].flatMap((section) => {
     const list = lists[section]
-    return list === undefined ? [] : findDuplicateMarkers(list, kinds[section], kinds[section].markStyle.projectToken(plan.project))
+    return list === undefined ? [] : findDuplicateMarkers(list, kinds[section], kinds[section].markerStyle.projectToken(plan.project))
   })
   return { diagnostics: [...doubles, ...lost], lists }
 }
@@ -264,7 +264,7 @@ export interface SnapshotContext {
   /** Read after the writes. */
   readonly lists: MarkerIndexes
   /** What the server answered to each write. */
-  readonly answers: ReadonlyMap<Change, Actual>
+  readonly answers: ReadonlyMap<Change, RemoteObject>
   readonly state: ApplyState
 }
 
@@ -300,16 +300,16 @@ const report = ({ section, key, location }: Change, rule: keyof typeof snapshotR
 })
 
 interface StoredObject {
-  readonly actual: Actual
+  readonly actual: RemoteObject
   /** What was sent, with its ownership marker. */
   readonly desired: Body
 }
 
 /** What somebody else changed after the write is not the server's doing, and must not be overwritten by the second write. */
-function isUnchangedSinceAnswer(change: Change, actual: Actual, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
+function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
   const kind = kinds[change.section]
   const answer = answers.get(change)
-  return answer === undefined || isSame(comparable(kind, kind.bodyOf(answer)), comparable(kind, kind.bodyOf(actual)))
+  return answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(actual)))
 }
 
 /** The object, where a snapshot of it is needed. */
@@ -325,7 +325,7 @@ function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }
   const found = findByMarker(list, body, kind)
   if (typeof found === 'string') return undefined
   // Whoever wrote a snapshot before, perhaps another version of this tool, needs one.
-  const hadSnapshot = before !== undefined && kind.snapshotIn(kind.bodyOf(before)) !== undefined
+  const hadSnapshot = before !== undefined && kind.readSnapshot(kind.toBody(before)) !== undefined
   const isExplained = unexplained(kind, sidesOf(kind, body, found.actual)).length === 0
   return isExplained && !hadSnapshot ? undefined : { actual: found.actual, desired: body }
 }

@@ -2,8 +2,8 @@ import { ApiError } from '../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import type { FieldChange } from '../resources/compare.ts'
 import { withTileIds } from '../resources/dashboards/dashboard-type.ts'
-import { Pending } from '../resources/resolve.ts'
-import { type Actual, type Body, listOf } from '../resources/resource-type.ts'
+import { PendingId } from '../resources/resolve.ts'
+import { type Body, listOf, type RemoteObject } from '../resources/resource-type.ts'
 import type { Action, Change } from './change.ts'
 
 // Owns when a run goes no further: when nothing else can succeed, when the API is failing, or when the user wants it. Pure.
@@ -78,7 +78,7 @@ export interface Outcome {
   /** What the server made of what was sent, where that is something else. */
   readonly serverChanged?: readonly FieldChange[]
   /** As the server answered it. */
-  readonly actual?: Actual | undefined
+  readonly actual?: RemoteObject | undefined
 }
 
 export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
@@ -130,12 +130,12 @@ export interface KnownIds {
   /** Learns the ids of an object that exists now. */
   learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
   /** The body with ids for all its references; or what it waits for. */
-  resolve(body: Body): { readonly body: Body } | { readonly waitsFor: Pending }
+  resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId }
 }
 
 export function createKnownIds(): KnownIds {
-  const known = new Map<string, Actual>()
-  const idOf = ({ section, key, tile }: Pending): string | undefined => {
+  const known = new Map<string, RemoteObject>()
+  const idOf = ({ section, key, tile }: PendingId): string | undefined => {
     const actual = known.get(`${section} ${key}`)
     if (tile === undefined || actual === undefined) return actual?.id
     const found = listOf(actual.tiles).filter(({ name }) => name === tile)
@@ -150,10 +150,10 @@ export function createKnownIds(): KnownIds {
     },
     resolve(body) {
       const entries = Object.entries(body).map(
-        ([field, value]) => [field, value instanceof Pending ? (idOf(value) ?? value) : value] as const,
+        ([field, value]) => [field, value instanceof PendingId ? (idOf(value) ?? value) : value] as const,
       )
-      const open = entries.find(([, value]) => value instanceof Pending)?.[1]
-      return open instanceof Pending ? { waitsFor: open } : { body: Object.fromEntries(entries) }
+      const open = entries.find(([, value]) => value instanceof PendingId)?.[1]
+      return open instanceof PendingId ? { waitsFor: open } : { body: Object.fromEntries(entries) }
     },
   }
 }

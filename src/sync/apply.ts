@@ -6,7 +6,7 @@ import { quote } from '../core/text.ts'
 import { choice, filePath } from '../operation/fields.ts'
 import { type Context, defineOperation, type Files } from '../operation/operation.ts'
 import { say } from '../report/blocks.ts'
-import { createKinds } from '../resources/resource-types.ts'
+import { createResourceTypes } from '../resources/resource-types.ts'
 import { applyPlan } from './apply-changes.ts'
 import { applyBlocks, applyWords, judgeApply, outcomeLine } from './apply-report.ts'
 import { isWritten, type Outcome, stopReasons } from './apply-state.ts'
@@ -64,7 +64,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
     await context.progress({ done, total, line: outcomeLine(last), result: () => toPlanResult(planned, outcomes, described) })
   }
-  const applied = await applyPlan(planned.plan, { api, service, kinds: createKinds(profile), clock, stop, onError, onProgress })
+  const applied = await applyPlan(planned.plan, { api, service, kinds: createResourceTypes(profile), clock, stop, onError, onProgress })
   const result = await toPlanResult(
     { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] },
     applied.outcomes,
@@ -94,7 +94,7 @@ const mostListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile }: ApplyContext, prune: boolean): void {
   const { organizationId, serviceId } = service
-  const moved = movedSince(agreed, toPlanFile(planned.plan, createKinds(profile), { organizationId, serviceId, prune }))
+  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile), { organizationId, serviceId, prune }))
   if (moved.length === 0) return
   const rest = moved.length > mostListed ? [`… and ${moved.length - mostListed} more`] : []
   const lines = [...moved.slice(0, mostListed), ...rest].map((line) => `- ${line}`)

@@ -2,7 +2,7 @@ import type { FieldChange } from '../resources/compare.ts'
 // Owns what a plan is made of. A plan is a value: it holds all that is needed to show it and, with the desired bodies, to apply it.
 
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
-import type { Actual, Body, Section } from '../resources/resource-type.ts'
+import type { Body, RemoteObject, Section } from '../resources/resource-type.ts'
 
 /** `adopt` marks an object that is already as declared: nothing about it changes. */
 export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const
@@ -32,7 +32,7 @@ export interface Change {
   readonly fields: readonly FieldChange[]
   /** What is sent, before it is laid over what exists; undefined for a delete. */
   readonly desired?: Body | undefined
-  readonly actual?: Actual | undefined
+  readonly actual?: RemoteObject | undefined
   /** The tiles that an update of a dashboard takes away, and the alerts that were seen on them. */
   readonly takes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
 }

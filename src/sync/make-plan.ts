@@ -9,7 +9,7 @@ import { filePath, flag, integer } from '../operation/fields.ts'
 import type { Context, Files } from '../operation/operation.ts'
 import { composeUpdate } from '../resources/compare.ts'
 import { checkDashboard, type DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
-import { dashboardKind } from '../resources/dashboards/dashboard-type.ts'
+import { dashboardType } from '../resources/dashboards/dashboard-type.ts'
 import { projectForm, projectGrammar } from '../resources/marker.ts'
 import { type Body, listOf } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
@@ -128,7 +128,7 @@ export async function checkChange(
 }
 
 /** What would be sent: with everything of the stored object that files have no say in. */
-const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardKind, desired, actual))
+const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardType, desired, actual))
 
 const toDiagnostic = ({ path, message }: DashboardComplaint, { key, location }: Change, declared: Declared | undefined): Diagnostic => ({
   rule: 'server-refuses',

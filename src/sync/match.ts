@@ -2,13 +2,13 @@
 
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import type { FoundMark } from '../resources/marker.ts'
-import type { Actual, Kind } from '../resources/resource-type.ts'
+import type { FoundMarker } from '../resources/marker.ts'
+import type { RemoteObject, ResourceType } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
 
 export interface MarkedObject {
-  readonly actual: Actual
-  readonly mark: FoundMark | undefined
+  readonly actual: RemoteObject
+  readonly mark: FoundMarker | undefined
 }
 
 export interface Pair {
@@ -40,22 +40,22 @@ export const matchRules = {
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
 interface MatchInput {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Whether this project owns anything in the service. */
   readonly ownsAnything?: boolean
   readonly declared: readonly Declared[]
-  readonly actual: readonly Actual[]
+  readonly actual: readonly RemoteObject[]
 }
 
-export const markedObjects = (kind: Kind, actual: readonly Actual[]): readonly MarkedObject[] =>
-  actual.map((one) => ({ actual: one, mark: kind.markIn(kind.bodyOf(one)) }))
+export const markedObjects = (kind: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
+  actual.map((one) => ({ actual: one, mark: kind.readMarker(kind.toBody(one)) }))
 
 export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, declared, actual }: MatchInput): MatchResult {
   const marked = markedObjects(kind, actual)
-  const ours = marked.filter(({ mark }) => mark?.project === kind.markStyle.projectToken(project))
-  const claimed = new Set(declared.map(({ key }) => kind.markStyle.token(project, key)))
+  const ours = marked.filter(({ mark }) => mark?.project === kind.markerStyle.projectToken(project))
+  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
   const orphans = ours.filter(({ mark }) => !claimed.has(mark?.token ?? ''))
   const others = marked.filter(({ mark }) => mark !== undefined && !ours.some((one) => one.mark === mark))
   const index: Index = {
@@ -90,7 +90,7 @@ export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, de
 }
 
 /** Objects that no file declares and that have one marker: it cannot be known which of them somebody copied. */
-export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: Kind): readonly Diagnostic[] {
+export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
@@ -103,7 +103,7 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section
 const nameOf = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
 interface Index {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly project: string
   readonly adoptFrom: AdoptFrom
   readonly ownsAnything: boolean
@@ -161,7 +161,7 @@ function withSameId(search: Match, declared: Declared): Match {
 
 /** The object with the ownership marker of this key. */
 function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Match {
-  const [own, second] = byToken.get(kind.markStyle.token(project, key)) ?? []
+  const [own, second] = byToken.get(kind.markerStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
   const message = `two ${kind.noun}s bear this mark, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
@@ -177,7 +177,7 @@ function findInOtherProject(declared: Declared, index: Index): Match {
   return found === undefined ? {} : { ...found, takeover: `takes over an object of the project ${adoptFrom.project}` }
 }
 
-const withArticle = ({ noun }: Kind): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+const withArticle = ({ noun }: ResourceType): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
 export const unmanagedAdoption = 'takes over an unmanaged object'
 

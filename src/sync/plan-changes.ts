@@ -1,16 +1,16 @@
 import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { once } from '../core/once.ts'
-import { type AlertSurroundings, desireAlert, type Target } from '../resources/alerts/resolve-alert.ts'
+import { type AlertContext, type AlertTarget, resolveAlert } from '../resources/alerts/resolve-alert.ts'
 import { comparable, type FieldChange, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
-import { desireDashboard } from '../resources/dashboards/dashboard-declaration.ts'
-import { dashboardKind } from '../resources/dashboards/dashboard-type.ts'
+import { resolveDashboard } from '../resources/dashboards/dashboard-declaration.ts'
+import { dashboardType } from '../resources/dashboards/dashboard-type.ts'
 import { createDirectory, type Directory } from '../resources/directory.ts'
 import { digestOf } from '../resources/marker.ts'
-import { type Desired, Pending } from '../resources/resolve.ts'
-import { type Body, type Kind, listOf, type Section } from '../resources/resource-type.ts'
-import { createKinds, type Declared, isOf } from '../resources/resource-types.ts'
-import { desireSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
+import { PendingId, type ResolvedDeclaration } from '../resources/resolve.ts'
+import { type Body, listOf, type ResourceType, type Section } from '../resources/resource-type.ts'
+import { createResourceTypes, type Declared, isOf } from '../resources/resource-types.ts'
+import { resolveSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
 import type { Action, Change, Plan } from './change.ts'
 import type { Declarations } from './declarations.ts'
@@ -24,7 +24,7 @@ import {
   type Pair,
 } from './match.ts'
 import { accountForLosses } from './protect-alerts.ts'
-import type { World } from './remote-state.ts'
+import type { RemoteState } from './remote-state.ts'
 
 // Owns what stops a plan although each of its changes is right: lists that may not be whole, and more deletes than allowed.
 
@@ -66,7 +66,7 @@ function requiredLists({ section, action, takes }: Change): readonly Section[] {
 // What is to be done about one object. Pure.
 
 interface ChangeContext {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly project: string
   readonly directory: Directory
   /** What the server fills in by itself, as all objects together show. */
@@ -78,7 +78,7 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const { kind, project, directory } = around
   const { section, key, location } = declared
   const digest = declarationDigest(declared)
-  const desired = kind.withMark(body, { project, key, digest })
+  const desired = kind.withMarker(body, { project, key, digest })
   const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
   if (found === undefined || sides === undefined)
     return { ...common, action: 'create', notes: [], fields: named(leavesOf(comparable(kind, desired)), directory) }
@@ -112,7 +112,7 @@ interface Comparison {
 }
 
 function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
-  const snapshot = mark === undefined ? undefined : kind.snapshotIn(kind.bodyOf(actual))?.digest
+  const snapshot = mark === undefined ? undefined : kind.readSnapshot(kind.toBody(actual))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = unexplained(kind, sides)
   const isAsApplied = mark?.digest === digest
@@ -169,7 +169,7 @@ const named = (fields: readonly FieldChange[], directory: Directory): readonly F
 
 function toName(value: unknown, directory: Directory): unknown {
   if (Array.isArray(value)) return value.map((item) => toName(item, directory))
-  if (value instanceof Pending) return value.tile ?? value.key
+  if (value instanceof PendingId) return value.tile ?? value.key
   return directory.nameOf(value) ?? value
 }
 
@@ -183,23 +183,23 @@ export interface PlanOptions extends GuardSettings {
   readonly prune: boolean
 }
 
-export function planChanges(declarations: Pick<Declarations, 'objects'>, world: World, options: PlanOptions): Plan {
-  const kinds = createKinds(options.profile)
+export function planChanges(declarations: Pick<Declarations, 'objects'>, world: RemoteState, options: PlanOptions): Plan {
+  const kinds = createResourceTypes(options.profile)
   const directory = createDirectory(world)
-  const ownsAnything = Object.values(kinds).some((kind: Kind) =>
-    markedObjects(kind, world[kind.section]).some(({ mark }) => mark?.project === kind.markStyle.projectToken(options.project)),
+  const ownsAnything = Object.values(kinds).some((kind: ResourceType) =>
+    markedObjects(kind, world[kind.section]).some(({ mark }) => mark?.project === kind.markerStyle.projectToken(options.project)),
   )
   const planner = createPlanner({ ...options, declarations, world, directory, ownsAnything })
-  const savedSearches = planner(kinds.savedSearches, (declared) => desireSavedSearch(declared, directory))
-  const dashboards = planner(kinds.dashboards, (declared) => desireDashboard(declared, directory))
+  const savedSearches = planner(kinds.savedSearches, (declared) => resolveSavedSearch(declared, directory))
+  const dashboards = planner(kinds.dashboards, (declared) => resolveDashboard(declared, directory))
   const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
-  const around: AlertSurroundings = {
+  const around: AlertContext = {
     directory,
     savedSearches: alertTargets(savedSearches.changes),
     dashboards: alertTargets(dashboards.changes),
     tilesOf: (id) => tiles.get(id) ?? [],
   }
-  const alerts = planner(kinds.alerts, (declared) => desireAlert(declared, around))
+  const alerts = planner(kinds.alerts, (declared) => resolveAlert(declared, around))
   const parts = [savedSearches, dashboards, alerts]
   const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
@@ -223,20 +223,20 @@ interface KindPlan extends Pick<MatchResult, 'orphans'> {
 
 interface PlannerOptions extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
   readonly declarations: Pick<Declarations, 'objects'>
-  readonly world: World
+  readonly world: RemoteState
   readonly directory: Directory
   readonly ownsAnything: boolean
 }
 
 interface ResolvedPair {
   readonly pair: Pair
-  readonly desired: Desired
+  readonly desired: ResolvedDeclaration
   readonly sides: Sides | undefined
 }
 
 const createPlanner =
   ({ declarations, world, directory, ...owner }: PlannerOptions) =>
-  <S extends Section>(kind: Kind & { readonly section: S }, desire: (declared: Declared<S>) => Desired): KindPlan => {
+  <S extends Section>(kind: ResourceType & { readonly section: S }, desire: (declared: Declared<S>) => ResolvedDeclaration): KindPlan => {
     const declared = declarations.objects.filter(isOf(kind.section))
     const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
     const compared = pairs.map((pair): ResolvedPair => {
@@ -273,7 +273,7 @@ function cannotClear({ section, key, location, unclearable = [] }: Change): read
   return [{ rule: 'cannot-clear', severity: 'error', location, message }]
 }
 
-function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Diagnostic[] {
+function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): readonly Diagnostic[] {
   const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
@@ -283,11 +283,11 @@ function serverDefaults({ noun }: Kind, changes: readonly Change[]): readonly Di
 }
 
 /** What alerts can watch, with the ids that it has and will keep. */
-const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, Target> =>
+const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, section, id, desired = {}, actual }) => {
       const isDashboard = section === 'dashboards'
-      const body = isDashboard && actual !== undefined ? dashboardKind.withIds(desired, dashboardKind.bodyOf(actual)) : desired
+      const body = isDashboard && actual !== undefined ? dashboardType.carryOverIds(desired, dashboardType.toBody(actual)) : desired
       return [key, { id, tiles: listOf(body.tiles) }] as const
     }),
   )

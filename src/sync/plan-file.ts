@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { comparable, compareBodies } from '../resources/compare.ts'
 import { longDigestOf } from '../resources/marker.ts'
 import { sectionNames } from '../resources/resource-type.ts'
-import type { Kinds } from '../resources/resource-types.ts'
+import type { ResourceTypes } from '../resources/resource-types.ts'
 import { type Action, actions, type Change, type Plan } from './change.ts'
 
 export const planFileVersion = 1
@@ -42,7 +42,7 @@ export interface PlanIdentity {
   readonly prune: boolean
 }
 
-export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): PlanFile {
+export function toPlanFile(plan: Plan, kinds: ResourceTypes, identity: PlanIdentity): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
   const content = { project: plan.project, ...identity, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
@@ -51,12 +51,12 @@ export function toPlanFile(plan: Plan, kinds: Kinds, identity: PlanIdentity): Pl
 /** Whether it is as `plan` wrote it. Against slips, not against intent: nothing in it is secret. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
-function toPlanned(change: Change, kinds: Kinds): PlannedChange {
+function toPlanned(change: Change, kinds: ResourceTypes): PlannedChange {
   const { section: where, key, id, action, desired, actual } = change
   const kind = kinds[where]
   const sides =
     desired === undefined || actual === undefined
-      ? { before: actual && comparable(kind, kind.bodyOf(actual)), after: desired && comparable(kind, desired) }
+      ? { before: actual && comparable(kind, kind.toBody(actual)), after: desired && comparable(kind, desired) }
       : compareBodies(kind, desired, actual)
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }

@@ -3,7 +3,7 @@ import { filePath } from '../operation/fields.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import { counted, type Line, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'
-import { createKinds } from '../resources/resource-types.ts'
+import { createResourceTypes } from '../resources/resource-types.ts'
 import { hasErrors, makePlan, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import { objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
@@ -30,7 +30,7 @@ export async function runPlan(context: Context<'read', 'service'>, input: PlanIn
   const { organizationId, serviceId } = context.service
   const result = await toPlanResult(planned)
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createKinds(context.profile), { organizationId, serviceId, prune: input.prune })
+  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile), { organizationId, serviceId, prune: input.prune })
   return { ...result, planFile: input.planFile, planContent }
 }
 

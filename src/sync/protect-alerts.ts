@@ -4,7 +4,7 @@ import { quote } from '../core/text.ts'
 import type { Alert } from '../resources/alerts/alert-wire.ts'
 import { composeUpdate } from '../resources/compare.ts'
 import { tilesLosingAlerts } from '../resources/lost-alerts.ts'
-import { type Kind, listOf } from '../resources/resource-type.ts'
+import { listOf, type ResourceType } from '../resources/resource-type.ts'
 import type { Change } from './change.ts'
 
 // Owns the alerts that came onto something that is about to go: the server would delete them with it, without a word.
@@ -53,7 +53,7 @@ interface Gone {
 /** Deletes come last: until then, an alert can have moved elsewhere. */
 const goesBeforeAlerts = ({ by }: Gone): boolean => by.action !== 'delete'
 
-export function accountForLosses(changes: readonly Change[], alerts: readonly Alert[], kinds: readonly Kind[]): Losses {
+export function accountForLosses(changes: readonly Change[], alerts: readonly Alert[], kinds: readonly ResourceType[]): Losses {
   const hidden = hiddenTiles(changes, alerts)
   const gone = new Map([...changes.flatMap((change) => goneWith(change, kinds)), ...hidden.flatMap(goneWithUpdate)])
   const warnings = hidden.filter(({ change }) => !isWritten(change)).map(warningFor)
@@ -152,7 +152,7 @@ function diagnosticFor(alert: Alert, { words, location }: Gone, change: Change |
 /** Deletes stand in no file. */
 const nowhere: Location = { file: 'prune' }
 
-function goneWith(change: Change, kinds: readonly Kind[]): readonly (readonly [string, Gone])[] {
+function goneWith(change: Change, kinds: readonly ResourceType[]): readonly (readonly [string, Gone])[] {
   const { section, action, actual, desired, name, id, location = nowhere } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined)
     return [[id, { words: `saved search "${quote(name, 60)}" goes`, location, by: change }]]

@@ -6,12 +6,12 @@ import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { type Dashboard, dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
-import { type Actual, type Section, sectionNames } from '../resources/resource-type.ts'
+import { type RemoteObject, type Section, sectionNames } from '../resources/resource-type.ts'
 import { type SavedSearch, savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
 import { type Source, sourceCollection } from '../resources/sources/source-wire.ts'
 import { type Webhook, webhookCollection } from '../resources/webhooks/webhook-wire.ts'
 
-export interface World {
+export interface RemoteState {
   readonly dashboards: readonly Dashboard[]
   readonly savedSearches: readonly SavedSearch[]
   readonly alerts: readonly Alert[]
@@ -32,7 +32,7 @@ export interface Reading {
 
 const none: List<never> = { items: [], mayBeCut: false }
 
-export async function readWorld({ api, service, profile, wanted }: Reading): Promise<World> {
+export async function readWorld({ api, service, profile, wanted }: Reading): Promise<RemoteState> {
   const hasMore = profile.savedSearches
   const [dashboards, alerts, savedSearches, sources, webhooks] = await Promise.all([
     listTwice(() => dashboardCollection.list(api, service), wanted.has('dashboards')),
@@ -62,10 +62,10 @@ async function listTwice<T>(list: () => Promise<List<T>>, isWanted: boolean): Pr
   return first.items.length === 0 && isWanted ? list() : first
 }
 
-function doubtAbout({ items, mayBeCut }: List<Actual>): string | undefined {
+function doubtAbout({ items, mayBeCut }: List<RemoteObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
   if (ids.size < items.length) return 'holds an id twice, so it was read while it changed'
   return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more that nobody sees` : undefined
 }
 
-const onceEach = <T extends Actual>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]
+const onceEach = <T extends RemoteObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

@@ -1,18 +1,18 @@
 // What takes no time for ten objects takes little for ten thousand: the work grows with their number, and not with its square.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { profileNamed } from '../../src/api/profiles.ts'
-import type { Actual, Body } from '../../src/resources/resource-type.ts'
-import { createKinds } from '../../src/resources/resource-types.ts'
+import type { Body, RemoteObject } from '../../src/resources/resource-type.ts'
+import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../src/sync/apply-changes.ts'
 import type { Change } from '../../src/sync/change.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
 import { planChanges } from '../../src/sync/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan-file.ts'
-import type { World } from '../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../src/sync/remote-state.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 
 const profile = profileNamed('clickhouse-cloud')
-const kinds = createKinds(profile)
+const kinds = createResourceTypes(profile)
 const options = { project: 'shop/many', profile, prune: true, maxDeletes: 0 }
 
 const alertCount = 9500
@@ -56,17 +56,17 @@ function declare(): Declarations {
   )
 }
 
-const nothing: World = {
+const nothing: RemoteState = {
   dashboards: [],
   savedSearches: [],
   alerts: [],
-  sources: [{ id: 'logs', name: 'Logs' }] as unknown as World['sources'],
+  sources: [{ id: 'logs', name: 'Logs' }] as unknown as RemoteState['sources'],
   webhooks: [{ id: 'hook', name: 'oncall' }],
   doubts: {},
 }
 
 /** A service after all of it was applied. */
-function worldOf(changes: readonly Change[]): World {
+function worldOf(changes: readonly Change[]): RemoteState {
   const bodies = (section: string): readonly Body[] => changes.filter((one) => one.section === section).map(({ desired = {} }) => desired)
   const made = bodies('dashboards').map((body, d) => ({
     ...body,
@@ -78,7 +78,7 @@ function worldOf(changes: readonly Change[]): World {
     const dashboardId = idOf.get(`Dashboard ${Number(String(body.name).slice(6)) % dashboardCount}`)
     return { ...body, id: `a${i}`, dashboardId, tileId: `${dashboardId}t${Number(String(body.name).slice(6)) % tilesEach}` }
   })
-  return { ...nothing, dashboards: made, alerts } as unknown as World
+  return { ...nothing, dashboards: made, alerts } as unknown as RemoteState
 }
 
 const count = (changes: readonly Change[]) =>
@@ -86,7 +86,7 @@ const count = (changes: readonly Change[]) =>
 
 describe('ten thousand objects', () => {
   let declared: Declarations
-  let world: World
+  let world: RemoteState
   beforeAll(() => {
     declared = declare()
     // Nothing is there yet that could be named: all are on one dashboard until it is.
@@ -128,7 +128,7 @@ describe('ten thousand objects', () => {
   })
 
   it('are found again by their marks after the writes', () => {
-    const items = world.alerts as readonly Actual[]
+    const items = world.alerts as readonly RemoteObject[]
     const { changes } = planChanges(declared, { ...world, alerts: [] }, options)
     const created = changes.filter(({ section }) => section === 'alerts')
     const ms = cpuMsOf(() => {

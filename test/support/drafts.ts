@@ -3,7 +3,7 @@ import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { readDeclarations } from '../../src/sync/declarations.ts'
 import { planChanges } from '../../src/sync/plan-changes.ts'
 import { type Draft, draftPull, type PulledObject, verifyDraft } from '../../src/sync/pull/draft.ts'
-import type { World } from '../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../src/sync/remote-state.ts'
 import { type Lists, worldWith } from './planning.ts'
 
 export const cloud = profileNamed('clickhouse-cloud')
@@ -33,7 +33,7 @@ export const errors = {
 
 export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
 
-export const worldOf = (parts: Lists): World =>
+export const worldOf = (parts: Lists): RemoteState =>
   worldWith({ sources: [{ id: 's1', name: 'Logs' }], webhooks: [{ id: 'w1', name: 'oncall' }], ...parts })
 
 export interface PullOptions {

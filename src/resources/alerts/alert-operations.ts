@@ -13,9 +13,9 @@ import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
-import { withMarkersOf } from '../marker.ts'
+import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
-import { createKinds } from '../resource-types.ts'
+import { createResourceTypes } from '../resource-types.ts'
 import { unexplained } from '../snapshot.ts'
 import { toUtc } from './alert-type.ts'
 import {
@@ -131,7 +131,7 @@ export async function changeAlert(
   current: Alert,
   declared: AlertFields,
 ): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
-  const kind = createKinds(profile).alerts
+  const kind = createResourceTypes(profile).alerts
   const desired = merge(toAlertBody(current), declared)
   if (unexplained(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
   return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
@@ -153,7 +153,7 @@ function merge(before: Body, declared: AlertFields): Body {
   const { channel, channels, ...others } = before
   const isTold = declared.channel !== undefined || declared.channels !== undefined
   const texts = (['note', 'message'] as const).flatMap((field) =>
-    Object.hasOwn(declared, field) ? [[field, withMarkersOf(declared[field] ?? '', before[field])] as const] : [],
+    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
   )
   return withoutNulls({
     ...others,

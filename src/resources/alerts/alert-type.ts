@@ -3,32 +3,32 @@
 import * as z from 'zod'
 import type { Collection } from '../../api/collection.ts'
 import { withoutEmpty } from '../compare.ts'
-import { markInText, markText, snapshotInText, textStyle, withoutMarkLine, withSnapshotLine } from '../marker.ts'
-import type { Actual, Body, Kind } from '../resource-type.ts'
+import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
+import type { Body, RemoteObject, ResourceType } from '../resource-type.ts'
 import { type Alert, alertBodySchema, alertCollection, toAlertBody } from './alert-wire.ts'
 
 /** `knows` says which fields the product behind the API has. The others belong to whoever put them there. */
-export function createAlertKind(knows: (field: string) => boolean): Kind & { readonly section: 'alerts' } {
+export function createAlertType(knows: (field: string) => boolean): ResourceType & { readonly section: 'alerts' } {
   const marked = knows('note') ? 'note' : 'message'
   const textOf = (body: Body): string | undefined => body[marked] as string | undefined
   const clearWith = Object.fromEntries(Object.entries(clearing).filter(([field]) => knows(field)))
   return {
     section: 'alerts',
     noun: 'alert',
-    collection: alertCollection as Collection<Actual, Body>,
+    collection: alertCollection as Collection<RemoteObject, Body>,
     schema: z.object(Object.fromEntries(Object.entries(alertBodySchema.shape).filter(([field]) => knows(field)))),
     clearWith,
-    bodyOf: (actual: Actual) => toAlertBody(actual as Alert),
-    markStyle: textStyle,
+    toBody: (actual: RemoteObject) => toAlertBody(actual as Alert),
+    markerStyle: textStyle,
     // Under another profile the marker was in the other field.
-    markIn: (body) => markInText(body[marked]) ?? markInText(body.note) ?? markInText(body.message),
-    withMark: (body, mark) => ({ ...body, [marked]: markText(textOf(body), mark) }),
-    snapshotIn: (body) => snapshotInText(body[marked]),
-    withSnapshot: (body, digest) => ({ ...body, [marked]: withSnapshotLine(textOf(body) ?? '', digest) }),
-    plain: (body) =>
+    readMarker: (body) => readTextMarker(body[marked]) ?? readTextMarker(body.note) ?? readTextMarker(body.message),
+    withMarker: (body, mark) => ({ ...body, [marked]: withTextMarker(textOf(body), mark) }),
+    readSnapshot: (body) => readTextSnapshot(body[marked]),
+    withSnapshot: (body, digest) => ({ ...body, [marked]: withTextSnapshot(textOf(body) ?? '', digest) }),
+    canonical: (body) =>
       // A marker takes the blanks before it along, so they mean nothing without one either.
-      withoutEmpty(effectivePart({ ...body, [marked]: withoutMarkLine(textOf(body)).trimEnd() })) as Body,
-    withIds: withChannels,
+      withoutEmpty(effectivePart({ ...body, [marked]: withoutTextMarker(textOf(body)).trimEnd() })) as Body,
+    carryOverIds: withChannels,
   }
 }
 

@@ -3,29 +3,29 @@ import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import type { Directory, Noun } from '../directory.ts'
 import { alertableTypes, mayCarryAlerts } from '../lost-alerts.ts'
-import { createResolver, type Desired, Pending, type Resolver } from '../resolve.ts'
+import { createResolver, PendingId, type ResolvedDeclaration, type Resolver } from '../resolve.ts'
 import type { Body } from '../resource-type.ts'
 import type { Declared } from '../resource-types.ts'
 import type { DeclaredAlert } from './alert-declaration.ts'
 import { toUtc } from './alert-type.ts'
 
 /** An object of these files that an alert can watch. */
-export interface Target {
+export interface AlertTarget {
   /** Undefined when it is to be created. */
   readonly id: string | undefined
   /** Of a dashboard as it will be, each with its id where it has one. */
   readonly tiles: readonly Body[]
 }
 
-export interface AlertSurroundings {
+export interface AlertContext {
   readonly directory: Directory
-  readonly dashboards: ReadonlyMap<string, Target>
-  readonly savedSearches: ReadonlyMap<string, Target>
+  readonly dashboards: ReadonlyMap<string, AlertTarget>
+  readonly savedSearches: ReadonlyMap<string, AlertTarget>
   /** The tiles of a dashboard that exists, by its id. */
   tilesOf(dashboardId: string): readonly Body[]
 }
 
-export function desireAlert(declared: Declared<'alerts'>, around: AlertSurroundings): Desired {
+export function resolveAlert(declared: Declared<'alerts'>, around: AlertContext): ResolvedDeclaration {
   const resolver = createResolver(declared, around.directory)
   const { adopt: _, id: __, previousKey: ___, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
   const watched =
@@ -47,19 +47,19 @@ type Reference = NonNullable<DeclaredAlert['savedSearch']>
 function objectId(
   noun: Extract<Noun, 'dashboard' | 'savedSearch'>,
   reference: Reference,
-  declared: ReadonlyMap<string, Target>,
+  declared: ReadonlyMap<string, AlertTarget>,
   resolver: Resolver,
-): string | Pending | undefined {
+): string | PendingId | undefined {
   if (typeof reference !== 'string')
     return 'id' in reference ? resolver.byId(noun, reference.id, [noun]) : resolver.byName(noun, reference.name, [noun])
   const target = declared.get(reference)
   if (target === undefined) return resolver.complain([noun], `"${quote(reference, 60)}" is no key of these files`)
-  return target.id ?? new Pending(noun === 'dashboard' ? 'dashboards' : 'savedSearches', reference)
+  return target.id ?? new PendingId(noun === 'dashboard' ? 'dashboards' : 'savedSearches', reference)
 }
 
 type Watched = Pick<DeclaredAlert, 'dashboard' | 'tile'>
 
-function tileIds({ dashboard, tile }: Watched, around: AlertSurroundings, resolver: Resolver): Body {
+function tileIds({ dashboard, tile }: Watched, around: AlertContext, resolver: Resolver): Body {
   if (dashboard === undefined || tile === undefined) return {}
   const dashboardId = objectId('dashboard', dashboard, around.dashboards, resolver)
   if (dashboardId === undefined) return {}
@@ -92,7 +92,7 @@ function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
   if (second !== undefined)
     return resolver.complain(['tile'], `the dashboard has several tiles called "${quote(tile, 60)}": give { id: … }`)
   if (!mayCarryAlerts(found)) return resolver.complain(['tile'], cannotCarry(found))
-  return found.id ?? (key === undefined ? undefined : new Pending('dashboards', key, tile))
+  return found.id ?? (key === undefined ? undefined : new PendingId('dashboards', key, tile))
 }
 
 const cannotCarry = ({ config }: Body): string =>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
 import type { Directory } from '../directory.ts'
-import { createResolver, type Desired, resolveSources } from '../resolve.ts'
+import { createResolver, type ResolvedDeclaration, resolveSources } from '../resolve.ts'
 import type { Body } from '../resource-type.ts'
 
 // What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
@@ -310,7 +310,7 @@ export const declaredDashboard = z.strictObject({
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>
 
-export function desireDashboard(declared: DeclaredObject<DeclaredDashboard>, directory: Directory): Desired {
+export function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, directory: Directory): ResolvedDeclaration {
   const resolver = createResolver(declared, directory)
   const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
   const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }

@@ -13,7 +13,7 @@ import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '.
 import { isMarkerTag } from '../marker.ts'
 import { listOf } from '../resource-type.ts'
 import { unexplained } from '../snapshot.ts'
-import { dashboardKind } from './dashboard-type.ts'
+import { dashboardType } from './dashboard-type.ts'
 import {
   type Dashboard,
   type DashboardBody,
@@ -168,9 +168,9 @@ export const updateDashboard = defineOperation({
     const declared = await readDashboardInput(input, files.read)
     const current = await dashboardCollection.get(api, service, id)
     const desired = toDesiredDashboard(current, declared)
-    if (unexplained(dashboardKind, sidesOf(dashboardKind, desired, current)).length === 0)
+    if (unexplained(dashboardType, sidesOf(dashboardType, desired, current)).length === 0)
       return { ...outputsOf(current, false), lostAlerts: [] }
-    const body = composeUpdate(dashboardKind, desired, current)
+    const body = composeUpdate(dashboardType, desired, current)
     const lost = await findLostAlerts(api, service, current, listOf(body.tiles))
     return { ...outputsOf(await dashboardCollection.update(api, service, current, body), true), lostAlerts: lost }
   },

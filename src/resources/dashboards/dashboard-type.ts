@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { Collection } from '../../api/collection.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
-import { canonicalText, markInTags, ownTags, snapshotInTags, tagStyle, toMarkTag, withSnapshotTag } from '../marker.ts'
-import { type Actual, type Body, type Kind, listOf } from '../resource-type.ts'
+import { canonicalText, readTagMarker, readTagSnapshot, tagStyle, toMarkerTag, withoutMarkerTags, withTagSnapshot } from '../marker.ts'
+import { type Body, listOf, type RemoteObject, type ResourceType } from '../resource-type.ts'
 import { builtConfig, declaredDashboard, writtenConfig } from './dashboard-declaration.ts'
 import { type Dashboard, dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 
@@ -69,26 +69,26 @@ const contentOf = ({ config }: Body): string => canonicalText(normalForm(managed
 
 // What plan and apply must know of dashboards: above all that a tile keeps its id, because its alerts hang on it.
 
-export const dashboardKind: Kind & { readonly section: 'dashboards' } = {
+export const dashboardType: ResourceType & { readonly section: 'dashboards' } = {
   section: 'dashboards',
   noun: 'dashboard',
-  collection: dashboardCollection as Collection<Actual, Body>,
+  collection: dashboardCollection as Collection<RemoteObject, Body>,
   schema: declaredDashboard,
   // The server resets the language with the query, and refuses null as the language of a query.
   clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
-  bodyOf: (actual: Actual) => toDashboardBody(actual as Dashboard),
-  markStyle: tagStyle,
-  markIn: ({ tags }) => markInTags(tags),
-  withMark: (body, mark) => ({ ...body, tags: [...ownTags(body.tags), toMarkTag(mark)] }),
-  snapshotIn: ({ tags }) => snapshotInTags(tags),
-  withSnapshot: (body, digest) => ({ ...body, tags: withSnapshotTag(body.tags as readonly string[], digest) }),
-  plain: ({ tags, tiles, ...body }) =>
+  toBody: (actual: RemoteObject) => toDashboardBody(actual as Dashboard),
+  markerStyle: tagStyle,
+  readMarker: ({ tags }) => readTagMarker(tags),
+  withMarker: (body, mark) => ({ ...body, tags: [...withoutMarkerTags(body.tags), toMarkerTag(mark)] }),
+  readSnapshot: ({ tags }) => readTagSnapshot(tags),
+  withSnapshot: (body, digest) => ({ ...body, tags: withTagSnapshot(body.tags as readonly string[], digest) }),
+  canonical: ({ tags, tiles, ...body }) =>
     withoutEmpty({
       ...body,
-      tags: ownTags(tags).toSorted(),
+      tags: withoutMarkerTags(tags).toSorted(),
       tiles: Array.isArray(tiles) ? tiles.map(effectiveTile).toSorted(byId) : tiles,
     }) as Body,
-  withIds: (desired, actual) => ({
+  carryOverIds: (desired, actual) => ({
     ...desired,
     tiles: withTileIds(listOf(desired.tiles), listOf(actual.tiles)),
     ...(Array.isArray(desired.filters) && { filters: withFilterIds(desired.filters as readonly Body[], listOf(actual.filters)) }),

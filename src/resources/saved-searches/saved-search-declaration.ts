@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
 import type { Directory } from '../directory.ts'
-import { createResolver, type Desired, resolveSources } from '../resolve.ts'
+import { createResolver, type ResolvedDeclaration, resolveSources } from '../resolve.ts'
 import type { Body } from '../resource-type.ts'
 
 const expression = (longest: number) => z.string().max(longest).optional()
@@ -31,7 +31,7 @@ export const declaredSavedSearch = z.strictObject({
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
-export function desireSavedSearch(declared: DeclaredObject<DeclaredSavedSearch>, directory: Directory): Desired {
+export function resolveSavedSearch(declared: DeclaredObject<DeclaredSavedSearch>, directory: Directory): ResolvedDeclaration {
   const resolver = createResolver(declared, directory)
   const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
   return { body: resolveSources(fields, [], resolver) as Body, diagnostics: resolver.diagnostics }

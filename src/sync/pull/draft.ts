@@ -5,10 +5,10 @@ import { interpolate } from '../../documents/interpolate.ts'
 import { ownValue } from '../../documents/schema-facts.ts'
 import { createDirectory } from '../../resources/directory.ts'
 import type { Section } from '../../resources/resource-type.ts'
-import { createKinds, type Declared } from '../../resources/resource-types.ts'
+import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
 import type { Declarations } from '../declarations.ts'
-import type { World } from '../remote-state.ts'
+import type { RemoteState } from '../remote-state.ts'
 import { editFile, type Update } from './edit-yaml.ts'
 import {
   createReferenceRenderer,
@@ -25,7 +25,7 @@ import { type Addition, writeNewFile } from './write-yaml.ts'
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   readonly plan: Pick<Plan, 'project' | 'changes'>
-  readonly world: World
+  readonly world: RemoteState
   readonly profile: Profile
   readonly globs: readonly string[]
   /** The files that exist, by path. */
@@ -72,7 +72,7 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, world, profile, excluded } = input
-  const kinds = createKinds(profile)
+  const kinds = createResourceTypes(profile)
   const { newObjects, skipped } = selectObjects({ world, kinds, plan, declarations })
   const directory = createDirectory(world)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({

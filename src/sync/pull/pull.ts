@@ -11,7 +11,7 @@ import { type Found, filesInput, findDeclarations } from '../find-declarations.t
 import { type LintSettings, lintRules } from '../lint.ts'
 import { checkChange, planInput, resolveProject } from '../make-plan.ts'
 import { planChanges } from '../plan-changes.ts'
-import { readWorld, type World } from '../remote-state.ts'
+import { type RemoteState, readWorld } from '../remote-state.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type ReadDraft, verifyDraft } from './draft.ts'
 import { judgePull, type Pulled, type PullResult, pullBlocks, pullDetails, pullHeadline, pullOutput, toPullResult } from './pull-report.ts'
 
@@ -142,7 +142,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
   return rejected
 }
 
-const incompleteLists = ({ doubts }: World): readonly Diagnostic[] =>
+const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
   Object.entries(doubts).map(([section, doubt]) => ({
     rule: 'incomplete-pull',
     severity: 'warning',

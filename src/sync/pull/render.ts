@@ -5,16 +5,16 @@ import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema-facts.ts'
 import { comparable, isMap, managedPart } from '../../resources/compare.ts'
 import { declaredDashboard } from '../../resources/dashboards/dashboard-declaration.ts'
-import { dashboardKind } from '../../resources/dashboards/dashboard-type.ts'
+import { dashboardType } from '../../resources/dashboards/dashboard-type.ts'
 import type { Directory, Noun } from '../../resources/directory.ts'
-import { canonicalText, ownTags } from '../../resources/marker.ts'
-import { Pending } from '../../resources/resolve.ts'
-import { type Actual, type Body, type Kind, listOf, type Section } from '../../resources/resource-type.ts'
-import { type Declared, type Kinds, sections } from '../../resources/resource-types.ts'
+import { canonicalText, withoutMarkerTags } from '../../resources/marker.ts'
+import { PendingId } from '../../resources/resolve.ts'
+import { type Body, listOf, type RemoteObject, type ResourceType, type Section } from '../../resources/resource-type.ts'
+import { type Declared, type ResourceTypes, sections } from '../../resources/resource-types.ts'
 import { declaredSavedSearch } from '../../resources/saved-searches/saved-search-declaration.ts'
-import { savedSearchKind } from '../../resources/saved-searches/saved-search-type.ts'
+import { savedSearchType } from '../../resources/saved-searches/saved-search-type.ts'
 import type { Change } from '../change.ts'
-import type { World } from '../remote-state.ts'
+import type { RemoteState } from '../remote-state.ts'
 
 /** An object as a file declares it. */
 export interface Rendered {
@@ -30,14 +30,14 @@ export interface RenderedChange {
 }
 
 export interface RenderContext {
-  readonly kinds: Kinds
+  readonly kinds: ResourceTypes
   readonly references: ReferenceRenderer
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject(section: Section, actual: Actual, { kinds, references }: RenderContext): Rendered {
+export function renderNewObject(section: Section, actual: RemoteObject, { kinds, references }: RenderContext): Rendered {
   const kind = kinds[section]
-  const body = kind.bodyOf(actual)
+  const body = kind.toBody(actual)
   if (section === 'dashboards') return renderDashboard(body, { references })
   const managed = managedPart(body, undefined, kind.schema) as Body
   return section === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, references)
@@ -46,13 +46,13 @@ export function renderNewObject(section: Section, actual: Actual, { kinds, refer
 /** Renders an object that a file declares and the service has. */
 export function renderChange(
   declared: Declared,
-  { desired = {}, actual }: Change & { readonly actual: Actual },
+  { desired = {}, actual }: Change & { readonly actual: RemoteObject },
   { kinds, references }: RenderContext,
 ): RenderedChange {
   const { section, value } = declared
   const kind = kinds[section]
-  const body = kind.bodyOf(actual)
-  const before = withTileIds(kind.withIds(desired, body))
+  const body = kind.toBody(actual)
+  const before = withTileIds(kind.carryOverIds(desired, body))
   const after = managedPart(body, before, kind.schema) as Body
   const render = (side: Body): Rendered => {
     if (section === 'savedSearches') return renderSavedSearch(side, references)
@@ -128,7 +128,7 @@ export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string
 const nouns: Readonly<Record<TargetSection, Noun>> = { dashboards: 'dashboard', savedSearches: 'savedSearch' }
 
 export function createReferenceRenderer(
-  { dashboards }: Pick<World, 'dashboards'>,
+  { dashboards }: Pick<RemoteState, 'dashboards'>,
   directory: Directory,
   keys: KeysById,
 ): ReferenceRenderer {
@@ -148,14 +148,14 @@ export function createReferenceRenderer(
       return name === undefined ? { webhookId: id } : { webhook: name }
     },
     target(section, id) {
-      if (id instanceof Pending) return id.key
+      if (id instanceof PendingId) return id.key
       const key = keys[section].get(String(id))
       if (key !== undefined) return key
       const name = uniqueName(nouns[section], id)
       return name === undefined ? { id } : { name }
     },
     tile(dashboardId, tileId) {
-      if (tileId instanceof Pending) return tileId.tile
+      if (tileId instanceof PendingId) return tileId.tile
       const tiles = listOf(dashboards.find(({ id }) => id === dashboardId)?.tiles)
       const name = tiles.find(({ id }) => id === tileId)?.name
       const isUnique = typeof name === 'string' && name !== '' && tiles.filter((tile) => tile.name === name).length === 1
@@ -165,7 +165,7 @@ export function createReferenceRenderer(
 }
 
 interface AlertOptions {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly references: ReferenceRenderer
   /** Whether a single channel is written as `channels`. */
   readonly usesList?: boolean
@@ -207,8 +207,8 @@ function renderChannel({ type, webhookId, ...others }: Body, references: Referen
 }
 
 export function renderSavedSearch(body: Body, references: ReferenceRenderer): Rendered {
-  const value = { ...body, tags: ownTags(body.tags) }
-  const normalized = { ...comparable(savedSearchKind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const value = { ...body, tags: withoutMarkerTags(body.tags) }
+  const normalized = { ...comparable(savedSearchType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
   const { name, tags, ...others } = renderValue({ value, normalized }, declaredSavedSearch, references) as Body
   return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
 }
@@ -244,8 +244,8 @@ export function renderDashboard(body: Body, { references, inFile }: DashboardOpt
     itemIds.set(rendered, String(tile.id))
     return rendered
   })
-  const value = { ...body, tags: ownTags(body.tags), tiles: [] }
-  const normalized = { ...comparable(dashboardKind, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const value = { ...body, tags: withoutMarkerTags(body.tags), tiles: [] }
+  const normalized = { ...comparable(dashboardType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
   const { name, tags, ...others } = renderValue({ value, normalized }, declaredDashboard, references) as Body
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...omit(others, ['tiles']) }
   const raw = [...invalidFields(fields, declaredDashboard), ...(inFile?.raw ?? [])].filter((field) => !neverRaw.includes(field))
@@ -274,7 +274,7 @@ interface TileOptions {
 }
 
 function renderTile(tile: Body, index: number, { references, inFile }: TileOptions): Body {
-  const [normalized] = listOf(comparable(dashboardKind, { tiles: [tile] }).tiles)
+  const [normalized] = listOf(comparable(dashboardType, { tiles: [tile] }).tiles)
   // The service allows tiles without a name, files do not.
   const isNameless = (tile.name ?? '') === ''
   const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name

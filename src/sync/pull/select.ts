@@ -1,10 +1,10 @@
 import { inputError } from '../../core/errors.ts'
-import { type FoundMark, keyGrammar } from '../../resources/marker.ts'
-import { type Actual, type Kind, type Section, sectionNames } from '../../resources/resource-type.ts'
-import type { Kinds } from '../../resources/resource-types.ts'
+import { type FoundMarker, keyGrammar } from '../../resources/marker.ts'
+import { type RemoteObject, type ResourceType, type Section, sectionNames } from '../../resources/resource-type.ts'
+import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
 import type { Declarations } from '../declarations.ts'
-import type { World } from '../remote-state.ts'
+import type { RemoteState } from '../remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 export type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -13,14 +13,14 @@ export type Adoption = { readonly adopt: true } | { readonly id: string } | Read
 export interface NewObject {
   readonly section: Section
   readonly key: string
-  readonly actual: Actual
+  readonly actual: RemoteObject
   readonly adoption: Adoption
 }
 
 /** An object of the service that no file declares, and that stays out of the files. */
 export interface SkippedObject {
   readonly section: Section
-  readonly actual: Actual
+  readonly actual: RemoteObject
   readonly hasOtherProject: boolean
   readonly reason: string
 }
@@ -31,8 +31,8 @@ export interface Selection {
 }
 
 export interface SelectOptions {
-  readonly world: World
-  readonly kinds: Kinds
+  readonly world: RemoteState
+  readonly kinds: ResourceTypes
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
@@ -44,8 +44,8 @@ export function selectObjects(options: SelectOptions): Selection {
 }
 
 interface MarkedObject {
-  readonly actual: Actual
-  readonly mark: FoundMark | undefined
+  readonly actual: RemoteObject
+  readonly mark: FoundMarker | undefined
 }
 
 function selectIn(section: Section, { world, kinds, plan, declarations }: SelectOptions): Selection {
@@ -55,9 +55,9 @@ function selectIn(section: Section, { world, kinds, plan, declarations }: Select
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = uniqueById(world[section]).map((actual): MarkedObject => ({ actual, mark: kind.markIn(kind.bodyOf(actual)) }))
+  const all = uniqueById(world[section]).map((actual): MarkedObject => ({ actual, mark: kind.readMarker(kind.toBody(actual)) }))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
-  const isOurs = ({ mark }: MarkedObject): boolean => mark?.project === kind.markStyle.projectToken(plan.project)
+  const isOurs = ({ mark }: MarkedObject): boolean => mark?.project === kind.markerStyle.projectToken(plan.project)
   const ours = undeclared.filter(isOurs)
   const ofOtherProjects = undeclared.filter((one) => one.mark !== undefined && !isOurs(one))
   const unmanaged = undeclared.filter(({ mark }) => mark === undefined)
@@ -91,13 +91,18 @@ function selectIn(section: Section, { world, kinds, plan, declarations }: Select
 
 const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 
-const skip = (section: Section, actual: Actual, reason: string): SkippedObject => ({ section, actual, hasOtherProject: false, reason })
+const skip = (section: Section, actual: RemoteObject, reason: string): SkippedObject => ({
+  section,
+  actual,
+  hasOtherProject: false,
+  reason,
+})
 
 const nameIsDeclared = ({ section, key }: Change): string =>
   `${section}.${key} has this name and does not adopt it: add adopt: true there, or rename one of the two`
 
 /** A list that changes between two pages can contain an object twice. */
-const uniqueById = (all: readonly Actual[]): readonly Actual[] => [...new Map(all.map((one) => [one.id, one])).values()]
+const uniqueById = (all: readonly RemoteObject[]): readonly RemoteObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -105,7 +110,7 @@ const byName = ({ actual: a }: MarkedObject, { actual: b }: MarkedObject): numbe
   compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.id, b.id)
 
 interface ManagedOptions {
-  readonly kind: Kind
+  readonly kind: ResourceType
   readonly project: string
   readonly ours: readonly MarkedObject[]
   readonly takenKeys: Set<string>
@@ -113,7 +118,7 @@ interface ManagedOptions {
 
 /** An object of this project keeps the key that is in its marker. */
 function selectManaged({ actual, mark }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { section, markStyle } = kind
+  const { section, markerStyle: markStyle } = kind
   if (ours.filter((other) => other.mark?.token === mark?.token).length > 1)
     return skip(section, actual, 'has the same ownership marker as another object: two runs created them at once, or one is a copy')
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.

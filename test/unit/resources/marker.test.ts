@@ -4,13 +4,13 @@ import {
   canonicalText,
   digestOf,
   isMarkerTag,
-  markInTags,
-  markInText,
-  markText,
+  readTagMarker,
+  readTextMarker,
   tagStyle,
   textStyle,
-  toMarkTag,
-  withoutMarkLine,
+  toMarkerTag,
+  withoutTextMarker,
+  withTextMarker,
 } from '../../../src/resources/marker.ts'
 import { hostile } from '../../support/corpus.ts'
 
@@ -18,7 +18,7 @@ const mark = { project: 'shop/observability', key: 'checkout-errors', digest: '0
 const line = 'watchkeeper: shop/observability checkout-errors 0a1b2c'
 
 const found = (text: string) => {
-  const mine = markInText(text)
+  const mine = readTextMarker(text)
   return mine && [mine.project, mine.key, mine.digest]
 }
 
@@ -29,7 +29,7 @@ describe('a mark in a text', () => {
     ['takes the place of an older one', `Look\n\nwatchkeeper: shop/observability checkout-errors ffffff`, `Look\n\n${line}`],
     ['takes the place of a line that somebody copied from elsewhere', 'Look\n\nwatchkeeper: other/project key ffffff\n', `Look\n\n${line}`],
   ])('%s', (_what, text, marked) => {
-    expect(markText(text, mark)).toBe(marked)
+    expect(withTextMarker(text, mark)).toBe(marked)
   })
 
   it.each([
@@ -54,24 +54,24 @@ describe('a mark in a text', () => {
     ['of another tool', line.replace('watchkeeper', 'keeper')],
     ['with two spaces', line.replace(' ', '  ')],
   ])('is none %s', (_what, text) => {
-    expect(markInText(text)).toBeUndefined()
-    expect(withoutMarkLine(text)).toBe(text)
+    expect(readTextMarker(text)).toBeUndefined()
+    expect(withoutTextMarker(text)).toBe(text)
   })
 
   it('takes nothing but its own line along when it is taken out', () => {
-    expect(withoutMarkLine(`One\n\n${line}\nTwo\n`)).toBe('One\n\nTwo\n')
-    expect(withoutMarkLine(`One\n\n${line}`)).toBe('One')
-    expect(withoutMarkLine(line)).toBe('')
+    expect(withoutTextMarker(`One\n\n${line}\nTwo\n`)).toBe('One\n\nTwo\n')
+    expect(withoutTextMarker(`One\n\n${line}`)).toBe('One')
+    expect(withoutTextMarker(line)).toBe('')
   })
 
   it('is the last one where there are several: the others are text', () => {
     const other = 'watchkeeper: other/project key ffffff'
     expect(found(`${other}\n\nText\n\n${line}`)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
-    expect(withoutMarkLine(`${other}\n\nText\n\n${line}`)).toBe(`${other}\n\nText`)
+    expect(withoutTextMarker(`${other}\n\nText\n\n${line}`)).toBe(`${other}\n\nText`)
   })
 
   it.each([undefined, null, 5, {}, []])('is none in %j', (value) => {
-    expect(markInText(value)).toBeUndefined()
+    expect(readTextMarker(value)).toBeUndefined()
   })
 
   it('comes back from any text, and leaves the text as it was but for white space at its end', () => {
@@ -81,16 +81,16 @@ describe('a mark in a text', () => {
     )
     fc.assert(
       fc.property(texts, (text) => {
-        const marked = markText(text, mark)
+        const marked = withTextMarker(text, mark)
         expect(found(marked)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
-        expect(withoutMarkLine(marked)).toBe(withoutMarkLine(text).trimEnd())
+        expect(withoutTextMarker(marked)).toBe(withoutTextMarker(text).trimEnd())
       }),
     )
   })
 
   it('fits into a note of the API with the longest text, project and key that files may have', () => {
     const longest = { project: `p${'x'.repeat(99)}`, key: 'k'.repeat(63), digest: '0a1b2c' }
-    const marked = markText('x'.repeat(3900), longest)
+    const marked = withTextMarker('x'.repeat(3900), longest)
     expect(marked.length).toBeLessThanOrEqual(4096)
     expect(found(marked)).toEqual([longest.project, longest.key, '0a1b2c'])
   })
@@ -98,7 +98,7 @@ describe('a mark in a text', () => {
   it('is found in time however long a text is', () => {
     const spaces = `\n${' '.repeat(50_000)}watchkeeper:`.repeat(20)
     const started = performance.now()
-    expect(markInText(spaces)).toBeUndefined()
+    expect(readTextMarker(spaces)).toBeUndefined()
     expect(performance.now() - started).toBeLessThan(1000)
   })
 })
@@ -107,16 +107,16 @@ describe('a mark in tags', () => {
   it.each(['a', 'checkout', 'fifteen-letters', 'a-key-of-sixteen', 'k'.repeat(63), 'a.b_c-d'])(
     'of the key %s fits into 32 characters',
     (key) => {
-      const tag = toMarkTag({ ...mark, key })
+      const tag = toMarkerTag({ ...mark, key })
       expect(tag.length).toBeLessThanOrEqual(32)
       expect(isMarkerTag(tag)).toBe(true)
-      expect(markInTags(['shop', tag])).toMatchObject({ token: tagStyle.token(mark.project, key), digest: '0a1b2c' })
+      expect(readTagMarker(['shop', tag])).toMatchObject({ token: tagStyle.token(mark.project, key), digest: '0a1b2c' })
     },
   )
 
   it('tells its key where it is short enough to stand there', () => {
-    expect(markInTags([toMarkTag({ ...mark, key: 'fifteen-letters' })])?.key).toBe('fifteen-letters')
-    expect(markInTags([toMarkTag({ ...mark, key: 'a-key-of-sixteen' })])?.key).toBeUndefined()
+    expect(readTagMarker([toMarkerTag({ ...mark, key: 'fifteen-letters' })])?.key).toBe('fifteen-letters')
+    expect(readTagMarker([toMarkerTag({ ...mark, key: 'a-key-of-sixteen' })])?.key).toBeUndefined()
   })
 
   it('is another for another key or project, however alike they are', () => {
@@ -137,7 +137,7 @@ describe('a mark in tags', () => {
     null,
   ])('is none in %j', (tag) => {
     expect(isMarkerTag(tag)).toBe(false)
-    expect(markInTags([tag])).toBeUndefined()
+    expect(readTagMarker([tag])).toBeUndefined()
   })
 })
 
@@ -174,8 +174,8 @@ describe('a digest', () => {
 })
 
 it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])('%j is no mark, and holds none', (value) => {
-  expect(markInTags(value)).toBeUndefined()
-  expect(markInText(value)).toBeUndefined()
+  expect(readTagMarker(value)).toBeUndefined()
+  expect(readTextMarker(value)).toBeUndefined()
 })
 
 it.each([undefined, null, 5, 'x'])('%j is no tag with a mark', (value) => {

@@ -1,6 +1,6 @@
 // What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
 import { describe, expect, it } from 'vitest'
-import { Pending } from '../../../src/resources/resolve.ts'
+import { PendingId } from '../../../src/resources/resolve.ts'
 import { listOf } from '../../../src/resources/resource-type.ts'
 import { afterApply, planOf, saidOf, worldWith } from '../../support/planning.ts'
 import { errors, many, shop, slow, tile } from '../../support/small-shop.ts'
@@ -16,11 +16,11 @@ describe('what is sent', () => {
   it('waits for the ids of what is to be created', () => {
     expect(bodyOf(declared, 'alerts.errors')).toMatchObject({
       source: 'tile',
-      dashboardId: new Pending('dashboards', 'shop'),
-      tileId: new Pending('dashboards', 'shop', 'A'),
+      dashboardId: new PendingId('dashboards', 'shop'),
+      tileId: new PendingId('dashboards', 'shop', 'A'),
       channel: { type: 'webhook', webhookId: 'hook' },
     })
-    expect(bodyOf(declared, 'alerts.many')).toMatchObject({ source: 'saved_search', savedSearchId: new Pending('savedSearches', 'slow') })
+    expect(bodyOf(declared, 'alerts.many')).toMatchObject({ source: 'saved_search', savedSearchId: new PendingId('savedSearches', 'slow') })
     expect(bodyOf(declared, 'alerts.many')).not.toHaveProperty('dashboardId')
   })
 
@@ -44,7 +44,7 @@ describe('what is sent', () => {
       'alerts.errors',
       applied,
     )
-    expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new Pending('dashboards', 'shop', 'C') })
+    expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new PendingId('dashboards', 'shop', 'C') })
   })
 
   it('leaves out what is said to be nothing', () => {

@@ -2,15 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
-import type { Actual, Body, Kind } from '../../../src/resources/resource-type.ts'
-import { createKinds } from '../../../src/resources/resource-types.ts'
+import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
+import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 import { kinds } from '../../support/planning.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
 
 const hook = { type: 'webhook', webhookId: 'w' }
 
-const isAlike = (kind: Kind, a: Body, b: Body): boolean => JSON.stringify(comparable(kind, a)) === JSON.stringify(comparable(kind, b))
+const isAlike = (kind: ResourceType, a: Body, b: Body): boolean =>
+  JSON.stringify(comparable(kind, a)) === JSON.stringify(comparable(kind, b))
 
 describe('two alerts', () => {
   const alert = {
@@ -82,22 +83,22 @@ describe('two alerts', () => {
 describe('the mark of an alert', () => {
   it('stands in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
-    const simple = createKinds(neutral).alerts
-    expect(kinds.alerts.withMark({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
-    expect(simple.withMark({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
-    expect(kinds.alerts.markIn({ note: written, message: '' })?.key).toBe('errors')
+    const simple = createResourceTypes(neutral).alerts
+    expect(kinds.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
+    expect(simple.withMarker({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
+    expect(kinds.alerts.readMarker({ note: written, message: '' })?.key).toBe('errors')
     // As another profile wrote it.
-    expect(kinds.alerts.markIn({ message: written, note: 'Call' })?.key).toBe('errors')
-    expect(simple.markIn({ message: written })?.key).toBe('errors')
+    expect(kinds.alerts.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
+    expect(simple.readMarker({ message: written })?.key).toBe('errors')
   })
 
   it('leaves no blanks behind', () => {
-    expect(isAlike(kinds.alerts, { note: 'Call  \n' }, kinds.alerts.withMark({ note: 'Call' }, mark))).toBe(true)
+    expect(isAlike(kinds.alerts, { note: 'Call  \n' }, kinds.alerts.withMarker({ note: 'Call' }, mark))).toBe(true)
   })
 })
 
 describe('the kinds behind the neutral contract', () => {
-  const { alerts } = createKinds(neutral)
+  const { alerts } = createResourceTypes(neutral)
 
   it('know no field that it does not document', () => {
     expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
@@ -105,7 +106,7 @@ describe('the kinds behind the neutral contract', () => {
   })
 
   it('leave such a field to whoever put it there', () => {
-    const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as Actual
+    const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as RemoteObject
     expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
     expect(composeUpdate(kinds.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
   })
@@ -114,7 +115,7 @@ describe('the kinds behind the neutral contract', () => {
 describe('the channels of an update', () => {
   const desired = (channels: object) => ({ name: 'A', ...channels })
   const send = (channels: object, actual: object): Body =>
-    composeUpdate(kinds.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as Actual)
+    composeUpdate(kinds.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as RemoteObject)
 
   it('are one, where the server knows one', () => {
     expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
@@ -191,7 +192,12 @@ describe('two dashboards', () => {
 describe('the filters of an update', () => {
   it('keep their ids by their names, each once', () => {
     const filter = (name: string, id?: string) => ({ type: 'QUERY_EXPRESSION', name, expression: name, sourceId: 's', ...(id && { id }) })
-    const actual = { id: 'd', name: 'D', tiles: [], filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')] } as unknown as Actual
+    const actual = {
+      id: 'd',
+      name: 'D',
+      tiles: [],
+      filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')],
+    } as unknown as RemoteObject
     const sent = composeUpdate(
       kinds.dashboards,
       { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
@@ -208,7 +214,7 @@ describe('the filters of an update', () => {
       name: 'D',
       tiles: [],
       filters: [{ id: '1' }],
-    } as unknown as Actual)
+    } as unknown as RemoteObject)
     expect(sent.filters).toEqual([])
   })
 })
@@ -223,9 +229,9 @@ describe('two saved searches', () => {
   })
 
   it('bear their mark among the tags, once', () => {
-    const marked = kinds.savedSearches.withMark({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
+    const marked = kinds.savedSearches.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
     expect(marked.tags).toHaveLength(2)
-    expect(kinds.savedSearches.markIn(marked)?.key).toBe('errors')
-    expect(kinds.savedSearches.withMark({}, mark).tags).toHaveLength(1)
+    expect(kinds.savedSearches.readMarker(marked)?.key).toBe('errors')
+    expect(kinds.savedSearches.withMarker({}, mark).tags).toHaveLength(1)
   })
 })

@@ -1,9 +1,9 @@
 // When a service whose server fills in fields by itself is as declared, and when somebody changed it.
 import { describe, expect, it } from 'vitest'
 import { sidesOf } from '../../../src/resources/compare.ts'
-import type { Actual, Body } from '../../../src/resources/resource-type.ts'
+import type { Body, RemoteObject } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
-import type { World } from '../../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../../src/sync/remote-state.ts'
 import { afterApply, fieldsOf, kinds, planOf, saidOf, steps } from '../../support/planning.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }
@@ -20,17 +20,17 @@ const declared = {
 /** What a server makes of the configs of all tiles. */
 type Fill = (config: Body, name: string) => Body
 
-const withConfigs = (dashboard: Body, fill: Fill): Actual =>
+const withConfigs = (dashboard: Body, fill: Fill): RemoteObject =>
   ({
     ...dashboard,
     tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
-  }) as unknown as Actual
+  }) as unknown as RemoteObject
 
-const filled = (world: World, fill: Fill): World =>
-  ({ ...world, dashboards: world.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as World
+const filled = (world: RemoteState, fill: Fill): RemoteState =>
+  ({ ...world, dashboards: world.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as RemoteState
 
 /** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
-function appliedOn(fill: Fill, { snapshot = true } = {}): World {
+function appliedOn(fill: Fill, { snapshot = true } = {}): RemoteState {
   const plan = planOf(declared)
   const world = filled(afterApply(plan), fill)
   if (!snapshot) return world
@@ -38,7 +38,7 @@ function appliedOn(fill: Fill, { snapshot = true } = {}): World {
   const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
   const dashboards = world.dashboards.map((one) => ({
     ...one,
-    ...kind.withSnapshot(kind.bodyOf(one), snapshotOf(sidesOf(kind, desired, one))),
+    ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
   }))
   return { ...world, dashboards }
 }
@@ -50,7 +50,7 @@ const known: Fill = (config) => ({
   select: [{ valueExpression: '', where: '', whereLanguage: 'lucene', aggFn: 'count' }],
 })
 const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName', ...known(config, '') })
-const dashboardSteps = (world: World): string | undefined => steps(planOf(declared, world))[0]
+const dashboardSteps = (world: RemoteState): string | undefined => steps(planOf(declared, world))[0]
 
 describe('an object that nobody changed', () => {
   it('is unchanged where known defaults explain what the server fills in', () => {
@@ -137,7 +137,7 @@ describe('a snapshot', () => {
 
   it('is about what is declared as well: another id behind a name is a difference', () => {
     const world = appliedOn(unknown)
-    const moved = { ...world, sources: [{ id: 'other-logs', name: 'Logs' }] } as World
+    const moved = { ...world, sources: [{ id: 'other-logs', name: 'Logs' }] } as RemoteState
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
   })
 
@@ -145,7 +145,7 @@ describe('a snapshot', () => {
     const kind = kinds.dashboards
     const marked = kind.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
     expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
-    expect(kind.withMark(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
+    expect(kind.withMarker(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
       'a',
       expect.stringMatching(/^wk:.*ffffff$/),
     ])
@@ -153,12 +153,12 @@ describe('a snapshot', () => {
 
   it('stands below the ownership marker in a text, and both are taken out of it', () => {
     const kind = kinds.alerts
-    const marked = kind.withMark({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
+    const marked = kind.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
     const both = kind.withSnapshot(marked, '0123456789abcdef0123')
     expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c\nwatchkeeper-snapshot: 1 0123456789abcdef0123')
-    expect(kind.plain(both).note).toBe('Call Ada')
-    expect(kind.markIn(both)).toEqual(kind.markIn(marked))
-    expect(kind.snapshotIn(both)).toEqual({ digest: '0123456789abcdef0123' })
+    expect(kind.canonical(both).note).toBe('Call Ada')
+    expect(kind.readMarker(both)).toEqual(kind.readMarker(marked))
+    expect(kind.readSnapshot(both)).toEqual({ digest: '0123456789abcdef0123' })
   })
 
   it('is computed as in every version of its revision', () => {

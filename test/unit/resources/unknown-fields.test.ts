@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { neutral, profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate } from '../../../src/resources/compare.ts'
-import type { Actual, Body, Kind } from '../../../src/resources/resource-type.ts'
-import { createKinds } from '../../../src/resources/resource-types.ts'
+import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
+import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 
-const kinds = createKinds(profileNamed('clickhouse-cloud'))
+const kinds = createResourceTypes(profileNamed('clickhouse-cloud'))
 
 const select = { aggFn: 'count', where: 'level:error' }
 const chart = { displayType: 'line', sourceId: 's', select: [select] }
@@ -30,7 +30,7 @@ const savedSearch: Body = { name: 'Errors', sourceId: 's', filters: [{ type: 'sq
 const stored: Body = { ...dashboard, tiles: [{ ...tile, id: 't' }], filters: [{ ...filter, id: 'f' }] }
 const future = { future: { deep: [1, null, 'x'] } }
 
-type Case = readonly [where: string, kind: Kind, desired: Body, actual: Body, changed: Body]
+type Case = readonly [where: string, kind: ResourceType, desired: Body, actual: Body, changed: Body]
 
 const cases: readonly Case[] = [
   ['an alert', kinds.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
   ],
 ]
 
-const actualOf = (body: Body): Actual => ({ id: 'x', ...body }) as Actual
+const actualOf = (body: Body): RemoteObject => ({ id: 'x', ...body }) as RemoteObject
 
 describe('an unknown field', () => {
   it.each(cases)('of %s is no difference', (_where, kind, desired, actual) => {
@@ -106,7 +106,7 @@ describe('an unknown field', () => {
 })
 
 describe('a field that the profile does not know, on a server that does', () => {
-  const neutralAlerts = createKinds(neutral).alerts
+  const neutralAlerts = createResourceTypes(neutral).alerts
   const actual = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
 
   it('is no difference', () => {

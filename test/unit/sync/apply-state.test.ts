@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
-import { Pending } from '../../../src/resources/resolve.ts'
+import { PendingId } from '../../../src/resources/resolve.ts'
 import {
   createApplyState,
   createKnownIds,
@@ -39,7 +39,7 @@ const shop = {
 describe('ids that are waited for', () => {
   it('are known once the object is there', () => {
     const ids = createKnownIds()
-    const body = { name: 'x', dashboardId: new Pending('dashboards', 'shop'), tileId: new Pending('dashboards', 'shop', 'A') }
+    const body = { name: 'x', dashboardId: new PendingId('dashboards', 'shop'), tileId: new PendingId('dashboards', 'shop', 'A') }
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
     ids.learn({ change: change('shop'), actual: undefined })
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
@@ -51,14 +51,14 @@ describe('ids that are waited for', () => {
     const ids = createKnownIds()
     ids.learn({ change: change('shop', { section: 'savedSearches' }), actual: { id: 's1' } })
     ids.learn({ change: change('store'), actual: { id: 'd2' } })
-    expect(ids.resolve({ dashboardId: new Pending('dashboards', 'shop') })).toHaveProperty('waitsFor')
-    expect(ids.resolve({ savedSearchId: new Pending('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
+    expect(ids.resolve({ dashboardId: new PendingId('dashboards', 'shop') })).toHaveProperty('waitsFor')
+    expect(ids.resolve({ savedSearchId: new PendingId('savedSearches', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
   })
 
   it.each(['B', 'C'])('are not guessed of tiles: %s is there twice, or not at all', (name) => {
     const ids = createKnownIds()
     ids.learn({ change: change('shop'), actual: shop })
-    const tileId = new Pending('dashboards', 'shop', name)
+    const tileId = new PendingId('dashboards', 'shop', name)
     expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
   })
 })
@@ -177,7 +177,7 @@ describe('the state', () => {
 
   it('learns ids from what was done, and from nothing else', async () => {
     const { state } = open()
-    const waits = { dashboardId: new Pending('dashboards', 'a') }
+    const waits = { dashboardId: new PendingId('dashboards', 'a') }
     await state.record({ change: change('a'), kind: 'failed', actual: { id: 'd1' } })
     expect(state.resolve(waits)).toHaveProperty('waitsFor')
     state.amend({ change: change('a'), kind: 'created', actual: { id: 'd1' } })

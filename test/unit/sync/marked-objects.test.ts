@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
-import { createKinds } from '../../../src/resources/resource-types.ts'
+import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 import { findByMarker, findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../../src/sync/apply-changes.ts'
 import type { Outcome } from '../../../src/sync/apply-state.ts'
 import type { Change } from '../../../src/sync/change.ts'
 
-const { alerts: kind } = createKinds(profileNamed('clickhouse-cloud'))
+const { alerts: kind } = createResourceTypes(profileNamed('clickhouse-cloud'))
 const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
-const desired = kind.withMark(body, mark)
+const desired = kind.withMarker(body, mark)
 const actual = (id: string, more: object = {}) => ({ id, ...desired, ...more })
 const list = (items: readonly ReturnType<typeof actual>[], mayBeCut = false) => indexByMarker({ items, mayBeCut }, kind)
 
@@ -63,7 +63,7 @@ describe('an outcome in the light of the list', () => {
 })
 
 describe('a mark that stands twice', () => {
-  const token = kind.markStyle.projectToken('shop/x')
+  const token = kind.markerStyle.projectToken('shop/x')
 
   it('is a diagnostic with every id', () => {
     const [diagnostic, ...others] = findDuplicateMarkers(list([actual('a'), actual('b'), actual('c')]), kind, token)
@@ -78,6 +78,6 @@ describe('a mark that stands twice', () => {
 
   it('is none when it stands once, or belongs to another project', () => {
     expect(findDuplicateMarkers(list([actual('a')]), kind, token)).toEqual([])
-    expect(findDuplicateMarkers(list([actual('a'), actual('b')]), kind, kind.markStyle.projectToken('shop/y'))).toEqual([])
+    expect(findDuplicateMarkers(list([actual('a'), actual('b')]), kind, kind.markerStyle.projectToken('shop/y'))).toEqual([])
   })
 })

@@ -1,13 +1,13 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
-import type { World } from '../../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../../src/sync/remote-state.ts'
 import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
 import { errors, shop } from '../../support/small-shop.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))
 
-const withAlerts = (...alerts: readonly object[]): World => ({ ...applied, alerts: alerts as unknown as World['alerts'] })
+const withAlerts = (...alerts: readonly object[]): RemoteState => ({ ...applied, alerts: alerts as unknown as RemoteState['alerts'] })
 const [own] = applied.alerts
 
 describe('an object that is not clear', () => {
@@ -68,7 +68,7 @@ describe('an object that is not clear', () => {
 
 describe('a list that may not be whole', () => {
   const doubt = 'holds 1000 objects'
-  const doubted = (world: World, ...sections: readonly string[]): World => ({
+  const doubted = (world: RemoteState, ...sections: readonly string[]): RemoteState => ({
     ...world,
     doubts: Object.fromEntries(sections.map((section) => [section, doubt])),
   })

@@ -1,7 +1,7 @@
 // What was agreed to, as a file, and why it is no longer what is to be done.
 import { describe, expect, it } from 'vitest'
 import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan-file.ts'
-import type { World } from '../../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../../src/sync/remote-state.ts'
 import { afterApply, kinds, planOf, worldWith } from '../../support/planning.ts'
 import { errors, many, shop, slow } from '../../support/small-shop.ts'
 
@@ -9,7 +9,7 @@ const identity = { organizationId: 'o', serviceId: 's', prune: false }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
-const fileOf = (content: object, world: World = worldWith(), changes: Partial<typeof identity> = {}) =>
+const fileOf = (content: object, world: RemoteState = worldWith(), changes: Partial<typeof identity> = {}) =>
   toPlanFile(planOf(content, world, changes), kinds, { ...identity, ...changes })
 
 const applied = afterApply(planOf(declared))
@@ -122,7 +122,10 @@ describe('what moved since somebody agreed', () => {
   })
 
   it('takes two objects of one mark for each other only as they are', () => {
-    const double = { ...applied, alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }] } as unknown as World
+    const double = {
+      ...applied,
+      alerts: [...applied.alerts, { ...applied.alerts[1], id: 'second', threshold: 8 }],
+    } as unknown as RemoteState
     const prune = { prune: true }
     const nothing = { dashboards: { shop }, savedSearches: { slow } }
     const before = fileOf(nothing, double, prune)

@@ -1,7 +1,7 @@
 // How a file refers to what exists: by a key of these files, by a name that only one thing bears, else by its id.
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../../src/resources/directory.ts'
-import { Pending } from '../../../../src/resources/resolve.ts'
+import { PendingId } from '../../../../src/resources/resolve.ts'
 import { createReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
 import { shop, tile, worldOf } from '../../../support/drafts.ts'
@@ -65,7 +65,7 @@ describe('a reference', () => {
     ['dashboards', 'd3', { id: 'd3' }],
     ['dashboards', 'gone', { id: 'gone' }],
     ['dashboards', 'q1', { id: 'q1' }],
-    ['dashboards', new Pending('dashboards', 'new'), 'new'],
+    ['dashboards', new PendingId('dashboards', 'new'), 'new'],
     ['savedSearches', 'q1', { name: 'Slow' }],
     ['savedSearches', 'q2', { name: 'Shop' }],
     ['savedSearches', 'd2', { id: 'd2' }],
@@ -80,7 +80,7 @@ describe('a reference', () => {
     ['d1', 't5', { id: 't5' }],
     ['d1', 'gone', { id: 'gone' }],
     ['d9', 't1', { id: 't1' }],
-    [new Pending('dashboards', 'new'), new Pending('dashboards', 'new', 'T'), 'T'],
+    [new PendingId('dashboards', 'new'), new PendingId('dashboards', 'new', 'T'), 'T'],
   ])('to a tile of %s, %s, is %j', (dashboard, id, expected) => {
     expect(naming.tile(dashboard, id)).toEqual(expected)
   })

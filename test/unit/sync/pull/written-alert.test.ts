@@ -1,7 +1,7 @@
 // How alerts and saved searches stand in a file.
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
-import { createKinds } from '../../../../src/resources/resource-types.ts'
+import { createResourceTypes } from '../../../../src/resources/resource-types.ts'
 import type { ReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import { renderAlert, renderSavedSearch } from '../../../../src/sync/pull/render.ts'
 import { cloud } from '../../../support/drafts.ts'
@@ -37,8 +37,10 @@ const writtenBare = {
 }
 
 const alert = (fields: object, usesList?: boolean) =>
-  renderAlert({ ...bare, ...fields }, { kind: createKinds(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) })
-    .fields
+  renderAlert(
+    { ...bare, ...fields },
+    { kind: createResourceTypes(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
+  ).fields
 
 describe('an alert', () => {
   it.each<[string, object, object]>([
@@ -104,7 +106,7 @@ describe('an alert', () => {
   it('has nothing that its product does not know', () => {
     const { fields } = renderAlert(
       { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-      { kind: createKinds(neutral).alerts, references: naming },
+      { kind: createResourceTypes(neutral).alerts, references: naming },
     )
     expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
   })
