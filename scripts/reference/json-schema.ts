@@ -10,7 +10,7 @@ import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard-wi
 import { declarationsSchema } from '../../src/sync/declarations.ts'
 import { lintSettingsSchema } from '../../src/sync/lint.ts'
 import { planInput } from '../../src/sync/make-plan.ts'
-import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
+import { budgetsFileSchema } from '../../src/usage/budgets.ts'
 
 /** Schemas by file name. */
 export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {

@@ -12,7 +12,7 @@ import { dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
-import { readUsageCost } from '../usage/usage-api.ts'
+import { readUsageCost } from '../usage/read-usage.ts'
 
 const check = z.object({
   name: z.string().describe('What was checked.'),

@@ -119,6 +119,8 @@ export interface Operation<
   /** Absent where nothing can be failed. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
+  /** Turns the result into JSON values. Absent where it holds nothing else. */
+  toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** The files that the input asks for; `blocks` are the whole report, verdict and all. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
 }

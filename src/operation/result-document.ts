@@ -62,12 +62,13 @@ export async function finish({ name, operation, input, result, verdict, report, 
   const status = isForgiven ? 'warn' : verdict.status
   const reasons = isForgiven ? [...verdict.reasons, say`a warning alone, by ${leniency}`] : verdict.reasons
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
-  const document = { operation: name, status, failureReason, ...about, ...result }
+  const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
+  const document = { operation: name, status, failureReason, ...about, ...fields }
   const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...report.blocks]
-  const own = Object.keys(operation.output.shape).filter((key) => result[key] !== undefined)
+  const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
     document,
-    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(result[key])])) },
+    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],

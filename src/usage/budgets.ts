@@ -1,119 +1,337 @@
+import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
-import { type Decimal, percentOf } from '../core/decimal.ts'
-import type { Budget } from './budgets-file.ts'
-import { isYoung, type ReadUsage } from './data-quality.ts'
-import { type Forecast, forecastSpend, knownDays, runOutDay } from './forecast.ts'
-import { isWithin } from './periods.ts'
+import { type Decimal, fromText, sum, zero } from '../core/decimal.ts'
+import { inputError } from '../core/errors.ts'
+import { saysItAll } from '../documents/diagnose.ts'
+import { flag } from '../operation/fields.ts'
+import { daysWithForecast, forecast, forecastSpend } from './forecast.ts'
+import { type CurrentPeriod, clipToToday, day, daysIn, hasDaysAhead, isWithin, mostDays, periodName, resolvePeriod } from './periods.ts'
 import { allReadings, type Readings } from './read-usage.ts'
-import { provisionalOf, recordsInScope, type SpendRecord, tellsMetrics, totalByDay, totalOf, unmatchedNames } from './records.ts'
+import {
+  amountInput,
+  checkLimit,
+  dayOn,
+  entityLabel,
+  exactAmount,
+  finalRecords,
+  hasJustBegun,
+  type IssueLevel,
+  isRounding,
+  issueLevel,
+  issueLevels,
+  knownDays,
+  limitStatuses,
+  metricsOf,
+  otherMetric,
+  percent,
+  provisionalOf,
+  runOutDay,
+  totalByDay,
+  totalOf,
+  type UsageReading,
+  type UsageRecord,
+} from './records.ts'
 
-// Owns the comparison of a figure with its limits. Exact: equal is within the limit, and zero is a limit.
+const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
 
-export interface Limits {
-  /** Above it the gate fails. */
-  readonly budget: Decimal | undefined
-  /** Above it the gate warns. */
-  readonly warnBudget: Decimal | undefined
+/** `80%` of the limit, or an amount. */
+const warnLevel = z
+  .union([z.string(), z.number()])
+  .transform((value, context): { readonly percent: Decimal } | { readonly amount: Decimal } => {
+    const percent = percentGrammar.exec(String(value).trim())?.[1]
+    if (percent !== undefined && fromText(percent).lte(100)) return { percent: fromText(percent) }
+    const plain = amountInput('').safeParse(value)
+    if (plain.success) return { amount: plain.data }
+    context.addIssue({ code: 'custom', message: 'is neither a percentage nor an amount' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'Warn above this part of the limit, or above this amount.',
+    accepts: 'a percentage such as 80%, or an amount such as 800',
+  })
+
+const word = z.string().min(1).max(256)
+
+const words = (description: string) =>
+  z
+    .union([word, z.array(word).min(1).max(100)])
+    .transform((given): readonly string[] => (typeof given === 'string' ? [given] : given))
+    .optional()
+    .meta({ description, accepts: 'a text, or a list of texts' })
+
+export type Scope = z.output<typeof scope>
+
+const scope = z
+  .strictObject({
+    entity: words('Entities, by name or id.'),
+    entityType: words('Types of entity: service, datawarehouse, clickpipe.'),
+    service: words('Services, by name or id, with everything that has their id.'),
+    warehouse: words('Warehouses, by name or id, with every service in them.'),
+    metric: words('Counts these metrics alone: compute, storage, backup, and so on, without the unit word.'),
+    tag: z
+      .string()
+      .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
+      .transform((tag): readonly string[] => [tag])
+      .optional()
+      .meta({ description: 'Usage with this tag, filtered by the API in separate requests.', accepts: 'Key=Value, or Key' }),
+  })
+  .meta({ description: 'The part of the usage that counts; all of it without. Several kinds must all fit, of one kind any.' })
+
+const datesSchema = z
+  .strictObject({ from: day('First day, in UTC.'), to: day('Last day, in UTC, itself included; may be still to come.') })
+  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { saysItAll } })
+  .refine(({ from, to }) => from > to || daysIn({ from, to }) <= mostDays, {
+    path: ['to'],
+    message: `makes a period of more than ${mostDays} days`,
+    params: { saysItAll },
+  })
+
+const entry = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .max(128)
+    .meta({ description: 'What the budget is called in reports.', accepts: 'a text of at most 128 characters' }),
+  limit: amountInput('Most that may be used in the period. Above it the gate fails; equal passes.'),
+  warn: warnLevel.optional(),
+  period: z.union([datesSchema, periodName]).optional().meta({
+    description: "A period by name, or two days; the run's own period without.",
+    accepts: 'a period such as month-to-date, previous-month or last-7-days, or { from: YYYY-MM-DD, to: YYYY-MM-DD }',
+  }),
+  scope: scope.optional(),
+  forecast: flag('Also fail when the forecast for the whole period is above the limit.').default(false),
+})
+
+const list = z
+  .array(entry)
+  .min(1)
+  .max(200)
+  .superRefine((budgets, context) => {
+    for (const [i, { name }] of budgets.entries()) {
+      const first = budgets.findIndex((other) => other.name === name)
+      if (first < i)
+        context.addIssue({ code: 'custom', path: [i, 'name'], message: `is also the name of number ${first + 1}`, params: { saysItAll } })
+    }
+  })
+
+const file = z.strictObject({ $schema: z.string().optional(), budgets: list })
+
+/** The file as a person writes it: a list of budgets, by itself or under the key `budgets`. */
+export const budgetsFileSchema = z.union([file, list])
+
+const bareList = list.transform((budgets) => ({ budgets }))
+
+export interface Budget {
+  readonly name: string
+  readonly limit: Decimal
+  readonly warnAbove: Decimal | undefined
+  readonly period: CurrentPeriod
+  readonly scope: Scope
+  readonly judgesForecast: boolean
 }
 
-export interface BudgetJudgement {
-  readonly level: 'within' | 'warn' | 'exceeded'
-  /** Undefined without a budget, and for a budget of zero. */
-  readonly usedPercent: Decimal | undefined
+export interface BudgetDates {
+  readonly today: Day
+  readonly billingCycleDay: number | undefined
+  /** For budgets that name no period. */
+  readonly period: CurrentPeriod
 }
 
-export function judgeBudget(spent: Decimal, { budget, warnBudget }: Limits): BudgetJudgement {
-  const usedPercent = budget === undefined ? undefined : percentOf(spent, budget)
-  if (budget !== undefined && spent.gt(budget)) return { level: 'exceeded', usedPercent }
-  return { level: warnBudget !== undefined && spent.gt(warnBudget) ? 'warn' : 'within', usedPercent }
+/** Throws an InputError with the location of everything that is wrong. */
+export async function readBudgets(text: string, path: string, dates: BudgetDates): Promise<readonly Budget[]> {
+  // The YAML parser takes longer to load than everything else in a run without such a file.
+  const { readWritten } = await import('../documents/written-document.ts')
+  const { budgets } = readWritten(text, path, (value) => (Array.isArray(value) ? bareList : file))
+  return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast }) => ({
+    name,
+    limit,
+    warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).div(100),
+    period: toPeriod(period, name, dates),
+    scope: where,
+    judgesForecast: forecast,
+  }))
 }
 
-// Owns what each budget of a file comes to.
-
-/** Nothing was read, or nothing yet of days that have just begun, nothing that was read is in scope, its metrics cannot be told from the rest, nothing in scope is final. */
-export const budgetDoubts = ['empty', 'not-yet', 'nothing-in-scope', 'metrics-differ', 'nothing-final'] as const
-
-export type BudgetDoubt = (typeof budgetDoubts)[number]
-
-export interface BudgetOutcome {
-  readonly budget: Budget
-  readonly used: Decimal
-  readonly provisional: Decimal
-  readonly judgement: BudgetJudgement
-  readonly forecast: Forecast
-  /** Whether the forecast is judged, and above the limit. */
-  readonly isForecastAbove: boolean
-  readonly runsOutOn: Day | undefined
-  /** Why the figure may mean nothing. */
-  readonly doubt: BudgetDoubt | undefined
-  /** Names in its scope that fit nothing. */
-  readonly unmatched: readonly string[]
+function toPeriod(written: z.output<typeof entry>['period'], name: string, { today, billingCycleDay, period }: BudgetDates): CurrentPeriod {
+  if (written === undefined) return period
+  if (typeof written === 'string') return resolvePeriod(written, today, billingCycleDay)
+  const clipped = clipToToday(written, today)
+  if (clipped === undefined) throw inputError('budgets', `the period of "${name}" begins on ${written.from}, which is still to come`)
+  return clipped
 }
 
-export interface Judging {
+const level = z.enum(issueLevels)
+
+export type BudgetIssue = z.output<typeof budgetIssue>
+
+/** A reason to distrust the figure of one budget. */
+const budgetIssue = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['no-records', 'no-records-yet', 'no-final-records', 'metrics-mismatch']), level }),
+  z.object({
+    kind: z.literal('nothing-in-scope'),
+    level,
+    unmatched: z.array(z.string()).describe('Names in the scope that match nothing.'),
+  }),
+])
+
+export type BudgetOutcome = z.output<typeof budgetOutcome>
+
+/** What a budget comes to. */
+export const budgetOutcome = z.object({
+  name: z.string(),
+  status: z.enum(['pass', 'warn', 'fail']),
+  scope: z.record(z.string(), z.array(z.string())).describe('What counts; all usage when empty.'),
+  fromDate: dayOn('First day.'),
+  toDate: dayOn('Last day that is counted.'),
+  limit: exactAmount('Most that may be used.'),
+  warnAbove: exactAmount('The budget warns above it.').optional(),
+  used: exactAmount('What the gate compares with the limit.'),
+  usedPercent: percent('Share of the limit; absent for a limit of zero.').optional(),
+  provisional: exactAmount('What can still change.'),
+  limitStatus: z.enum(limitStatuses).describe('Whether what was used is above the limit, or above the level of a warning.'),
+  forecast: forecast.optional().describe('Absent when no day is still to come.'),
+  isForecastAbove: z.boolean().describe('Whether the forecast is judged, and above the limit.'),
+  runsOutOn: dayOn('The day on which more than the limit is used; absent when it lasts.').optional(),
+  dataQualityIssue: budgetIssue.optional().describe('Why the figure may mean nothing.'),
+})
+
+export interface JudgeOptions {
   readonly readings: Readings
   readonly today: Day
-  readonly lockedOnly: boolean
+  /** Counts final records only. */
+  readonly isFinalOnly: boolean
+  readonly onMissing: IssueLevel | undefined
 }
 
-export function judgeBudgets(budgets: readonly Budget[], judging: Judging): readonly BudgetOutcome[] {
-  const { readings } = judging
-  // A tagged answer need not hold the warehouse's own row, which says what the warehouse is called.
+export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions): BudgetOutcome[] {
+  const { readings } = options
+  // The answer for a tag need not hold the row of the warehouse, which has its name.
   const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flat()])
-  return budgets.map((budget) => toOutcome(budget, judging, everything))
+  return budgets.map((budget) => judgeBudget(budget, options, everything))
 }
 
-const recordsOf = (read: readonly ReadUsage[]): readonly SpendRecord[] => read.flatMap(({ records }) => records)
+const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] => readings.flatMap(({ records }) => records)
 
-function toOutcome(budget: Budget, { readings, today, lockedOnly }: Judging, everything: readonly SpendRecord[]): BudgetOutcome {
-  const { scope, period, limit, warnAbove, judgesForecast } = budget
+function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
+  const { readings, today, isFinalOnly } = options
+  const { name, scope, period, limit, warnAbove, judgesForecast } = budget
   const read = scope.tag === undefined ? allReadings(readings) : (readings.tagged.get(scope.tag[0] ?? '') ?? [])
-  const all = recordsOf(read)
-  const inScope = recordsInScope(all, scope, everything)
+  const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
-  const judged = lockedOnly ? records.filter(({ locked }) => locked) : records
+  const judged = isFinalOnly ? finalRecords(records) : records
   const used = totalOf(judged)
-  const forecast = forecastSpend({ period, today, known: knownDays(period, read, inScope) })
-  const days = forecast.kind === 'expected' && !lockedOnly ? forecast.days : totalByDay(judged, period)
-  const unmatched = unmatchedNames(scope, everything)
-  const wholeRecords = () =>
-    recordsInScope(all, { ...scope, metric: undefined }, everything).filter(
-      ({ date, locked }) => isWithin(date, period) && (locked || !lockedOnly),
-    )
+  const known = knownDays(period, read, inScope)
+  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
+  const days = expected?.status === 'expected' && !isFinalOnly ? daysWithForecast(expected, known, period) : totalByDay(judged, period)
+  const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
+  const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
+  const issue = findIssue(budget, options, { read, everything, inScope, records, judged })
   return {
-    budget,
+    name,
+    status: worstOf(limitStatus, isForecastAbove, issue?.level),
+    scope: Object.fromEntries(Object.entries(scope).flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
+    fromDate: period.from,
+    toDate: period.to,
+    limit,
+    warnAbove,
     used,
+    usedPercent,
     provisional: provisionalOf(records),
-    judgement: judgeBudget(used, { budget: limit, warnBudget: warnAbove }),
-    forecast,
-    isForecastAbove: judgesForecast && forecast.kind === 'expected' && forecast.total.gt(limit),
+    limitStatus,
+    forecast: expected,
+    isForecastAbove,
     runsOutOn: runOutDay(days, limit),
-    unmatched,
-    doubt: doubtOf({
-      isRead: all.some(({ date }) => isWithin(date, period)),
-      isYoung: isYoung(period, today),
-      fits: inScope.length > 0 && unmatched.length === 0,
-      tells: scope.metric === undefined || tellsMetrics(wholeRecords(), scope.metric, limit),
-      records,
-      judged,
-    }),
+    dataQualityIssue: issue,
   }
 }
 
-interface Basis {
-  /** Whether there is any record of the budget's days, in scope or not. */
-  readonly isRead: boolean
-  readonly isYoung: boolean
-  readonly fits: boolean
-  /** Whether what its metrics are is said. */
-  readonly tells: boolean
-  readonly records: readonly SpendRecord[]
-  readonly judged: readonly SpendRecord[]
+function worstOf(limit: BudgetOutcome['limitStatus'], isForecastAbove: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
+  if (limit === 'exceeded' || isForecastAbove || issue === 'fail') return 'fail'
+  return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
 }
 
-function doubtOf({ isRead, isYoung: isEarly, fits, tells, records, judged }: Basis): BudgetDoubt | undefined {
-  if (!isRead) return isEarly ? 'not-yet' : 'empty'
-  if (!fits) return 'nothing-in-scope'
-  if (!tells) return 'metrics-differ'
-  return records.length > 0 && judged.length === 0 ? 'nothing-final' : undefined
+interface Counted {
+  readonly read: readonly UsageReading[]
+  readonly everything: readonly UsageRecord[]
+  readonly inScope: readonly UsageRecord[]
+  /** Those in scope on the days of the budget. */
+  readonly records: readonly UsageRecord[]
+  readonly judged: readonly UsageRecord[]
+}
+
+function findIssue(
+  { scope, period, limit }: Budget,
+  { today, isFinalOnly, onMissing }: JudgeOptions,
+  { read, everything, inScope, records, judged }: Counted,
+): BudgetIssue | undefined {
+  const issue = (kind: Exclude<BudgetIssue['kind'], 'nothing-in-scope'>): BudgetIssue => ({ kind, level: issueLevel(kind, onMissing) })
+  const ofPeriod = recordsOf(read).filter(({ date }) => isWithin(date, period))
+  if (ofPeriod.length === 0) return issue(hasJustBegun(period, today) ? 'no-records-yet' : 'no-records')
+  const unmatched = unmatchedNames(scope, everything)
+  if (inScope.length === 0 || unmatched.length > 0)
+    return { kind: 'nothing-in-scope', level: issueLevel('nothing-in-scope', onMissing), unmatched: [...unmatched] }
+  if (scope.metric !== undefined) {
+    const wholeRecords = recordsInScope(isFinalOnly ? finalRecords(ofPeriod) : ofPeriod, { ...scope, metric: undefined }, everything)
+    if (!hasDistinctMetrics(wholeRecords, scope.metric, limit)) return issue('metrics-mismatch')
+  }
+  return records.length > 0 && judged.length === 0 ? issue('no-final-records') : undefined
+}
+
+/**
+ * The records in scope, each with the part of it that counts. Names are looked up in `all`. Within a list any name or id has to match,
+ * across the kinds all lists.
+ */
+export function recordsInScope(records: readonly UsageRecord[], scope: Scope, all: readonly UsageRecord[]): readonly UsageRecord[] {
+  const services = idsOf(scope.service, all, (record) =>
+    record.entityType === 'service' ? (record.serviceId ?? record.entityId) : undefined,
+  )
+  const warehouses = idsOf(scope.warehouse, all, (record) => (record.entityType === 'datawarehouse' ? record.warehouseId : undefined))
+  return records
+    .filter(
+      (record) =>
+        holds(scope.entity, [record.entityId, record.entityName]) &&
+        holds(scope.entityType, [record.entityType]) &&
+        holds(services, [record.serviceId ?? (record.entityType === 'service' ? record.entityId : '')]) &&
+        holds(warehouses, [record.warehouseId ?? '']),
+    )
+    .flatMap((record) => countMetrics(record, scope.metric))
+}
+
+const holds = (wanted: readonly string[] | undefined, having: readonly string[]): boolean =>
+  wanted === undefined || wanted.some((one) => having.includes(one))
+
+/** The given names or ids, and the id of everything with such a name. */
+function idsOf(
+  wanted: readonly string[] | undefined,
+  all: readonly UsageRecord[],
+  idOf: (record: UsageRecord) => string | undefined,
+): readonly string[] | undefined {
+  if (wanted === undefined) return undefined
+  const named = all.filter((record) => wanted.includes(entityLabel(record))).flatMap((record) => idOf(record) ?? [])
+  return [...new Set([...wanted, ...named])]
+}
+
+/** Names in a scope that match nothing at all: most likely misspelled. */
+export function unmatchedNames(scope: Scope, all: readonly UsageRecord[]): readonly string[] {
+  const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
+  return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
+}
+
+function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined): readonly UsageRecord[] {
+  if (wanted === undefined) return [record]
+  const counted: readonly (readonly [string, Decimal])[] = metricsOf(record).filter(([name]) => wanted.includes(name))
+  if (counted.length === 0) return []
+  return [{ ...record, total: sum(counted.map(([, amount]) => amount)), metrics: Object.fromEntries(counted) }]
+}
+
+/**
+ * Whether the wanted metrics are known well enough for a limit: none is negative, and the difference between the records and the
+ * sum of their metrics is only rounding. A positive difference is the metric `other`, so it does not matter where that is counted.
+ */
+export function hasDistinctMetrics(records: readonly UsageRecord[], wanted: readonly string[], limit: Decimal): boolean {
+  if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false
+  const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))))
+  const unclear = wanted.includes(otherMetric) ? rests.filter((rest) => rest.lt(zero)) : rests
+  const amount = sum(unclear.map((rest) => rest.abs()))
+  return [sum(records.map(({ total }) => total)), limit].every((whole) => isRounding(amount, whole))
 }

@@ -1,36 +1,93 @@
-// Owns what changed against an earlier period: in all, by entity and metric, and what came and went.
-import type { Decimal } from '../core/decimal.ts'
-import { createTally, entityKey, entityLabel, metricsOf, type SpendRecord, type Tally } from './records.ts'
+import * as z from 'zod'
+import { type Decimal, fromText, percentOf } from '../core/decimal.ts'
+import {
+  amount,
+  createTally,
+  dayOn,
+  entityKey,
+  entityLabel,
+  exactAmount,
+  judgedTotal,
+  metricsOf,
+  percent,
+  type Tally,
+  type UsageReading,
+  type UsageRecord,
+} from './records.ts'
 
-export interface Mover {
-  readonly entityName: string
-  readonly entityType: string
-  readonly metric: string
-  readonly before: Decimal
-  readonly after: Decimal
-}
-
-export interface Entity {
-  readonly name: string
-  readonly entityType: string
-}
-
-export interface Changes {
-  /** Largest change first, up or down. */
-  readonly movers: readonly Mover[]
-  readonly appeared: readonly Entity[]
-  readonly gone: readonly Entity[]
-}
-
-/** Most an increase may be: an amount, or a part of the earlier total. */
+/** Most that the usage may grow: an amount, or a part of the earlier total. */
 export type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
+
+const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
+
+const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
+  decode: (text, context): Increase => {
+    const [, whole, fraction = '', percentSign] = increaseGrammar.exec(text.trim()) ?? []
+    if (whole !== undefined) {
+      const decimal = fromText(`${whole}${fraction}`)
+      return percentSign === undefined ? { kind: 'amount', amount: decimal } : { kind: 'percent', percent: decimal }
+    }
+    context.issues.push({ code: 'custom', message: 'is not an increase', input: text })
+    return z.NEVER
+  },
+  encode: (most) => (most.kind === 'percent' ? `${most.percent.toFixed()}%` : most.amount.toFixed()),
+})
+
+export const increaseInput = z.union([z.string(), z.number()]).transform(String).pipe(increaseText).meta({
+  description: 'Most that the usage may grow against the previous period; the gate fails above it. Together with compare.',
+  accepts: 'an amount such as 50, or a percentage such as 20%',
+})
+
+const entity = z.object({ name: z.string(), entityType: z.string() })
+
+type Comparison = z.output<typeof comparison>
+
+export const comparison = z.object({
+  fromDate: dayOn('First day of the previous period.'),
+  toDate: dayOn('Its last day.'),
+  total: exactAmount('What was used in it.'),
+  change: exactAmount('By how much it is more now; negative for less.'),
+  changePercent: percent('The same; absent when nothing was used before.').optional(),
+  maxIncrease: increaseText.optional().describe('Most it may grow, as given.'),
+  isAboveMaxIncrease: z.boolean(),
+  movers: z
+    .array(z.object({ entityName: z.string(), entityType: z.string(), metric: z.string(), before: amount, after: amount }))
+    .describe('Largest change first, up or down.'),
+  added: z.array(entity).describe('Entities without usage in the previous period.'),
+  removed: z.array(entity).describe('Entities that only have usage in the previous period.'),
+})
+
+interface CompareOptions {
+  /** Compares final records only. */
+  readonly isFinalOnly: boolean
+  readonly maxIncrease: Increase | undefined
+}
+
+export function compareUsage(previous: UsageReading, main: UsageReading, { isFinalOnly, maxIncrease }: CompareOptions): Comparison {
+  const before = judgedTotal(previous, isFinalOnly)
+  const after = judgedTotal(main, isFinalOnly)
+  const change = after.minus(before)
+  return {
+    fromDate: previous.period.from,
+    toDate: previous.period.to,
+    total: before,
+    change,
+    changePercent: percentOf(change, before),
+    maxIncrease,
+    isAboveMaxIncrease: maxIncrease !== undefined && isAboveIncrease(before, after, maxIncrease),
+    ...findChanges(previous.records, main.records),
+  }
+}
 
 export function isAboveIncrease(before: Decimal, after: Decimal, most: Increase): boolean {
   const allowed = most.kind === 'amount' ? most.amount : before.times(most.percent).div(100)
   return after.minus(before).gt(allowed)
 }
 
-export function findChanges(before: readonly SpendRecord[], after: readonly SpendRecord[]): Changes {
+export function findChanges(
+  before: readonly UsageRecord[],
+  after: readonly UsageRecord[],
+): Pick<Comparison, 'movers' | 'added' | 'removed'> {
   const [old, now] = [tallyMetrics(before), tallyMetrics(after)]
   const cells = new Map([...old.cells, ...now.cells])
   const movers = [...cells].map(([key, { entity, metric }]) => ({
@@ -42,26 +99,28 @@ export function findChanges(before: readonly SpendRecord[], after: readonly Spen
   }))
   return {
     movers: movers.filter((mover) => !mover.after.eq(mover.before)).sort(largestChangeFirst),
-    appeared: [...now.entities].filter(([key]) => !old.entities.has(key)).map(([, entity]) => toEntity(entity)),
-    gone: [...old.entities].filter(([key]) => !now.entities.has(key)).map(([, entity]) => toEntity(entity)),
+    added: [...now.entities].filter(([key]) => !old.entities.has(key)).map(([, entity]) => toEntity(entity)),
+    removed: [...old.entities].filter(([key]) => !now.entities.has(key)).map(([, entity]) => toEntity(entity)),
   }
 }
 
-const toEntity = (record: SpendRecord): Entity => ({ name: entityLabel(record), entityType: record.entityType })
+const toEntity = (record: UsageRecord): z.output<typeof entity> => ({ name: entityLabel(record), entityType: record.entityType })
+
+type Mover = Comparison['movers'][number]
 
 const largestChangeFirst = (a: Mover, b: Mover): number =>
   b.after.minus(b.before).abs().cmp(a.after.minus(a.before).abs()) || (a.entityName < b.entityName ? -1 : 1)
 
 interface Metrics {
   readonly amounts: Tally<string>
-  readonly cells: ReadonlyMap<string, { readonly entity: SpendRecord; readonly metric: string }>
-  readonly entities: ReadonlyMap<string, SpendRecord>
+  readonly cells: ReadonlyMap<string, { readonly entity: UsageRecord; readonly metric: string }>
+  readonly entities: ReadonlyMap<string, UsageRecord>
 }
 
-function tallyMetrics(records: readonly SpendRecord[]): Metrics {
+function tallyMetrics(records: readonly UsageRecord[]): Metrics {
   const amounts = createTally()
-  const cells = new Map<string, { readonly entity: SpendRecord; readonly metric: string }>()
-  const entities = new Map<string, SpendRecord>()
+  const cells = new Map<string, { readonly entity: UsageRecord; readonly metric: string }>()
+  const entities = new Map<string, UsageRecord>()
   for (const entity of records) {
     entities.set(entityKey(entity), entity)
     for (const [metric, amount] of metricsOf(entity)) {

@@ -1,19 +1,38 @@
 import type { Day } from '../core/dates.ts'
-import { fromText } from '../core/decimal.ts'
+import { type Decimal, fromText, sum } from '../core/decimal.ts'
 import type { OutputFile } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { type Cell, renderCsv } from '../report/csv.ts'
 import { type Charge, renderFocus } from '../report/focus.ts'
 import { type MetricFamily, type MetricSample, renderOpenMetrics } from '../report/openmetrics.ts'
 import { renderPage } from '../report/page.ts'
-import type { UsageInput } from './input.ts'
+import type { BudgetOutcome } from './budgets.ts'
 import { type CurrentPeriod, resolvePeriod } from './periods.ts'
-import { metricsOf } from './records.ts'
+import { metricsOf, warehouseNames } from './records.ts'
 import type { UsageResult } from './result.ts'
 
-// Owns the records as a table for spreadsheets and scripts: one row a record, one column a metric.
+/** The inputs that name files, and what their content depends on. */
+interface ExportInput {
+  readonly csvFile?: string | undefined
+  readonly focusFile?: string | undefined
+  readonly metricsFile?: string | undefined
+  readonly htmlFile?: string | undefined
+  readonly billingCycleDay?: number | undefined
+}
 
-export function exportCsv({ records, unit }: UsageResult): string {
+export function renderFiles(result: UsageResult, input: ExportInput, blocks: readonly Block[]): readonly OutputFile[] {
+  const file = (name: string, path: string | undefined, render: () => string): readonly OutputFile[] =>
+    path === undefined ? [] : [{ input: name, path, content: render() }]
+  return [
+    ...file('csvFile', input.csvFile, () => exportCsv(result)),
+    ...file('focusFile', input.focusFile, () => exportFocus(result, input.billingCycleDay)),
+    ...file('metricsFile', input.metricsFile, () => exportMetrics(result, blocks)),
+    ...file('htmlFile', input.htmlFile, () => renderPage('Usage cost', blocks)),
+  ]
+}
+
+/** One row for each record, one column for each metric. */
+function exportCsv({ records, unit }: UsageResult): string {
   const metrics = [...new Set(records.flatMap((record) => Object.keys(record.metrics)))].sort()
   const head = ['date', 'entity_type', 'entity_id', 'entity_name', 'warehouse_id', 'service_id', 'final', 'unit', 'total', ...metrics]
   const rows = records.map((record): readonly Cell[] => [
@@ -25,18 +44,17 @@ export function exportCsv({ records, unit }: UsageResult): string {
     record.serviceId,
     String(record.locked),
     unit,
-    { number: record.total },
+    { number: record.total.toFixed() },
     ...metrics.map((metric): Cell => {
       const amount = record.metrics[metric]
-      return amount === undefined ? undefined : { number: amount }
+      return amount === undefined ? undefined : { number: amount.toFixed() }
     }),
   ])
   return renderCsv([head, ...rows])
 }
 
-// Owns which charges the records are in FOCUS: one for each metric of each record.
-
-export function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
+/** One charge for each metric of each record. */
+function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
   const { provider, organizationId, unit } = result
   return renderFocus(chargesOf(result, billingCycleDay), {
     ...provider,
@@ -48,38 +66,28 @@ export function exportFocus(result: UsageResult, billingCycleDay: number | undef
 
 function* chargesOf({ records }: UsageResult, billingCycleDay: number | undefined): Generator<Charge> {
   const nameOf = warehouseNames(records)
-  const cycles = new Map<string, CurrentPeriod>()
-  for (const { date, entityType, entityId, entityName, warehouseId, locked, total, metrics } of records) {
-    const billed = cycles.get(date) ?? resolvePeriod('billing-cycle', date as Day, billingCycleDay)
+  const cycles = new Map<Day, CurrentPeriod>()
+  for (const record of records) {
+    const { date, entityType, entityId, entityName, warehouseId, locked } = record
+    const billed = cycles.get(date) ?? resolvePeriod('billing-cycle', date, billingCycleDay)
     cycles.set(date, billed)
-    const warehouse = warehouseId ? { id: warehouseId, name: nameOf.get(warehouseId) ?? warehouseId } : undefined
-    const amounts = Object.fromEntries(Object.entries(metrics).map(([name, amount]) => [name, fromText(amount)]))
-    for (const [metric, amount] of metricsOf({ total: fromText(total), metrics: amounts })) {
-      yield { date: date as Day, billed, metric, amount, entityType, entityId, entityName, warehouse, locked }
+    const warehouse = warehouseId ? { id: warehouseId, name: nameOf(record) } : undefined
+    for (const [metric, amount] of metricsOf(record)) {
+      yield { date, billed, metric, amount, entityType, entityId, entityName, warehouse, locked }
     }
   }
 }
 
-/** The row of the warehouse itself, where there is one, tells what it is called. */
-const warehouseNames = (records: UsageResult['records']): ReadonlyMap<string | undefined, string> =>
-  new Map(
-    records
-      .filter(({ entityType, entityName }) => entityType === 'datawarehouse' && entityName !== '')
-      .map(({ warehouseId, entityName }) => [warehouseId, entityName]),
-  )
-
-// Owns which figures are metrics, and what they are called.
-
-export function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
+function exportMetrics(result: UsageResult, blocks: readonly Block[]): string {
   return renderOpenMetrics([...totals(result), ...groups(result), ...budgets(result), status(result, blocks)])
 }
 
 function totals(result: UsageResult): readonly MetricFamily[] {
   const { unit, organizationId, grandTotalCredits, provisionalCredits, budget, forecastCredits } = result
-  const family = (name: string, help: string, value: string | undefined): MetricFamily => ({
+  const family = (name: string, help: string, value: Decimal | undefined): MetricFamily => ({
     name,
     help,
-    samples: value === undefined ? [] : [{ labels: { organization: organizationId, unit }, value }],
+    samples: value === undefined ? [] : [{ labels: { organization: organizationId, unit }, value: value.toFixed() }],
   })
   return [
     family('usage_credits', 'What was used in the period.', grandTotalCredits),
@@ -90,44 +98,36 @@ function totals(result: UsageResult): readonly MetricFamily[] {
 }
 
 function groups({ organizationId: organization, unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
-  const entities = unique(
-    byEntity.map(({ name, entityType = '', total }) => ({
-      labels: { organization, unit, entity: name, entity_type: entityType },
-      value: total,
-    })),
-  )
-  const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total }))
+  // Two entities can have the same name; two samples with the same labels would make the whole text invalid.
+  const byLabels = Map.groupBy(byEntity, ({ name, entityType = '' }) => `${entityType}\n${name}`)
+  const entities = [...byLabels.values()].flatMap(([first, ...others]): readonly MetricSample[] => {
+    if (first === undefined) return []
+    const { name: entity, entityType: entity_type = '' } = first
+    return [{ labels: { organization, unit, entity, entity_type }, value: sum([first, ...others].map(({ total }) => total)).toFixed() }]
+  })
+  const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total.toFixed() }))
   return [
     { name: 'usage_entity_credits', help: 'What each entity used in the period.', samples: entities },
     { name: 'usage_metric_credits', help: 'What was used in the period, by metric.', samples: metrics },
   ]
 }
 
-/** Two entities can bear one name; two samples with the same labels would make the whole text invalid. */
-function unique(samples: readonly MetricSample[]): readonly MetricSample[] {
-  const byLabels = new Map<string, MetricSample>()
-  for (const sample of samples) {
-    const key = JSON.stringify(sample.labels)
-    const known = byLabels.get(key)
-    byLabels.set(key, known === undefined ? sample : { ...known, value: fromText(known.value).plus(sample.value).toFixed() })
-  }
-  return [...byLabels.values()]
-}
-
 function budgets({ organizationId: organization, unit, budgets: all }: UsageResult): readonly MetricFamily[] {
-  const family = (name: string, help: string, amountOf: (budget: (typeof all)[number]) => string | undefined): MetricFamily => ({
+  const family = (name: string, help: string, amountOf: (budget: BudgetOutcome) => Decimal | undefined): MetricFamily => ({
     name,
     help,
     samples: all.flatMap((budget) => {
-      const value = amountOf(budget)
+      const value = amountOf(budget)?.toFixed()
       return value === undefined ? [] : [{ labels: { organization, unit, budget: budget.name }, value }]
     }),
   })
   return [
     family('usage_scoped_budget_credits', 'The limit of each budget of the budgets file.', ({ limit }) => limit),
     family('usage_scoped_budget_used_credits', 'What each of them has used.', ({ used }) => used),
-    family('usage_scoped_budget_forecast_credits', 'What each of them will come to, an estimate.', ({ forecast }) => forecast.total),
-    family('usage_scoped_budget_exceeded', '1 for a budget that failed.', ({ verdict }) => (verdict === 'fail' ? '1' : '0')),
+    family('usage_scoped_budget_forecast_credits', 'What each of them will come to, an estimate.', ({ forecast }) =>
+      forecast?.status === 'expected' ? forecast.total : undefined,
+    ),
+    family('usage_scoped_budget_exceeded', '1 for a budget that failed.', ({ status }) => fromText(status === 'fail' ? '1' : '0')),
   ]
 }
 
@@ -138,25 +138,4 @@ function status({ organizationId: organization }: UsageResult, blocks: readonly 
     value: verdict === one ? '1' : '0',
   }))
   return { name: 'usage_status', help: '1 for the verdict of the gate.', samples }
-}
-
-// Owns the files that a report can be written to. Each format is loaded only when it is asked for.
-
-type Render = (result: UsageResult, blocks: readonly Block[], input: UsageInput) => Promise<string>
-
-const formats: Readonly<Record<'csvFile' | 'focusFile' | 'metricsFile' | 'htmlFile', Render>> = {
-  csvFile: async (result) => exportCsv(result),
-  focusFile: async (result, _, { billingCycleDay }) => exportFocus(result, billingCycleDay),
-  metricsFile: async (result, blocks) => exportMetrics(result, blocks),
-  htmlFile: async (_, blocks) => renderPage('Usage cost', blocks),
-}
-
-export async function renderFiles(result: UsageResult, input: UsageInput, blocks: readonly Block[]): Promise<readonly OutputFile[]> {
-  const wanted = Object.entries(formats).flatMap(([name, render]) => {
-    const path = input[name as keyof typeof formats]
-    return path === undefined ? [] : [{ input: name, path, render }]
-  })
-  return Promise.all(
-    wanted.map(async ({ input: name, path, render }) => ({ input: name, path, content: await render(result, blocks, input) })),
-  )
 }

@@ -1,5 +1,10 @@
-// Owns which UTC days a period means, and cutting it into windows that the API answers. Pure: today is an argument.
-import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, startOfYear, withDayOfMonth } from '../core/dates.ts'
+import * as z from 'zod'
+import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, isDay, startOfYear, withDayOfMonth } from '../core/dates.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
+import { toKebab } from '../core/names.ts'
+import { integer } from '../operation/fields.ts'
+import type { Given } from '../operation/operation.ts'
 
 /** Both ends included. */
 export interface Period {
@@ -7,14 +12,11 @@ export interface Period {
   readonly to: Day
 }
 
-/** A period as it stands today. */
+/** A period up to today. */
 export interface CurrentPeriod extends Period {
-  /** The last day it will have; later than `to` while it runs. */
+  /** The last day that it will have; later than `to` while it runs. */
   readonly end: Day
 }
-
-/** Longest period that the API answers in one request, in days. */
-export const longestWindowDays = 31
 
 export const periodPresets = [
   'today',
@@ -30,7 +32,7 @@ type Preset = (typeof periodPresets)[number]
 
 export type PeriodName = Preset | `last-${number}-days`
 
-/** Ten years: further back is a typing error rather than a wish. */
+/** Ten years: anything longer is a typing error. */
 export const mostDays = 3660
 
 export function isPeriodName(name: string): name is PeriodName {
@@ -44,7 +46,80 @@ const lastDays = (name: string): number | undefined => {
   return match === null ? undefined : Number(match[1])
 }
 
-/** Periods that still run are told up to today; `last-N-days` are the N days that end today. */
+export const day = (description: string) =>
+  z
+    .string()
+    .transform((value, context): Day => {
+      if (isDay(value)) return value
+      context.addIssue({ code: 'custom', message: 'is not a day' })
+      return z.NEVER
+    })
+    .meta({ description, accepts: 'a UTC day of the calendar as YYYY-MM-DD' })
+
+export const periodName = z
+  .string()
+  .transform((name, context): PeriodName => {
+    if (isPeriodName(name)) return name
+    context.addIssue({ code: 'custom', message: 'is not a period' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'A period instead of two dates. Periods that still run end today; `last-N-days` are the N days that end today.',
+    accepts: [...periodPresets, `last-N-days with N from 1 to ${mostDays}`].join(', '),
+  })
+
+export const periodInput = {
+  fromDate: day('First day, in UTC; together with to-date.').optional(),
+  toDate: day('Last day, in UTC, itself included; together with from-date.').optional(),
+  period: periodName.optional(),
+  billingCycleDay: integer(
+    'Day of the month on which a billing cycle starts, 1 unless given; the last day of a month that is too short.',
+    1,
+    31,
+  ).optional(),
+}
+
+const schema = z.strictObject(periodInput)
+
+/** `hasOthers`: a budgets file has periods of its own, so none is required here. */
+export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Diagnostic[] {
+  const { fromDate, toDate, period } = values
+  const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))
+  const diagnostics = hasOthers ? [] : checkCycleDay(names, period)
+  if (names.has('period'))
+    return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be given together with period')), ...diagnostics]
+  if (dates.length === 0)
+    return hasOthers ? diagnostics : [...diagnostics, inputDiagnostic('period', 'is missing: give period, or from-date and to-date')]
+  if (dates.length === 1)
+    return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: a period has two ends')]
+  if (fromDate === undefined || toDate === undefined) return diagnostics
+  if (fromDate > toDate) return [...diagnostics, inputDiagnostic('to-date', `is ${toDate}, before from-date ${fromDate}`)]
+  const days = daysIn({ from: fromDate, to: toDate })
+  return days > mostDays
+    ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${mostDays}`)]
+    : diagnostics
+}
+
+function checkCycleDay(names: ReadonlySet<string>, period: string | undefined): readonly Diagnostic[] {
+  if (!names.has('billingCycleDay') || period?.endsWith('billing-cycle')) return []
+  return [inputDiagnostic('billing-cycle-day', 'means nothing without the period billing-cycle or previous-billing-cycle')]
+}
+
+/** Whether the given period can have days that are still to come. */
+export const mayHaveDaysAhead = ({ period }: Partial<z.output<typeof schema>>): boolean =>
+  period === undefined || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
+
+/** Month to date by default. Throws an InputError for a period that has not begun. */
+export function choosePeriod(input: z.output<typeof schema>, today: Day): CurrentPeriod {
+  const { period: name, fromDate, toDate, billingCycleDay } = input
+  if (name !== undefined) return resolvePeriod(name, today, billingCycleDay)
+  if (fromDate === undefined || toDate === undefined) return resolvePeriod('month-to-date', today)
+  const clipped = clipToToday({ from: fromDate, to: toDate }, today)
+  if (clipped !== undefined) return clipped
+  throw inputError('from-date', `is ${fromDate}, which is still to come: today is ${today} in UTC`)
+}
+
+/** Ends a period that still runs today; `last-N-days` are the N days that end today. */
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
   const days = lastDays(name)
   if (days !== undefined) return finished(addDays(today, 1 - days), today)
@@ -68,9 +143,6 @@ export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1)
 
 const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
 
-/** Whether a period of this name has days before it that are still to come. */
-export const isRunning = (name: PeriodName): boolean => ['month-to-date', 'billing-cycle', 'year-to-date'].includes(name)
-
 // In a month without that day the cycle starts on the month's last day; the next one starts on the real day again.
 function startOfCycle(today: Day, cycleDay: number): Day {
   const thisMonth = withDayOfMonth(today, cycleDay)
@@ -87,9 +159,16 @@ function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
   return finished(startOfCycle(to, cycleDay), to)
 }
 
-/** Nothing is used on a day that is still to come: such days are taken off. Undefined when none is left. */
+/** Takes off days in the future, on which nothing was used. Undefined when none is left. */
 export const clipToToday = ({ from, to }: Period, today: Day): CurrentPeriod | undefined =>
   from > today ? undefined : { from, to: to < today ? to : today, end: to }
+
+export const isWithin = (day: Day, { from, to }: Period): boolean => from <= day && day <= to
+
+export const daysIn = ({ from, to }: Period): number => countDays(from, to)
+
+/** Whether a whole day of the period is still to come; today has begun. */
+export const hasDaysAhead = ({ end }: CurrentPeriod, today: Day): boolean => end > today
 
 /** The period of equal length that ends the day before. */
 export function periodBefore(period: Period): Period {
@@ -117,17 +196,3 @@ function cutOut(period: Period, hole: Period): readonly Period[] {
     ...(period.to > hole.to ? [{ from: addDays(hole.to, 1), to: period.to }] : []),
   ]
 }
-
-export const isWithin = (day: Day, { from, to }: Period): boolean => from <= day && day <= to
-
-/** The fewest windows of at most 31 days that cover the period exactly once, in order. */
-export function cutIntoWindows({ from, to }: Period): readonly Period[] {
-  const windows: Period[] = []
-  for (let start = from; start <= to; start = addDays(start, longestWindowDays)) {
-    const end = addDays(start, longestWindowDays - 1)
-    windows.push({ from: start, to: end < to ? end : to })
-  }
-  return windows
-}
-
-export const daysIn = ({ from, to }: Period): number => countDays(from, to)

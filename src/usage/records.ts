@@ -1,31 +1,75 @@
-import { type Day, eachDay } from '../core/dates.ts'
-import { type Decimal, sum, zero } from '../core/decimal.ts'
-import type { Period } from './periods.ts'
+import * as z from 'zod'
+import { addDays, type Day, eachDay } from '../core/dates.ts'
+import { type Decimal, fromText, parseAmount, percentOf, sum, zero } from '../core/decimal.ts'
+import { daysBeside, isWithin, type Period } from './periods.ts'
 
-// Owns what the rules need of a usage record; the API's own type fits.
+// A result holds decimals, so that every figure is exact; its document holds them as text, so that no reader of JSON rounds them.
+const decimalAs = (write: (value: Decimal) => string) =>
+  z.codec(z.string(), z.custom<Decimal>().meta({ type: 'string' }), { decode: fromText, encode: write })
+
+/** A decimal of the result with all its digits. */
+export const amount = decimalAs((value) => value.toFixed())
+
+export const exactAmount = (description: string) => amount.describe(`${description} Exact decimal.`)
+
+export const estimate = (description: string) => amount.describe(`${description} An estimate, as a decimal.`)
+
+export const percent = (description: string) =>
+  decimalAs((value) => value.toFixed(2)).describe(`${description} In percent, with two decimals.`)
+
+export const date = z.custom<Day>().meta({ type: 'string' })
+
+export const dayOn = (description: string) => date.describe(`${description} YYYY-MM-DD, in UTC.`)
+
+/** An amount that a user gives: text or number in, exact decimal out. */
+export const amountInput = (description: string) =>
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context): Decimal => {
+      const decimal = parseAmount(typeof value === 'number' ? plainText(value) : value)
+      if (decimal !== undefined) return decimal
+      context.addIssue({ code: 'custom', message: 'is not an amount' })
+      return z.NEVER
+    })
+    .meta({
+      description,
+      accepts: 'zero or more in plain decimals, such as 1000 or 99.5',
+      pattern: '^(0|[1-9][0-9]{0,29})([.][0-9]{1,30})?$',
+      minimum: 0,
+    })
+
+/** A number as a person would write it: 0.0000001 and not 1e-7. */
+const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))
+
+export type UsageRecord = z.output<typeof usageRecord>
 
 /** What one entity used on one UTC day. */
-export interface SpendRecord {
-  readonly date: Day
-  readonly entityType: string
-  readonly entityId: string
-  readonly entityName: string
-  readonly warehouseId: string | undefined
-  readonly serviceId: string | undefined
-  readonly total: Decimal
-  /** By metric, without the unit word; they need not add up to the total. */
-  readonly metrics: Readonly<Record<string, Decimal>>
-  /** False while the figure can still change. */
-  readonly locked: boolean
+export const usageRecord = z.object({
+  date,
+  entityType: z.string(),
+  entityId: z.string(),
+  entityName: z.string(),
+  warehouseId: z.string().optional(),
+  serviceId: z.string().optional().describe('Absent for rows of warehouses, which hold storage and backups.'),
+  total: amount,
+  metrics: z.record(z.string(), amount).describe('By metric, without the unit word; they need not add up to the total.'),
+  locked: z.boolean().describe('False while the record is provisional.'),
+})
+
+/** What was read for a period: the API's own total, and the records that should add up to it. */
+export interface UsageReading {
+  readonly period: Period
+  readonly grandTotal: Decimal
+  readonly records: readonly UsageRecord[]
+  /** Only usage with certain tags was read: a day without any of it is no sign of missing records. */
+  readonly isFiltered?: boolean
 }
 
 /** Identity of the entity: names can change and repeat. */
-export const entityKey = ({ entityType, entityId, entityName }: SpendRecord): string => `${entityType}\n${entityId || entityName}`
+export const entityKey = ({ entityType, entityId, entityName }: UsageRecord): string => `${entityType}\n${entityId || entityName}`
 
 /** How people know the entity. */
-export const entityLabel = ({ entityName, entityId }: SpendRecord): string => entityName || entityId || 'unnamed'
-
-// Owns sums by key: what spend, movers and spikes are all made of.
+export const entityLabel = ({ entityName, entityId }: UsageRecord): string => entityName || entityId || 'unnamed'
 
 export interface Tally<Key> {
   add(key: Key, amount: Decimal): void
@@ -47,55 +91,110 @@ export function createTally<Key = string>(): Tally<Key> {
   }
 }
 
-// Owns how far two figures of the API may be apart and still be the same: it rounds rows, metrics and totals each on their own.
-
-/** 0.01 % of the total, and never less than a millionth, is no difference. */
+/** The API rounds rows, metrics and totals separately: a difference of 0.01 % of the total, or a millionth, means nothing. */
 export function isRounding(difference: Decimal, total: Decimal): boolean {
   const relative = total.abs().times('0.0001')
   return difference.abs().lte(relative.lt('0.000001') ? '0.000001' : relative)
 }
 
-// Owns what usage adds up to: in all, day by day, and how much of it can still change.
-
 export interface DayTotal {
-  readonly day: Day
+  readonly date: Day
   readonly total: Decimal
 }
 
-export const totalOf = (records: readonly SpendRecord[]): Decimal => sum(records.map(({ total }) => total))
+export const totalOf = (records: readonly UsageRecord[]): Decimal => sum(records.map(({ total }) => total))
 
-/** The part whose records can still change. */
-export const provisionalOf = (records: readonly SpendRecord[]): Decimal => totalOf(records.filter(({ locked }) => !locked))
+export const finalRecords = (records: readonly UsageRecord[]): readonly UsageRecord[] => records.filter(({ locked }) => locked)
+
+/** What limits are compared with: the API's own total, or the sum of the final records. */
+export const judgedTotal = ({ grandTotal, records }: UsageReading, isFinalOnly: boolean): Decimal =>
+  isFinalOnly ? totalOf(finalRecords(records)) : grandTotal
+
+/** The part of the total whose records can still change. */
+export const provisionalOf = (records: readonly UsageRecord[]): Decimal => totalOf(records.filter(({ locked }) => !locked))
 
 /** One entry for each day of the period, in order, used or not. */
-export function totalByDay(records: readonly SpendRecord[], period: Period): readonly DayTotal[] {
-  const totals = createTally<Day>()
-  for (const { date, total } of records) totals.add(date, total)
-  return [...eachDay(period.from, period.to)].map((day) => ({ day, total: totals.of(day) }))
+export function totalByDay(records: readonly UsageRecord[], period: Period) {
+  const [totals, provisional] = [createTally<Day>(), createTally<Day>()]
+  for (const { date, total, locked } of records) {
+    totals.add(date, total)
+    if (!locked) provisional.add(date, total)
+  }
+  return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-// Owns what usage adds up to by entity, metric, day, warehouse or type.
+/** The days around the period that were read without a gap: an unread day is not a day without usage. */
+function blockAround(period: Period, readings: readonly UsageReading[]): Period {
+  const blocks = daysBeside(
+    readings.map((reading) => reading.period),
+    [],
+  )
+  const block = blocks.find((one) => isWithin(period.from, one)) ?? period
+  return { from: block.from, to: period.to }
+}
+
+/**
+ * What the `counted` records used on each known day, up to the end of the period. A day without any record is left out; a day
+ * that only has other records is a zero.
+ */
+export function knownDays(period: Period, readings: readonly UsageReading[], counted: readonly UsageRecord[]): ReadonlyMap<Day, Decimal> {
+  const block = blockAround(period, readings)
+  const days = new Set(readings.flatMap(({ records }) => records.map(({ date }) => date)))
+  const totals = createTally<Day>()
+  for (const { date, total } of counted) totals.add(date, total)
+  return new Map([...eachDay(block.from, block.to)].filter((day) => days.has(day)).map((day) => [day, totals.of(day)]))
+}
+
+/** Every day from the first known one to the end of the period. */
+export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): readonly DayTotal[] {
+  const [first] = known.keys()
+  return first === undefined ? [] : [...eachDay(first, to)].map((date) => ({ date, total: known.get(date) ?? zero }))
+}
+
+/** The first day on which more than the limit is used; undefined when it lasts. */
+export function runOutDay(days: readonly DayTotal[], limit: Decimal): Day | undefined {
+  let used = zero
+  return days.find(({ total }) => {
+    used = used.plus(total)
+    return used.gt(limit)
+  })?.date
+}
+
+export const limitStatuses = ['within', 'warn', 'exceeded'] as const
+
+interface LimitCheck {
+  readonly status: (typeof limitStatuses)[number]
+  /** Undefined without a limit, and for a limit of zero. */
+  readonly usedPercent: Decimal | undefined
+}
+
+/** Compares digit by digit: equal is within the limit, and zero is a limit. */
+export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined): LimitCheck {
+  const usedPercent = limit === undefined ? undefined : percentOf(used, limit)
+  if (limit !== undefined && used.gt(limit)) return { status: 'exceeded', usedPercent }
+  return { status: warnAbove !== undefined && used.gt(warnAbove) ? 'warn' : 'within', usedPercent }
+}
 
 export const groupings = ['entity', 'metric', 'date', 'warehouse', 'type'] as const
 
 export type Grouping = (typeof groupings)[number]
 
-export interface Group {
-  readonly name: string
-  /** Of an entity: service, datawarehouse, clickpipe. */
-  readonly entityType?: string
-  readonly total: Decimal
-  /** The part of it that can still change. */
-  readonly provisional: Decimal
-}
+type Group = z.output<typeof usageGroup>
+
+export const usageGroup = z.object({
+  name: z.string(),
+  entityType: z.string().optional().describe('Of an entity: service, datawarehouse, clickpipe.'),
+  total: exactAmount('What it used.'),
+  provisional: exactAmount('The part of it that can still change.'),
+})
 
 /** Largest first; days in their order. */
-export function groupRecords(records: readonly SpendRecord[], by: Grouping): readonly Group[] {
+export function groupRecords(records: readonly UsageRecord[], by: Grouping): Group[] {
   if (by === 'metric') return groupByMetric(records)
   const keyOf = keys[by]
   const [totals, provisional] = [createTally(), createTally()]
   // The newest record names the group: entities can be renamed, their id stays.
-  const newest = new Map<string, SpendRecord>()
+  const newest = new Map<string, UsageRecord>()
   for (const record of records) {
     const key = keyOf(record)
     totals.add(key, record.total)
@@ -115,23 +214,22 @@ export function groupRecords(records: readonly SpendRecord[], by: Grouping): rea
 
 const keys = {
   entity: entityKey,
-  date: ({ date }: SpendRecord): string => date,
-  warehouse: ({ warehouseId }: SpendRecord): string => warehouseId ?? '',
-  type: ({ entityType }: SpendRecord): string => entityType,
+  date: ({ date }: UsageRecord): string => date,
+  warehouse: ({ warehouseId }: UsageRecord): string => warehouseId ?? '',
+  type: ({ entityType }: UsageRecord): string => entityType,
 }
 
 const labels = {
   entity: entityLabel,
   date: keys.date,
-  type: ({ entityType }: SpendRecord): string => entityType || 'unknown type',
+  type: ({ entityType }: UsageRecord): string => entityType || 'unknown type',
 }
 
-/** The row of the warehouse itself, where there is one, tells what it is called. */
-function warehouseNames(records: readonly SpendRecord[]): (record: SpendRecord) => string {
-  const names = new Map(
-    records.filter(({ entityType }) => entityType === 'datawarehouse').map((row) => [row.warehouseId, entityLabel(row)]),
-  )
-  return ({ warehouseId }) => names.get(warehouseId) ?? warehouseId ?? 'no warehouse'
+/** A warehouse is named by its own row; without one, by its id. */
+export function warehouseNames(records: readonly UsageRecord[]): (record: UsageRecord) => string {
+  const rows = records.filter(({ entityType, entityName }) => entityType === 'datawarehouse' && entityName !== '')
+  const names = new Map(rows.map(({ warehouseId, entityName }) => [warehouseId, entityName]))
+  return ({ warehouseId }) => names.get(warehouseId) ?? (warehouseId || 'no warehouse')
 }
 
 const byName = (a: Group, b: Group): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
@@ -141,7 +239,7 @@ const largestFirst = (a: Group, b: Group): number => b.total.cmp(a.total) || byN
 /** What the metrics leave of a record's total. */
 export const otherMetric = 'other'
 
-function groupByMetric(records: readonly SpendRecord[]): readonly Group[] {
+function groupByMetric(records: readonly UsageRecord[]): Group[] {
   const [totals, provisional] = [createTally(), createTally()]
   for (const record of records) {
     for (const [name, amount] of metricsOf(record)) {
@@ -157,80 +255,76 @@ function groupByMetric(records: readonly SpendRecord[]): readonly Group[] {
 }
 
 /** A record's metrics, so completed that they add up to its total. */
-export function metricsOf({ total, metrics }: Pick<SpendRecord, 'total' | 'metrics'>): readonly (readonly [string, Decimal])[] {
+export function metricsOf({ total, metrics }: Pick<UsageRecord, 'total' | 'metrics'>): readonly (readonly [string, Decimal])[] {
   const named = Object.entries(metrics)
   const rest = named.reduce((left, [, amount]) => left.minus(amount), total)
   return rest.eq(zero) ? named : [...named, [otherMetric, rest]]
 }
 
-/**
- * Whether each of these metrics can be told from the others: none is below nothing, and what the records hold more, or less, than their
- * metrics say is too little to decide about a limit. What is left over is no doubt where it is counted itself.
- */
-export function tellsMetrics(records: readonly SpendRecord[], wanted: readonly string[], limit: Decimal): boolean {
-  if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false
-  const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))))
-  const unclear = wanted.includes(otherMetric) ? rests.filter((rest) => rest.lt(zero)) : rests
-  const amount = sum(unclear.map((rest) => rest.abs()))
-  return [sum(records.map(({ total }) => total)), limit].every((whole) => isRounding(amount, whole))
+/** What an issue does to the verdict. */
+export const issueLevels = ['fail', 'warn', 'ignore'] as const
+
+export type IssueLevel = (typeof issueLevels)[number]
+
+const level = z.enum(issueLevels)
+const span = { fromDate: date, toDate: date }
+
+export type DataQualityIssue = z.output<typeof dataQualityIssue>
+
+/** A reason to distrust the figures: a gate that passes on missing data is worthless. */
+export const dataQualityIssue = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['no-records', 'no-records-yet', 'no-final-records']), level, ...span }),
+  z.object({ kind: z.literal('total-mismatch'), level, ...span, recordsTotal: amount, grandTotal: amount }),
+  z.object({ kind: z.literal('negative-total'), level, ...span, grandTotal: amount }),
+  z.object({ kind: z.enum(['negative-record', 'duplicate-record']), level, date, entityName: z.string() }),
+  z.object({ kind: z.enum(['outside-period', 'missing-days']), level, days: z.array(date) }),
+])
+
+/** Issues fail the gate unless `onMissing` says otherwise. Days that have just begun may have no records yet: that is a warning. */
+export const issueLevel = (kind: string, onMissing: IssueLevel | undefined): IssueLevel =>
+  onMissing ?? (kind === 'no-records-yet' ? 'warn' : 'fail')
+
+export const findDataQualityIssues = (reading: UsageReading, today: Day, onMissing?: IssueLevel): readonly DataQualityIssue[] =>
+  findIssues(reading, today).map((issue) => ({ ...issue, level: issueLevel(issue.kind, onMissing) }))
+
+function findIssues({ period, grandTotal, records, isFiltered }: UsageReading, today: Day) {
+  const span = { fromDate: period.from, toDate: period.to }
+  const recordsTotal = totalOf(records)
+  const isMismatch = !isRounding(recordsTotal.minus(grandTotal), grandTotal)
+  const mismatch = isMismatch ? [{ kind: 'total-mismatch', ...span, recordsTotal, grandTotal } as const] : []
+  if (records.length === 0)
+    return [{ kind: hasJustBegun(period, today) ? ('no-records-yet' as const) : ('no-records' as const), ...span }, ...mismatch]
+  const outside = records.filter((record) => !isWithin(record.date, period)).map((record) => record.date)
+  const missing = isFiltered ? [] : missingDays(period, today, new Set(records.map((record) => record.date)))
+  const negative = records.find(({ total }) => total.lt(zero))
+  const duplicate = findDuplicate(records)
+  return [
+    ...(grandTotal.lt(zero) ? [{ kind: 'negative-total', ...span, grandTotal } as const] : []),
+    ...mismatch,
+    ...(outside.length > 0 ? [{ kind: 'outside-period', days: [...new Set(outside)].sort() } as const] : []),
+    ...(negative ? [{ kind: 'negative-record', date: negative.date, entityName: entityLabel(negative) } as const] : []),
+    ...(duplicate ? [{ kind: 'duplicate-record', date: duplicate.date, entityName: entityLabel(duplicate) } as const] : []),
+    ...(missing.length > 0 ? [{ kind: 'missing-days', days: missing } as const] : []),
+  ]
 }
 
-// Owns which part of the usage a budget is about.
-
-/** Within a list any, across the kinds all. Names and ids both fit. */
-export interface Scope {
-  readonly entity?: readonly string[] | undefined
-  readonly entityType?: readonly string[] | undefined
-  /** The service itself and what else bears its id. */
-  readonly service?: readonly string[] | undefined
-  /** The warehouse itself and every service in it. */
-  readonly warehouse?: readonly string[] | undefined
-  /** Counts these metrics alone, instead of the whole record. */
-  readonly metric?: readonly string[] | undefined
-  /** Judged by the API: records do not say their tags. */
-  readonly tag?: readonly string[] | undefined
+function findDuplicate(records: readonly UsageRecord[]): UsageRecord | undefined {
+  const seen = new Set<string>()
+  for (const record of records) {
+    const key = `${record.date}\n${entityKey(record)}`
+    if (seen.has(key)) return record
+    seen.add(key)
+  }
+  return undefined
 }
 
-/** The records in scope, each with the part of it that counts. `all` is what names are looked up in. */
-export function recordsInScope(records: readonly SpendRecord[], scope: Scope, all: readonly SpendRecord[]): readonly SpendRecord[] {
-  const services = idsOf(scope.service, all, (record) =>
-    record.entityType === 'service' ? (record.serviceId ?? record.entityId) : undefined,
-  )
-  const warehouses = idsOf(scope.warehouse, all, (record) => (record.entityType === 'datawarehouse' ? record.warehouseId : undefined))
-  return records
-    .filter(
-      (record) =>
-        holds(scope.entity, [record.entityId, record.entityName]) &&
-        holds(scope.entityType, [record.entityType]) &&
-        holds(services, [record.serviceId ?? (record.entityType === 'service' ? record.entityId : '')]) &&
-        holds(warehouses, [record.warehouseId ?? '']),
-    )
-    .flatMap((record) => countMetrics(record, scope.metric))
-}
+/** Whether none of its days needs to have a record yet. */
+export const hasJustBegun = ({ from }: Period, today: Day): boolean => from > lastCompleteDay(today)
 
-const holds = (wanted: readonly string[] | undefined, having: readonly string[]): boolean =>
-  wanted === undefined || wanted.some((one) => having.includes(one))
+/** The records of a day are complete one day after its end. */
+const lastCompleteDay = (today: Day): Day => addDays(today, -2)
 
-/** What was given, and the id of everything that is called so. */
-function idsOf(
-  wanted: readonly string[] | undefined,
-  all: readonly SpendRecord[],
-  idOf: (record: SpendRecord) => string | undefined,
-): readonly string[] | undefined {
-  if (wanted === undefined) return undefined
-  const named = all.filter((record) => wanted.includes(entityLabel(record))).flatMap((record) => idOf(record) ?? [])
-  return [...new Set([...wanted, ...named])]
-}
-
-/** What is named in a scope and fits nothing at all: most likely misspelt. */
-export function unmatchedNames(scope: Scope, all: readonly SpendRecord[]): readonly string[] {
-  const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
-  return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
-}
-
-function countMetrics(record: SpendRecord, wanted: readonly string[] | undefined): readonly SpendRecord[] {
-  if (wanted === undefined) return [record]
-  const counted: readonly (readonly [string, Decimal])[] = metricsOf(record).filter(([name]) => wanted.includes(name))
-  if (counted.length === 0) return []
-  return [{ ...record, total: sum(counted.map(([, amount]) => amount)), metrics: Object.fromEntries(counted) }]
+function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>): Day[] {
+  const last = lastCompleteDay(today)
+  return [...eachDay(from, to < last ? to : last)].filter((day) => !present.has(day))
 }

@@ -1,70 +1,290 @@
 import { type Day, formatDay, formatDays } from '../core/dates.ts'
-import { type Decimal, formatEstimate, formatExact, formatRounded, fromText, percentOf, sum } from '../core/decimal.ts'
-import type { Report } from '../operation/operation.ts'
+import { type Decimal, formatEstimate, formatExact, formatRounded, percentOf, sum } from '../core/decimal.ts'
+import type { Report, Verdict } from '../operation/operation.ts'
 import { type Block, type Column, countOf, data, type Line, ours, type Point, say } from '../report/blocks.ts'
 import { shareBar } from '../report/chart.ts'
+import type { BudgetOutcome } from './budgets.ts'
+import type { Forecast } from './forecast.ts'
+import type { DataQualityIssue } from './records.ts'
 import type { UsageResult } from './result.ts'
 
-// Owns how doubts about figures are put into words.
+interface Reason {
+  readonly level: 'warn' | 'fail'
+  readonly line: Line
+}
 
-/** Most days that a sentence names. */
-const mostDaysNamed = 5
+/** All judgments are in the result already: this puts those that fail or warn into words. */
+export function judgeUsage(result: UsageResult): Verdict {
+  const all = [
+    ...totalReasons(result),
+    ...budgetReasons(result),
+    ...forecastReasons(result),
+    ...increaseReasons(result),
+    ...issueReasons(result),
+  ]
+  if (all.length === 0) return { status: 'pass', reasons: [] }
+  // Failures come first, so that no warning hides them.
+  const reasons = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted).map(({ line }) => line))
+  if (all.every(({ level }) => level === 'warn')) return { status: 'warn', reasons }
+  const { waiver } = result
+  if (waiver === undefined) return { status: 'fail', reasons }
+  return { status: 'warn', reasons: [...reasons, say`waived until ${ours(waiver.until)}: ${waiver.reason}`] }
+}
 
-export function describeDoubt(doubt: UsageResult['doubts'][number], unit: string): Line {
-  const { kind, days = [], fromDate = '', toDate = '', recordsTotal = '0', grandTotal = '0', entityName = '' } = doubt
-  const some = ours(
-    days.slice(0, mostDaysNamed).join(', ') + (days.length > mostDaysNamed ? ` and ${days.length - mostDaysNamed} more` : ''),
-  )
-  const amount = (text: string): string => `${formatExact(fromText(text))} ${unit}`
-  switch (kind) {
-    case 'empty':
-      return [ours(`there is not a single usage record from ${fromDate} to ${toDate}, so nothing is known of these days`)]
-    case 'not-yet':
-      return [ours(`there are no usage records yet from ${fromDate} to ${toDate}`)]
-    case 'nothing-final':
-      return [ours(`no record from ${fromDate} to ${toDate} is final yet, and final ones alone are judged`)]
-    case 'negative-record':
-      return say`the usage of ${entityName} on ${some} is negative`
-    case 'sum-differs':
+/** `above the budget of 100 by 3.5 CHC`. */
+const aboveLimit = (what: string, limit: Decimal, used: Decimal, unit: string): Line => [
+  ours(`above ${what} of ${formatExact(limit)} by ${formatExact(used.minus(limit))} ${unit}`),
+]
+
+/** The same for a forecast, which is no more exact than the report shows it. */
+const forecastAbove = (what: string, limit: Decimal, { untilDate, total }: Expected, unit: string): Line => [
+  ours(`expected by ${untilDate} to be above ${what} of ${formatExact(limit)}: ${formatEstimate(total)} ${unit}`),
+]
+
+type Expected = Extract<Forecast, { status: 'expected' }>
+
+function totalReasons({
+  judgedCredits,
+  unlocked,
+  budget,
+  budgetStatus,
+  budgetUsedPercent,
+  warnBudget,
+  unit,
+}: UsageResult): readonly Reason[] {
+  const prefix = unlocked === 'exclude' ? [ours('final records alone are ')] : []
+  if (budget !== undefined && budgetStatus === 'exceeded') {
+    const line = [...prefix, ...aboveLimit('the budget', budget, judgedCredits, unit), ours(inBrackets(budgetUsedPercent, 2))]
+    return [{ level: 'fail', line }]
+  }
+  if (warnBudget === undefined || budgetStatus !== 'warn') return []
+  return [{ level: 'warn', line: [...prefix, ...aboveLimit('warn-budget', warnBudget, judgedCredits, unit)] }]
+}
+
+/** Most budgets of a file that a sentence names. */
+const mostBudgetsNamed = 5
+
+function budgetReasons({ budgets, unit }: UsageResult): readonly Reason[] {
+  const all = budgets.flatMap((budget): readonly Reason[] => {
+    const line = describeBudget(budget, unit)
+    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line }]
+  })
+  // Failures come first, so that they are not among those left out.
+  const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
+  const rest = ordered.slice(mostBudgetsNamed)
+  if (rest.length === 0) return ordered
+  const level = rest.some((one) => one.level === 'fail') ? 'fail' : 'warn'
+  return [...ordered.slice(0, mostBudgetsNamed), { level, line: say`${rest.length} more budgets` }]
+}
+
+/** Undefined for a budget that is kept; data quality issues have reasons of their own. */
+function describeBudget(budget: BudgetOutcome, unit: string): Line | undefined {
+  const { name, used, limit, warnAbove, limitStatus, isForecastAbove, forecast } = budget
+  if (limitStatus === 'exceeded') return say`budget ${name}: ${aboveLimit('its limit', limit, used, unit)}`
+  if (isForecastAbove && forecast?.status === 'expected') return say`budget ${name}: ${forecastAbove('its limit', limit, forecast, unit)}`
+  if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
+  return say`budget ${name}: ${aboveLimit('its warn level', warnAbove, used, unit)}`
+}
+
+function forecastReasons({ forecast, forecastBudget, forecastBudgetExceeded, judgedCredits, unit }: UsageResult): readonly Reason[] {
+  if (forecastBudget === undefined || !forecastBudgetExceeded) return []
+  const line =
+    forecast?.status === 'expected'
+      ? forecastAbove('the forecast budget', forecastBudget, forecast, unit)
+      : aboveLimit('the forecast budget', forecastBudget, judgedCredits, unit)
+  return [{ level: 'fail', line }]
+}
+
+function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
+  if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
+  const { change, changePercent, maxIncrease } = comparison
+  const most = maxIncrease.kind === 'percent' ? `${maxIncrease.percent.toFixed()}%` : `${maxIncrease.amount.toFixed()} ${unit}`
+  const line = [ours(`grown by ${formatExact(change)} ${unit}${inBrackets(changePercent, 2)}, more than the ${most} allowed`)]
+  return [{ level: 'fail', line }]
+}
+
+function issueReasons(result: UsageResult): readonly Reason[] {
+  const all = [
+    ...result.dataQualityIssues.map((issue) => ({ level: issue.level, line: describeIssue(issue, result.unit) })),
+    ...result.budgets.flatMap((budget) => describeBudgetIssue(budget, result)),
+  ]
+  return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
+}
+
+/** Most days or names that a sentence lists. */
+const mostListed = 5
+
+function describeIssue(issue: DataQualityIssue, unit: string): Line {
+  const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
+  switch (issue.kind) {
+    case 'no-records':
+      return [ours(`there is not a single usage record from ${issue.fromDate} to ${issue.toDate}, so nothing is known of these days`)]
+    case 'no-records-yet':
+      return [ours(`there are no usage records yet from ${issue.fromDate} to ${issue.toDate}`)]
+    case 'no-final-records':
+      return [ours(`no record from ${issue.fromDate} to ${issue.toDate} is final yet, and final ones alone are judged`)]
+    case 'total-mismatch': {
+      const { fromDate, toDate, recordsTotal, grandTotal } = issue
       return [ours(`the records from ${fromDate} to ${toDate} add up to ${amount(recordsTotal)}, the API's total is ${amount(grandTotal)}`)]
+    }
+    case 'negative-total':
+      return [ours(`the API's total from ${issue.fromDate} to ${issue.toDate} is negative`)]
+    case 'negative-record':
+      return say`the usage of ${issue.entityName} on ${ours(issue.date)} is negative`
+    case 'duplicate-record':
+      return say`${issue.entityName} is counted more than once on ${ours(issue.date)}`
     case 'outside-period':
-      return say`there are records of other days: ${some}`
-    case 'repeated':
-      return say`${entityName} is counted more than once on ${some}`
-    case 'negative':
-      return [ours(`the API's total from ${fromDate} to ${toDate} is negative`)]
+      return say`there are records of other days: ${ours(listDays(issue.days))}`
     case 'missing-days':
-      return say`no records of ${some}`
+      return say`no records of ${ours(listDays(issue.days))}`
   }
 }
 
-/** Empty when the budget can be trusted, or when the report says the same of its whole period. */
-export function describeBudgetDoubt(
-  budget: UsageResult['budgets'][number],
-  { fromDate, toDate, doubts }: Pick<UsageResult, 'fromDate' | 'toDate' | 'doubts'>,
-): readonly Line[] {
-  const { name, doubt, unmatched = [] } = budget
-  if (doubt === undefined) return []
-  if (doubt === 'nothing-in-scope') {
-    const names = unmatched.length === 0 ? [] : say` (${unmatched.slice(0, mostDaysNamed).join(', ')})`
-    return [say`budget ${name} is about something that no usage fits${names}: is it spelled right?`]
+const listDays = (days: readonly Day[]): string =>
+  days.slice(0, mostListed).join(', ') + (days.length > mostListed ? ` and ${days.length - mostListed} more` : '')
+
+/** Empty when the figure can be trusted, or when the report says the same of its whole period. */
+function describeBudgetIssue(
+  { name, fromDate, toDate, scope, dataQualityIssue: issue }: BudgetOutcome,
+  result: UsageResult,
+): readonly (Pick<DataQualityIssue, 'level'> & { readonly line: Line })[] {
+  if (issue === undefined) return []
+  const { level } = issue
+  switch (issue.kind) {
+    case 'nothing-in-scope': {
+      const names = issue.unmatched.length === 0 ? [] : say` (${issue.unmatched.slice(0, mostListed).join(', ')})`
+      return [{ level, line: say`budget ${name} is about something that no usage fits${names}: is it spelled right?` }]
+    }
+    case 'metrics-mismatch':
+      return [{ level, line: say`the metrics of what budget ${name} is about do not add up to its records, so its usage is not known` }]
+    case 'no-final-records':
+      return [{ level, line: say`nothing that budget ${name} counts is final yet, and final records alone are judged` }]
+    case 'no-records':
+    case 'no-records-yet': {
+      const isSamePeriod = fromDate === result.fromDate && toDate === result.toDate && scope.tag === undefined
+      if (isSamePeriod && result.dataQualityIssues.some(({ kind }) => kind === issue.kind)) return []
+      const what = issue.kind === 'no-records' ? 'there is not a single usage record' : 'there are no usage records yet'
+      return [{ level, line: say`${ours(what)} for budget ${name} from ${ours(fromDate)} to ${ours(toDate)}` }]
+    }
   }
-  if (doubt === 'metrics-differ')
-    return [say`the metrics of what budget ${name} is about do not add up to its records, so that nobody can tell what it counts`]
-  if (doubt === 'nothing-final') return [say`nothing that budget ${name} counts is final yet, and final records alone are judged`]
-  const isSaid = budget.fromDate === fromDate && budget.toDate === toDate && doubts.some(({ kind }) => kind === doubt)
-  if (isSaid && budget.scope.tag === undefined) return []
-  if (doubt === 'not-yet')
-    return [say`there are no usage records yet for budget ${name} from ${ours(budget.fromDate)} to ${ours(budget.toDate)}`]
-  return [say`there is not a single usage record for budget ${name} from ${ours(budget.fromDate)} to ${ours(budget.toDate)}`]
 }
 
-// Owns the chart of a period: a bar for each day, or for each week where days would be too thin to see.
+export function reportUsage(result: UsageResult): Report {
+  return {
+    headline: headlineOf(result),
+    blocks: [
+      factsOf(result),
+      ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
+      budgetTable(result),
+      ...chart(result),
+      spikeTable(result),
+      ...groupTables(result),
+      ...moverTable(result),
+      recordDetails(result),
+    ],
+  }
+}
+
+function headlineOf(result: UsageResult): Line {
+  const { grandTotalCredits, unit, fromDate, toDate, budget, budgetStatus, budgetUsedPercent, budgets, dataQualityIssues, records } = result
+  const total = `${formatExact(grandTotalCredits)} ${unit}`
+  if (records.length === 0) return [ours(`No usage records from ${fromDate} to ${toDate}; the API's total is ${total}`)]
+  // A figure that cannot be trusted is within nothing.
+  const isWithin = budget !== undefined && budgetStatus !== 'exceeded' && dataQualityIssues.length === 0
+  const within = isWithin ? `, within the budget of ${formatExact(budget)}${inBrackets(budgetUsedPercent, 2)}` : ''
+  const kept = budgets.filter(({ status }) => status !== 'fail').length
+  const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
+  const unjudged = hasLimit(result) ? '' : '; no limit was given'
+  return [ours(`${total} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
+}
+
+function factsOf(result: UsageResult): Block {
+  const { unit, budget, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
+  const { judgedCredits, unlocked, days, forecast, forecastBudget, runsOutOn } = result
+  const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
+  const fact = (label: string, value: string | undefined) => (value === undefined ? [] : [{ label, value: [ours(value)] }])
+  return {
+    kind: 'facts',
+    facts: [
+      ...fact('Total', amount(grandTotalCredits)),
+      ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
+      ...fact('Budget', hasLimit(result) ? budget && amount(budget) : 'none given'),
+      ...fact('Warn above', warnBudget && amount(warnBudget)),
+      ...fact('Used', budgetUsedPercent && `${budgetUsedPercent.toFixed(2)} %`),
+      ...fact('Can still change', `${amount(provisionalCredits)}${inBrackets(percentOf(provisionalCredits, grandTotalCredits), 1)}`),
+      ...(forecast ? fact(`Expected by ${forecast.untilDate}`, expectedWords(forecast, unit)) : []),
+      ...fact('Forecast budget', forecastBudget && amount(forecastBudget)),
+      ...fact('Budget runs out on', runsOutOn),
+      ...fact('Against the period before', comparison && changeWords(comparison, unit)),
+      ...fact('Days', String(days)),
+    ],
+  }
+}
+
+/** An expression that came out empty looks like no budget at all: the report has to show it. */
+const hasLimit = ({ budget, warnBudget, forecastBudget, budgets, comparison }: UsageResult): boolean =>
+  [budget, warnBudget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
+
+const inBrackets = (share: Decimal | undefined, places: number): string =>
+  share === undefined ? '' : ` (${formatRounded(share, places)} %)`
+
+function expectedWords(forecast: Forecast, unit: string): string {
+  if (forecast.status === 'too-early') return 'not yet: too early to tell'
+  const { total, low, high } = forecast
+  return `${formatEstimate(total)} ${unit} (${formatEstimate(low)} to ${formatEstimate(high)})`
+}
+
+function changeWords({ change, changePercent, total }: Comparison, unit: string): string {
+  const sign = change.gt(0) ? '+' : ''
+  const share = changePercent === undefined ? '' : ` (${sign}${formatRounded(changePercent, 1)} %)`
+  return `${sign}${formatExact(change)} ${unit}${share}, from ${formatExact(total)}`
+}
+
+type Comparison = NonNullable<UsageResult['comparison']>
+
+function notices(result: UsageResult): readonly Line[] {
+  const { clipped, waiver, comparison, unlocked, forecast, dataQualityIssues, unit, spikeDays, days } = result
+  const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
+  return [
+    ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}.`),
+    ...(waiver === undefined ? [] : [say`Waiver until ${ours(waiver.until)}: ${waiver.reason}`]),
+    ...(clipped ? [say`Days that are still to come were taken off the period.`] : []),
+    ...(unlocked === 'exclude' ? [say`Only records that are final are judged.`] : []),
+    ...(forecast?.status === 'expected'
+      ? [
+          say`The forecast is learned from ${forecast.learnedFromDays} days${ours(forecast.isWeekdayAware ? ', by weekday' : '')}; four times out of five the total lies within its range.`,
+        ]
+      : []),
+    ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
+    ...(spikeDays < days && days > 1
+      ? [
+          [
+            ours(spikeDays === 0 ? 'No day was checked for spikes' : `Only the last ${spikeDays} days were checked for spikes`),
+            ours(': a day needs two weeks of data before it.'),
+          ],
+        ]
+      : []),
+  ]
+}
+
+/** Most entities that a sentence names. */
+const mostEntitiesNamed = 10
+
+function addedAndRemoved({ added, removed }: Comparison): readonly Line[] {
+  const list = (entities: readonly { readonly name: string }[]): Line =>
+    entities.slice(0, mostEntitiesNamed).flatMap(({ name }, i) => (i === 0 ? say`${name}` : say`, ${name}`))
+  const more = (entities: readonly unknown[]): string =>
+    entities.length > mostEntitiesNamed ? ` and ${entities.length - mostEntitiesNamed} more` : ''
+  return [
+    ...(added.length === 0 ? [] : [say`New against the period before: ${list(added)}${ours(more(added))}.`]),
+    ...(removed.length === 0 ? [] : [say`Gone since the period before: ${list(removed)}${ours(more(removed))}.`]),
+  ]
+}
 
 /** More bars than this are thinner than a line. */
 const mostBars = 62
 
-export function chartOf({ byDay, unit }: UsageResult): readonly Block[] {
+function chart({ byDay, unit }: UsageResult): readonly Block[] {
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const isWeekly = byDay.length > mostBars
   const points = isWeekly ? byWeek(byDay) : byDay.map((day) => toPoint([day], day.date.slice(5)))
@@ -80,23 +300,21 @@ function byWeek(days: Days): readonly Point[] {
 }
 
 function toPoint(days: Days, label: string): Point {
-  const total = sum(days.map((day) => fromText(day.total)))
-  const open = sum(days.map((day) => fromText(day.provisional)))
-  return { label, value: Number(total), settled: Number(total.minus(open)) }
+  const total = sum(days.map((day) => day.total))
+  const provisional = sum(days.map((day) => day.provisional))
+  return { label, value: Number(total), settled: Number(total.minus(provisional)) }
 }
-
-// Owns the tables of a cost report.
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
 /** Small totals would round to nothing. */
 const placesFor = (total: Decimal): number => (total.abs().lt(10) ? 4 : 2)
 
-const rounded = (amount: string, total: Decimal): Line => [ours(formatRounded(fromText(amount), placesFor(total)))]
+const rounded = (amount: Decimal, total: Decimal): Line => [ours(formatRounded(amount, placesFor(total)))]
 
-const verdictSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
+const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
-export function budgetTable({ budgets, unit }: UsageResult): Block {
+function budgetTable({ budgets, unit }: UsageResult): Block {
   return {
     kind: 'table',
     title: 'Budgets',
@@ -110,54 +328,48 @@ export function budgetTable({ budgets, unit }: UsageResult): Block {
       right('Can still change'),
       { title: 'Days' },
     ],
-    rows: budgets.map((budget) => {
-      const limit = fromText(budget.limit)
-      return [
-        [ours(`${verdictSigns[budget.verdict]} `), data(budget.name), ...scopeWords(budget.scope)],
-        [ours(formatExact(fromText(budget.used)))],
-        [ours(formatExact(limit))],
-        [ours(shareWords(budget))],
-        expectedWords(budget.forecast, limit),
-        [ours(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn as Day))],
-        rounded(budget.provisional, limit),
-        [ours(formatDays(budget.fromDate as Day, budget.toDate as Day))],
-      ]
-    }),
+    rows: budgets.map((budget) => [
+      [ours(`${statusSigns[budget.status]} `), data(budget.name), ...scopeWords(budget.scope)],
+      [ours(formatExact(budget.used))],
+      [ours(formatExact(budget.limit))],
+      [ours(shareWords(budget))],
+      forecastCell(budget),
+      [ours(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn))],
+      rounded(budget.provisional, budget.limit),
+      [ours(formatDays(budget.fromDate, budget.toDate))],
+    ]),
   }
 }
 
-function shareWords({ usedPercent, doubt }: UsageResult['budgets'][number]): string {
-  if (doubt !== undefined) return 'doubtful'
-  return usedPercent === undefined ? '–' : `${shareBar(Number(usedPercent))}\u00a0${formatRounded(fromText(usedPercent), 1)}\u00a0%`
+function shareWords({ usedPercent, dataQualityIssue }: BudgetOutcome): string {
+  if (dataQualityIssue !== undefined) return 'uncertain'
+  return usedPercent === undefined ? '–' : `${shareBar(Number(usedPercent))}\u00a0${formatRounded(usedPercent, 1)}\u00a0%`
 }
 
-function scopeWords(scope: UsageResult['budgets'][number]['scope']): Line {
+function scopeWords(scope: BudgetOutcome['scope']): Line {
   const parts = Object.entries(scope).map(
     ([kind, wanted]) => say`${ours(`${kind} `)}${wanted.flatMap((one, i) => (i === 0 ? say`${one}` : say`, ${one}`))}`,
   )
   return parts.length === 0 ? [] : [ours(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [ours('; '), ...part])), ours(')')]
 }
 
-function expectedWords({ state, total = '0' }: UsageResult['forecast'], limit: Decimal): Line {
-  if (state === 'expected') return rounded(total, limit)
-  return [ours(state === 'too-early' ? 'not yet' : '–')]
+function forecastCell({ forecast, limit }: BudgetOutcome): Line {
+  if (forecast?.status === 'expected') return rounded(forecast.total, limit)
+  return [ours(forecast === undefined ? '–' : 'not yet')]
 }
 
-export function spikeTable({ spikes, unit }: UsageResult): Block {
+function spikeTable({ spikes, unit }: UsageResult): Block {
   const largestFirst = spikes.toSorted((a, b) => excess(b) - excess(a)).slice(0, 10)
   return {
     kind: 'table',
     title: 'Spikes',
     columns: [{ title: 'Day' }, right(`Used, ${unit}`), right('Usual'), { title: 'Mostly' }],
-    rows: largestFirst.map(({ date, total, usual, culprit }) => {
-      const whole = fromText(total)
-      return [
-        [ours(date)],
-        rounded(total, whole),
-        rounded(usual, whole),
-        say`${culprit.entityName}, ${culprit.metric}: ${rounded(culprit.total, whole)} instead of ${rounded(culprit.usual, whole)}`,
-      ]
-    }),
+    rows: largestFirst.map(({ date, total, usual, driver }) => [
+      [ours(date)],
+      rounded(total, total),
+      rounded(usual, total),
+      say`${driver.entityName}, ${driver.metric}: ${rounded(driver.total, total)} instead of ${rounded(driver.usual, total)}`,
+    ]),
   }
 }
 
@@ -166,7 +378,7 @@ const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Numb
 const titles = { entity: 'By entity', metric: 'By metric', date: 'By day', warehouse: 'By warehouse', type: 'By type' } as const
 
 /** The wanted grouping first; entities and metrics are shown in any case. */
-export function groupTables(result: UsageResult): readonly Block[] {
+function groupTables(result: UsageResult): readonly Block[] {
   const { groupBy, groups, byEntity, byMetric } = result
   return [
     ...shareTable(groupBy, groups, result),
@@ -179,21 +391,21 @@ export function groupTables(result: UsageResult): readonly Block[] {
 const mostOpen = 25
 
 function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], result: UsageResult): readonly Block[] {
-  const total = fromText(result.grandTotalCredits)
-  const isOpen = Number(result.provisionalCredits) !== 0
+  const total = result.grandTotalCredits
+  const isProvisional = !result.provisionalCredits.eq(0)
   const columns = [
     { title: by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1) },
     ...(by === 'entity' ? [{ title: 'Type' }] : []),
     right(`Used, ${result.unit}`),
     right('Share'),
-    ...(isOpen ? [right('Can still change')] : []),
+    ...(isProvisional ? [right('Can still change')] : []),
   ]
   const rows = groups.map((group) => [
     [by === 'date' ? ours(group.name) : data(group.name)],
     ...(by === 'entity' ? [[data(group.entityType ?? '')]] : []),
     rounded(group.total, total),
     [ours(shareOf(group.total, total))],
-    ...(isOpen ? [rounded(group.provisional, total)] : []),
+    ...(isProvisional ? [rounded(group.provisional, total)] : []),
   ])
   const table = (some: typeof rows, title?: string): Block => ({
     kind: 'table',
@@ -209,16 +421,15 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
   ]
 }
 
-function shareOf(amount: string, total: Decimal): string {
-  const percent = percentOf(fromText(amount), total)
-  return percent === undefined ? '–' : `${formatRounded(percent, 1)} %`
+function shareOf(amount: Decimal, total: Decimal): string {
+  const share = percentOf(amount, total)
+  return share === undefined ? '–' : `${formatRounded(share, 1)} %`
 }
 
 /** What grew most, and what shrank most. */
-export function moverTable({ comparison, unit, grandTotalCredits }: UsageResult): readonly Block[] {
+function moverTable({ comparison, unit, grandTotalCredits: total }: UsageResult): readonly Block[] {
   if (comparison === undefined) return []
-  const total = fromText(grandTotalCredits)
-  const isUp = ({ before, after }: (typeof comparison.movers)[number]): boolean => fromText(after).gt(before)
+  const isUp = ({ before, after }: Comparison['movers'][number]): boolean => after.gt(before)
   const shown = [...comparison.movers.filter(isUp).slice(0, 5), ...comparison.movers.filter((mover) => !isUp(mover)).slice(0, 5)]
   return [
     {
@@ -226,7 +437,7 @@ export function moverTable({ comparison, unit, grandTotalCredits }: UsageResult)
       title: `Movers, against ${comparison.fromDate} to ${comparison.toDate}`,
       columns: [{ title: 'Entity' }, { title: 'Metric' }, right(`Before, ${unit}`), right('Now'), right('Change')],
       rows: shown.map(({ entityName, metric, before, after }) => {
-        const change = fromText(after).minus(before)
+        const change = after.minus(before)
         return [
           [data(entityName)],
           [data(metric)],
@@ -239,11 +450,10 @@ export function moverTable({ comparison, unit, grandTotalCredits }: UsageResult)
   ]
 }
 
-/** Rows of a report that nobody scrolls to the end of; the result file and csv-file have them all. */
+/** Most records in a report; the result file and csv-file have them all. */
 const mostRecords = 1000
 
-export function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block {
-  const total = fromText(grandTotalCredits)
+function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block {
   const shown = records.slice(-mostRecords)
   const title = shown.length === records.length ? countOf(records, 'record').text : `The last ${shown.length} of ${records.length} records`
   return {
@@ -253,129 +463,13 @@ export function recordDetails({ records, grandTotalCredits, unit }: UsageResult)
       {
         kind: 'table',
         columns: [{ title: 'Day' }, { title: 'Entity' }, right(`Used, ${unit}`), { title: 'Final' }],
-        rows: shown.map(({ date, entityName, entityId, total: amount, locked }) => [
+        rows: shown.map(({ date, entityName, entityId, total, locked }) => [
           [ours(date)],
           [data(entityName || entityId)],
-          rounded(amount, total),
+          rounded(total, grandTotalCredits),
           [ours(locked ? 'yes' : 'not yet')],
         ]),
       },
     ],
   }
-}
-
-// Owns how the usage cost is shown.
-
-export function reportUsage(result: UsageResult): Report {
-  return {
-    headline: headlineOf(result),
-    blocks: [
-      factsOf(result),
-      ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
-      budgetTable(result),
-      ...chartOf(result),
-      spikeTable(result),
-      ...groupTables(result),
-      ...moverTable(result),
-      recordDetails(result),
-    ],
-  }
-}
-
-function headlineOf(result: UsageResult): Line {
-  const { grandTotalCredits, unit, fromDate, toDate, budget, budgetUsedPercent, budgets, judgedCredits, records } = result
-  if (records.length === 0)
-    return [ours(`No usage records from ${fromDate} to ${toDate}; the API's total is ${formatExact(fromText(grandTotalCredits))} ${unit}`)]
-  const share = budgetUsedPercent === undefined ? '' : ` (${budgetUsedPercent} %)`
-  // Doubts come after the figure; until they are settled it is within nothing.
-  const isVouchedFor = budget !== undefined && result.doubts.length === 0 && fromText(judgedCredits).lte(budget)
-  const within = isVouchedFor ? `, within the budget of ${formatExact(fromText(budget))}${share}` : ''
-  const kept = budgets.filter(({ verdict }) => verdict !== 'fail').length
-  const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
-  const unjudged = hasLimit(result) ? '' : '; no limit was given'
-  return [ours(`${formatExact(fromText(grandTotalCredits))} ${unit} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
-}
-
-function factsOf(result: UsageResult): Block {
-  const { unit, budget, budgetUsedPercent, provisionalCredits, grandTotalCredits, judgedCredits, unlocked, days, warnBudget, comparison } =
-    result
-  const { forecast, forecastBudget, runsOutOn } = result
-  const amount = (value: string): Line => [ours(`${formatExact(fromText(value))} ${unit}`)]
-  const fact = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
-  const given = (value: string | undefined): Line | undefined => (value === undefined ? undefined : amount(value))
-  return {
-    kind: 'facts',
-    facts: [
-      { label: 'Total', value: amount(grandTotalCredits) },
-      ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', hasLimit(result) ? given(budget) : [ours('none given')]),
-      ...fact('Warn above', given(warnBudget)),
-      ...fact('Used', budgetUsedPercent === undefined ? undefined : [ours(`${budgetUsedPercent} %`)]),
-      {
-        label: 'Can still change',
-        value: [...amount(provisionalCredits), ours(inBrackets(percentOf(fromText(provisionalCredits), fromText(grandTotalCredits))))],
-      },
-      ...fact(`Expected by ${forecast.untilDate}`, expected(forecast, unit)),
-      ...fact('Forecast budget', given(forecastBudget)),
-      ...fact('Budget runs out on', runsOutOn === undefined ? undefined : [ours(runsOutOn)]),
-      ...fact('Against the period before', comparison && [ours(changeWords(comparison, unit))]),
-      { label: 'Days', value: say`${days}` },
-    ],
-  }
-}
-
-/** An expression that came out empty looks like no budget at all; whoever meant one can see it. */
-const hasLimit = ({ budget, warnBudget, forecastBudget, budgets, comparison }: UsageResult): boolean =>
-  [budget, warnBudget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
-
-const inBrackets = (percent: Decimal | undefined): string => (percent === undefined ? '' : ` (${formatRounded(percent, 1)} %)`)
-
-function expected({ state, total = '0', low = '0', high = '0' }: UsageResult['forecast'], unit: string): Line | undefined {
-  if (state === 'over') return undefined
-  if (state === 'too-early') return [ours('not yet: too early to tell')]
-  return [ours(`${formatEstimate(fromText(total))} ${unit} (${formatEstimate(fromText(low))} to ${formatEstimate(fromText(high))})`)]
-}
-
-function changeWords({ change, changePercent, total }: NonNullable<UsageResult['comparison']>, unit: string): string {
-  const amount = fromText(change)
-  const sign = amount.gt(0) ? '+' : ''
-  const share = changePercent === undefined ? '' : ` (${sign}${formatRounded(fromText(changePercent), 1)} %)`
-  return `${sign}${formatExact(amount)} ${unit}${share}, from ${formatExact(fromText(total))}`
-}
-
-function notices(result: UsageResult): readonly Line[] {
-  const { clipped, waiver, comparison, unlocked, forecast, onMissing, doubts, unit, spikeDays, days } = result
-  return [
-    ...(onMissing === 'ignore' ? doubts.map((doubt) => say`Ignored: ${describeDoubt(doubt, unit)}.`) : []),
-    ...(waiver === undefined ? [] : [say`Waiver until ${ours(waiver.until)}: ${waiver.reason}`]),
-    ...(clipped ? [say`Days that are still to come were taken off the period.`] : []),
-    ...(unlocked === 'exclude' ? [say`Only records that are final are judged.`] : []),
-    ...(forecast.state === 'expected'
-      ? [
-          say`The forecast is learnt from ${forecast.learntFrom ?? 0} days${ours(forecast.isWeekdayAware ? ', weekdays told apart' : '')}; four times out of five the total lies within its range.`,
-        ]
-      : []),
-    ...(comparison === undefined ? [] : cameAndWent(comparison)),
-    ...(spikeDays < days && days > 1
-      ? [
-          [
-            ours(spikeDays === 0 ? 'No day was looked at for spikes' : `Only the last ${spikeDays} days were looked at for spikes`),
-            ours(': it takes two weeks before a day to say what is usual.'),
-          ],
-        ]
-      : []),
-  ]
-}
-
-/** Most entities that a sentence names. */
-const mostNamed = 10
-
-function cameAndWent({ appeared, gone }: NonNullable<UsageResult['comparison']>): readonly Line[] {
-  const list = (entities: readonly { readonly name: string }[]): Line =>
-    entities.slice(0, mostNamed).flatMap(({ name }, i) => (i === 0 ? say`${name}` : say`, ${name}`))
-  const more = (entities: readonly unknown[]): string => (entities.length > mostNamed ? ` and ${entities.length - mostNamed} more` : '')
-  return [
-    ...(appeared.length === 0 ? [] : [say`New against the period before: ${list(appeared)}${ours(more(appeared))}.`]),
-    ...(gone.length === 0 ? [] : [say`Gone since the period before: ${list(gone)}${ours(more(gone))}.`]),
-  ]
 }

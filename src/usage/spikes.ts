@@ -1,25 +1,37 @@
-// Owns days that cost far more than days like them, and which entity and metric caused it.
+import * as z from 'zod'
 import { type Day, weekdayOf } from '../core/dates.ts'
-import { type Decimal, fromEstimate } from '../core/decimal.ts'
+import { fromEstimate } from '../core/decimal.ts'
 import { median, spread } from '../core/statistics.ts'
-import { createTally, entityKey, entityLabel, metricsOf, type SpendRecord, type Tally } from './records.ts'
+import {
+  createTally,
+  type DayTotal,
+  date,
+  entityKey,
+  entityLabel,
+  estimate,
+  exactAmount,
+  metricsOf,
+  type Tally,
+  type UsageRecord,
+} from './records.ts'
 
-export interface Spike {
-  readonly day: Day
-  readonly total: Decimal
-  /** What days like it cost. */
-  readonly usual: Decimal
-  readonly culprit: Culprit
-}
+export type Spike = z.output<typeof spike>
 
-/** What grew most on that day. */
-export interface Culprit {
-  readonly entityName: string
-  readonly entityType: string
-  readonly metric: string
-  readonly total: Decimal
-  readonly usual: Decimal
-}
+/** A day that cost far more than days like it. */
+export const spike = z.object({
+  date,
+  total: exactAmount('What the day cost.'),
+  usual: estimate('What days like it cost.'),
+  driver: z
+    .object({
+      entityName: z.string(),
+      entityType: z.string(),
+      metric: z.string(),
+      total: exactAmount('What it cost on that day.'),
+      usual: estimate('What it costs on days like it.'),
+    })
+    .describe('What grew most on that day.'),
+})
 
 /** What a day is compared with: the four weeks before it, of which two must be known. */
 const longestBaseline = 28
@@ -30,29 +42,25 @@ const deviations = 5
 const leastRise = 0.3
 
 /** `days` are all that are known, in order and without gaps; those since `from` are judged. */
-export function findSpikes(
-  records: readonly SpendRecord[],
-  days: readonly { readonly day: Day; readonly total: Decimal }[],
-  from: Day,
-): readonly Spike[] {
-  const values = days.map((one) => ({ weekday: weekdayOf(one.day), value: Number(one.total) }))
+export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
+  const values = days.map((one) => ({ weekday: weekdayOf(one.date), value: Number(one.total) }))
   const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
-  const found = days.flatMap(({ day, total }, i) => {
-    if (day < from || i < shortestBaseline) return []
+  const found = days.flatMap(({ date, total }, i) => {
+    if (date < from || i < shortestBaseline) return []
     const start = Math.max(0, i - longestBaseline)
-    const usual = usualBefore(before(start, i), weekdayOf(day))
-    return Number(total) > usual.most ? [{ day, total, usual: usual.value, start, i }] : []
+    const usual = usualBefore(before(start, i), weekdayOf(date))
+    return Number(total) > usual.most ? [{ date, total, usual: usual.value, start, i }] : []
   })
   if (found.length === 0) return []
   const series = createSeries(records)
-  return found.map(({ day, total, usual, start, i }) => ({
-    day,
+  return found.map(({ date, total, usual, start, i }) => ({
+    date,
     total,
     usual: fromEstimate(usual),
-    culprit: findCulprit(
+    driver: findDriver(
       series,
-      day,
-      days.slice(start, i).map((one) => one.day),
+      date,
+      days.slice(start, i).map((one) => one.date),
     ),
   }))
 }
@@ -73,12 +81,12 @@ function usualBefore(before: readonly WeekdayValue[], weekday: number): { readon
 }
 
 interface Series {
-  readonly entity: SpendRecord
+  readonly entity: UsageRecord
   readonly metric: string
   readonly byDay: Tally<Day>
 }
 
-function createSeries(records: readonly SpendRecord[]): readonly Series[] {
+function createSeries(records: readonly UsageRecord[]): readonly Series[] {
   const all = new Map<string, Series>()
   for (const record of records) {
     for (const [metric, amount] of metricsOf(record)) {
@@ -91,7 +99,7 @@ function createSeries(records: readonly SpendRecord[]): readonly Series[] {
   return [...all.values()]
 }
 
-function findCulprit(all: readonly Series[], day: Day, before: readonly Day[]): Culprit {
+function findDriver(all: readonly Series[], day: Day, before: readonly Day[]): Spike['driver'] {
   const rises = all.map(({ entity, metric, byDay }) => {
     const usual = median(before.map((one) => Number(byDay.of(one))))
     return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }

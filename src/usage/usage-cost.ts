@@ -1,14 +1,84 @@
-// Owns the cost gate: reads the usage of a period, judges it by every limit that was given, and says how far it can be trusted.
+import * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
-import { dayOf } from '../core/dates.ts'
-import { defineOperation, type Files } from '../operation/operation.ts'
-import type { Budget, Today } from './budgets-file.ts'
-import { workOut } from './figures.ts'
-import { checkUsageInput, checkWaiver, choosePeriod, usageInput } from './input.ts'
-import { readUsage } from './read-usage.ts'
-import { reportUsage } from './report.ts'
-import { toUsageResult, type UsageResult, usageDetails, usageOutput } from './result.ts'
-import { judgeUsage } from './verdict.ts'
+import { type Day, dayOf, isDay } from '../core/dates.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { inputError } from '../core/errors.ts'
+import { choice, filePath, lines } from '../operation/fields.ts'
+import { defineOperation, type Files, type Given } from '../operation/operation.ts'
+import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './budgets.ts'
+import { compareUsage, increaseInput } from './comparison.ts'
+import { daysWithForecast, forecastSpend } from './forecast.ts'
+import { type CurrentPeriod, checkPeriod, choosePeriod, daysIn, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
+import { allReadings, type Readings, readUsage } from './read-usage.ts'
+import {
+  amountInput,
+  checkLimit,
+  type DataQualityIssue,
+  finalRecords,
+  findDataQualityIssues,
+  groupings,
+  groupRecords,
+  issueLevel,
+  issueLevels,
+  judgedTotal,
+  knownDays,
+  provisionalOf,
+  runOutDay,
+  totalByDay,
+  withoutGaps,
+} from './records.ts'
+import { judgeUsage, reportUsage } from './report.ts'
+import { type UsageResult, usageDetails, usageOutput, usageResult } from './result.ts'
+import { findSpikes, shortestBaseline } from './spikes.ts'
+
+const tagFilter = z.string().regex(/^tag:[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
+
+const waiverGrammar = /^until=(\S{10});\s*reason=(\S.{0,499})$/
+
+const waiverField = z
+  .string()
+  .transform((text, context): NonNullable<UsageResult['waiver']> => {
+    const [, until = '', reason = ''] = waiverGrammar.exec(text.trim()) ?? []
+    if (isDay(until)) return { until, reason: reason.trim() }
+    context.addIssue({ code: 'custom', message: 'is not a waiver' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'Turns a failure into a warning up to and including a day, and says why in every report. An expired one is an error.',
+    accepts: 'until=YYYY-MM-DD; reason=why',
+  })
+
+const outputPath = (what: string) => filePath(`Writes ${what} to this file.`, 'a path').optional()
+
+const usageInput = z.strictObject({
+  ...periodInput,
+  budget: amountInput('Most that may be used, in usage credits. The gate fails above it; equal passes.').optional(),
+  warnBudget: amountInput('The gate warns above this amount.').optional(),
+  budgets: filePath('File with several budgets, each with a limit, a period and a scope; all are judged in one run.').optional(),
+  forecastBudget: amountInput(
+    'The gate fails when the forecast for the whole period is above this amount; on its last day, the total counts.',
+  ).optional(),
+  compare: choice(['previous-period'], 'Compares with the period of equal length just before.').optional(),
+  maxIncrease: increaseInput.optional(),
+  filter: lines(
+    'Only usage with these tags; passed on to the API. One filter a line.',
+    'tag:Key=Value or tag:Key, one a line',
+    tagFilter,
+  ).optional(),
+  unlocked: choice(['include', 'exclude'], 'Whether the gate counts records that can still change, or only final ones.').default('include'),
+  onMissing: choice(
+    issueLevels,
+    'What to do about data quality issues: no records at all, days without records, records that do not add up to the total. By default they fail the gate, except that missing records of days that have just begun are a warning.',
+  ).optional(),
+  groupBy: choice(groupings, 'What the first table of the report is about.').default('entity'),
+  waiver: waiverField.optional(),
+  csvFile: outputPath('the records as CSV'),
+  focusFile: outputPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
+  metricsFile: outputPath('the figures as OpenMetrics text'),
+  htmlFile: outputPath('the report as one self-contained HTML page'),
+})
+
+type UsageInput = z.output<typeof usageInput>
 
 export const usageCost = defineOperation({
   summary: "Reports the organization's usage cost over a period, and fails when it is above a budget.",
@@ -18,31 +88,153 @@ export const usageCost = defineOperation({
   output: usageOutput,
   details: usageDetails,
   example: { period: 'last-7-days', budget: '200' },
-  check: checkUsageInput,
+  check: checkInput,
   async run({ api, organizationId, profile, apiOrigin, clock, files }, input) {
     const today = dayOf(clock.now())
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
-    const { billingCycleDay } = input
-    const budgets = await readBudgetsFile(files, input.budgets, { today, billingCycleDay, period })
-    const wish = { period, compares: input.compare !== undefined, budgets, filters: input.filter ?? [] }
-    const readings = await readUsage(api, organizationId, wish)
-    const figures = workOut({ readings, period, today, budgets, input })
-    return toUsageResult({ organizationId, provider: providerOf(profile, apiOrigin), readings, period, figures, input })
+    const budgets = await loadBudgets(files, input, today, period)
+    const options = { period, budgets, hasComparison: input.compare !== undefined, filters: input.filter ?? [] }
+    const readings = await readUsage(api, organizationId, options)
+    return { organizationId, provider: providerOf(profile, apiOrigin), ...analyze({ readings, period, today, budgets, input }) }
   },
   judge: judgeUsage,
   report: reportUsage,
-  files: async (...request) => (await import('./exports.ts')).renderFiles(...request),
+  async files(result, input, blocks) {
+    const { csvFile, focusFile, metricsFile, htmlFile } = input
+    if ([csvFile, focusFile, metricsFile, htmlFile].every((path) => path === undefined)) return []
+    const { renderFiles } = await import('./exports.ts')
+    return renderFiles(result, input, blocks)
+  },
+  toDocument: (result) => z.encode(usageResult, result),
 })
 
-async function readBudgetsFile(files: Files, path: string | undefined, now: Today): Promise<readonly Budget[]> {
-  if (path === undefined) return []
-  const text = await files.read(path, 'budgets')
-  // Loaded here: a parser of YAML takes longer to start than all the rest of a run without such a file.
-  const { readBudgets } = await import('./budgets-file.ts')
-  return readBudgets(text, path, now)
+function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
+  const { values, names } = given
+  return [
+    ...checkPeriod(given, names.has('budgets')),
+    ...(names.has('maxIncrease') && !names.has('compare')
+      ? [inputDiagnostic('max-increase', 'means nothing without compare: previous-period')]
+      : []),
+    ...(names.has('forecastBudget') && !mayHaveDaysAhead(values)
+      ? [inputDiagnostic('forecast-budget', `means nothing for ${values.period}, of which no day is still to come`)]
+      : []),
+  ]
 }
 
-/** Behind the neutral contract, the address is all that is known of who charges. */
+/** Throws an InputError for an expired waiver: a gate must not be silenced by accident. */
+function checkWaiver(waiver: UsageInput['waiver'], today: Day): void {
+  if (waiver === undefined || today <= waiver.until) return
+  const message = `expired on ${waiver.until}, today is ${today} in UTC: remove it, or give it a new date and reason`
+  throw inputError('waiver', message)
+}
+
+async function loadBudgets(
+  files: Files,
+  { budgets: path, billingCycleDay }: UsageInput,
+  today: Day,
+  period: CurrentPeriod,
+): Promise<readonly Budget[]> {
+  if (path === undefined) return []
+  return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
+}
+
+/** Without a profile, only the address is known of the provider. */
 const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
   provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }
+
+interface Analysis {
+  readonly readings: Readings
+  readonly period: CurrentPeriod
+  readonly today: Day
+  readonly budgets: readonly Budget[]
+  readonly input: UsageInput
+}
+
+/** Makes every judgment; verdict, report and exports only show them. */
+function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
+  const { main, previous } = readings
+  const { budget, warnBudget, forecastBudget, maxIncrease, waiver, groupBy } = input
+  const isFinalOnly = input.unlocked === 'exclude'
+  const judged = judgedTotal(main, isFinalOnly)
+  const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
+  const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, isFinalOnly, onMissing: input.onMissing })
+  // Without records nothing is known, so no share is, and not whether a budget is exceeded.
+  const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
+  const overTime = analyzeDays({ readings, period, today, budgets, input })
+  const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
+  return {
+    grandTotalCredits: main.grandTotal,
+    unit: readings.unit,
+    fromDate: period.from,
+    toDate: period.to,
+    days: daysIn(period),
+    budget,
+    budgetExceeded: anyExceeded(isKnown && budget !== undefined ? [budgetStatus] : [], outcomes),
+    budgetUsedPercent: isKnown ? usedPercent : undefined,
+    provisionalCredits: provisionalOf(main.records),
+    forecastCredits: expected,
+    endDate: period.end,
+    clipped: input.period === undefined && input.toDate !== undefined && period.end !== period.to,
+    unlocked: input.unlocked,
+    judgedCredits: judged,
+    budgetStatus,
+    warnBudget,
+    forecastBudget,
+    // What is used up already needs no forecast.
+    forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
+    ...overTime,
+    comparison: previous && compareUsage(previous, main, { isFinalOnly, maxIncrease }),
+    budgets: outcomes,
+    waiver,
+    dataQualityIssues: issuesOf(readings, today, input),
+    byDay: totalByDay(main.records, period),
+    groupBy,
+    groups: groupRecords(main.records, groupBy),
+    byEntity: groupRecords(main.records, 'entity'),
+    byMetric: groupRecords(main.records, 'metric'),
+    records: [...main.records],
+    otherRecords: [...(previous?.records ?? []), ...readings.others.flatMap(({ records }) => records)],
+    taggedRecords: [...readings.tagged].map(([tag, read]) => ({ tag, records: read.flatMap(({ records }) => records) })),
+  }
+}
+
+/** Undefined when no figure is known that a budget could be compared with. */
+function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: readonly BudgetOutcome[]): boolean | undefined {
+  const trusted = budgets.filter(({ dataQualityIssue }) => dataQualityIssue === undefined)
+  const all = [...main, ...trusted.map(({ limitStatus }) => limitStatus)]
+  return all.length === 0 ? undefined : all.includes('exceeded')
+}
+
+function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageResult, 'forecast' | 'runsOutOn' | 'spikes' | 'spikeDays'> {
+  const { budget, unlocked } = input
+  const { main } = readings
+  const read = allReadings(readings)
+  const records = read.flatMap((reading) => reading.records)
+  const known = knownDays(period, read, records)
+  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
+  // When only final records are judged, nobody knows when the others will be final.
+  const days =
+    forecast?.status === 'expected' && unlocked === 'include'
+      ? daysWithForecast(forecast, known, period)
+      : totalByDay(unlocked === 'exclude' ? finalRecords(main.records) : main.records, period)
+  const runsOutOn = budget && runOutDay(days, budget)
+  const history = withoutGaps(known, period)
+  const spikeDays = history.slice(shortestBaseline).filter(({ date }) => date >= period.from).length
+  return {
+    forecast,
+    runsOutOn,
+    spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
+    spikeDays,
+  }
+}
+
+function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {
+  const { main } = readings
+  // A tag without any usage is an issue of the budget that asked for it.
+  const tagged = [...readings.tagged.values()].flat().filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
+  const issues = [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
+  if (unlocked === 'include' || main.records.length === 0 || finalRecords(main.records).length > 0) return issues
+  const { from: fromDate, to: toDate } = main.period
+  return [...issues, { kind: 'no-final-records', level: issueLevel('no-final-records', onMissing), fromDate, toDate }]
+}

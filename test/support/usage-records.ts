@@ -2,16 +2,14 @@
 
 import { addDays, type Day } from '../../src/core/dates.ts'
 import type { Decimal } from '../../src/core/decimal.ts'
-import type { SpendRecord } from '../../src/usage/records.ts'
+import type { UsageRecord } from '../../src/usage/records.ts'
 import { decimal } from './decimal.ts'
 
-export const usageRecord = (date: string, total: string | number, more: Partial<SpendRecord> = {}): SpendRecord => ({
+export const usageRecord = (date: string, total: string | number, more: Partial<UsageRecord> = {}): UsageRecord => ({
   date: date as Day,
   entityType: 'service',
   entityId: 'a',
   entityName: 'checkout',
-  warehouseId: undefined,
-  serviceId: undefined,
   total: decimal(total),
   metrics: { compute: decimal(total) },
   locked: true,

@@ -41,7 +41,7 @@ export type ResultOf<Name extends OperationName> = Pick<
   'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId'
 > & {
   readonly status: 'pass' | 'warn' | 'fail'
-} & Readonly<z.output<Operations[Name]['output']> & z.output<Operations[Name]['details']>>
+} & Readonly<z.input<Operations[Name]['output']> & z.input<Operations[Name]['details']>>
 
 type Method<Name extends OperationName> =
   Record<string, never> extends InputOf<Name>

@@ -33,7 +33,7 @@ budgets:
   - { name: warehouse, limit: 100, warn: 2%, scope: { entityType: datawarehouse } }
   - { name: both, limit: 35, scope: { entity: [checkout, search] } }
 `)
-    expect(ran.budgets.map(({ name, used, verdict }) => [name, used, verdict])).toEqual([
+    expect(ran.budgets.map(({ name, used, status }) => [name, used, status])).toEqual([
       ['all', '37.5', 'pass'],
       ['checkout', '25', 'fail'],
       ['compute', '30', 'warn'],
@@ -54,7 +54,7 @@ budgets:
 - { name: forty, limit: 150, period: last-40-days }
 - { name: dates, limit: 3.75, period: { from: ${addDays(today, -60)}, to: ${addDays(today, -60)} } }
 `)
-    expect(ran.budgets.map(({ used, verdict }) => [used, verdict])).toEqual([
+    expect(ran.budgets.map(({ used, status }) => [used, status])).toEqual([
       ['26.25', 'pass'],
       ['150', 'pass'],
       ['3.75', 'pass'],
@@ -76,7 +76,7 @@ budgets:
     const ran = await judge('[{ name: tagged, limit: 1000, scope: { tag: team=checkout } }, { name: all, limit: 1000 }]')
     expect(emulator().requests.filter(({ path }) => path.includes('filter=tag%3Ateam%3Dcheckout'))).toHaveLength(1)
     expect(emulator().requests).toHaveLength(2)
-    expect(ran.budgets[0]).toMatchObject({ doubt: 'empty', verdict: 'fail' })
+    expect(ran.budgets[0]).toMatchObject({ dataQualityIssue: { kind: 'no-records', level: 'fail' }, status: 'fail' })
     expect(ran.document.status).toBe('fail')
   })
 
@@ -118,7 +118,7 @@ budgets:
       },
     })
     const ran = await judge('[{ name: tagged, limit: 10, scope: { tag: team=x } }]')
-    expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ used: '1', verdict: 'pass' }] })
+    expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ used: '1', status: 'pass' }] })
   })
 
   it('counts what the metrics leave of a total as the metric other', async () => {
@@ -136,7 +136,7 @@ budgets:
     }
     emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 3, costs: [record] } }) } })
     const ran = await judge('[{ name: rest, limit: 10, scope: { metric: other } }]', { period: '', 'from-date': day, 'to-date': day })
-    expect(ran.budgets[0]).toMatchObject({ used: '2', verdict: 'pass' })
+    expect(ran.budgets[0]).toMatchObject({ used: '2', status: 'pass' })
   })
 
   it('judges the forecast where a budget asks for it', async () => {
@@ -146,7 +146,7 @@ budgets:
 - { name: will not be kept, limit: 74.99, period: ${period}, forecast: true }
 - { name: not asked, limit: 74.99, period: ${period} }
 `)
-    expect(ran.budgets.map(({ verdict, forecast }) => [verdict, (forecast as { total: string }).total])).toEqual([
+    expect(ran.budgets.map(({ status, forecast }) => [status, (forecast as { total: string }).total])).toEqual([
       ['pass', '75'],
       ['fail', '75'],
       ['pass', '75'],

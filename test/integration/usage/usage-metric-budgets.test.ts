@@ -71,7 +71,9 @@ describe('a budget by metric', () => {
     const failed = await judge(budget)
     expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
     expect(failed.reason).toContain(words)
-    expect(failed.document.budgets).toMatchObject([{ verdict: 'fail', doubt: 'metrics-differ', isExceeded: false }])
+    expect(failed.document.budgets).toMatchObject([
+      { status: 'fail', dataQualityIssue: { kind: 'metrics-mismatch' }, limitStatus: 'within' },
+    ])
     tell(told)
     expect((await judge(budget, { 'on-missing': 'warn' })).document.status).toBe('warn')
     tell(told)
@@ -105,7 +107,7 @@ describe('a budget of days that have just begun', () => {
     tell([])
     const ran = await judge('limit: 5, period: yesterday', { period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
-    expect(ran.document.budgets).toMatchObject([{ verdict: status, doubt: 'not-yet' }])
+    expect(ran.document.budgets).toMatchObject([{ status, dataQualityIssue: { kind: 'no-records-yet' } }])
     if (status !== 'pass') expect(ran.reason.match(/no usage records yet/g)).toHaveLength(1)
   })
 })

@@ -82,7 +82,7 @@ describe('a comparison', () => {
       [addDays(today, -6), today],
     ])
     expect(ran.document).toMatchObject({
-      comparison: { total: '7.7', change: '0', changePercent: '0.00', movers: [], appeared: [], gone: [] },
+      comparison: { total: '7.7', change: '0', changePercent: '0.00', movers: [], added: [], removed: [] },
     })
   })
 
@@ -108,8 +108,8 @@ describe('a comparison', () => {
     grown(2)
     const ran = await run({ period: 'last-7-days', compare: 'previous-period' })
     expect(ran.document.comparison).toMatchObject({
-      appeared: [{ name: 'new', entityType: 'service' }],
-      gone: [{ name: 'old', entityType: 'service' }],
+      added: [{ name: 'new', entityType: 'service' }],
+      removed: [{ name: 'old', entityType: 'service' }],
       movers: [{ entityName: 'checkout', metric: 'compute', before: '7', after: '14' }],
     })
   })

@@ -57,12 +57,12 @@ describe('a forecast', () => {
       record.micro = { compute: record.entityName === 'search' ? 1_000_000 : 3_000_000 }
     }
     const ran = await judge({ ...dates(days, ahead), 'forecast-budget': most })
-    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { state: 'expected', learntFrom: 9 } })
+    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 9 } })
   })
 
   it('is no number while it is too early, and fails nothing', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '8' })
-    expect(ran.document).toMatchObject({ status: 'pass', forecast: { state: 'too-early', completeDays: 1 } })
+    expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'too-early', completeDays: 1 } })
     expect(ran.outputs).not.toHaveProperty('forecast-credits')
     expect(JSON.stringify(ran.blocks)).toContain('not yet: too early to tell')
   })
@@ -74,7 +74,8 @@ describe('a forecast', () => {
 
   it('of a period that is over is its total', async () => {
     const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, -1), 'forecast-budget': '40' })
-    expect(ran.document).toMatchObject({ status: 'fail', forecast: { state: 'over' } })
+    expect(ran.document).toMatchObject({ status: 'fail' })
+    expect(ran.document.forecast).toBeUndefined()
     expect(ran.reason).toContain('above the forecast budget of 40 by 4 Credits')
   })
 
@@ -100,7 +101,7 @@ it('names a spike with the entity and the metric that caused it', async () => {
   expect(ran.document).toMatchObject({
     status: 'pass',
     spikes: [
-      { date: addDays(today, -5), total: '12', usual: '4', culprit: { entityName: 'search', metric: 'compute', total: '9', usual: '1' } },
+      { date: addDays(today, -5), total: '12', usual: '4', driver: { entityName: 'search', metric: 'compute', total: '9', usual: '1' } },
     ],
   })
 })

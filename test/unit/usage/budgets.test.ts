@@ -1,13 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeBudget } from '../../../src/usage/budgets.ts'
+import { checkLimit } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
 
 const judge = (spent: string, budget?: string, warnBudget?: string) =>
-  judgeBudget(decimal(spent), {
-    budget: budget === undefined ? undefined : decimal(budget),
-    warnBudget: warnBudget === undefined ? undefined : decimal(warnBudget),
-  })
+  checkLimit(decimal(spent), budget === undefined ? undefined : decimal(budget), warnBudget === undefined ? undefined : decimal(warnBudget))
 
 describe('V2: a budget is compared digit by digit, and equal passes', () => {
   it.each([
@@ -22,7 +19,7 @@ describe('V2: a budget is compared digit by digit, and equal passes', () => {
     ['90', undefined, '80', 'warn'],
     ['90', undefined, undefined, 'within'],
   ])('%s of %s, warning above %s, is %s', (spent, budget, warnBudget, level) => {
-    expect(judge(spent, budget, warnBudget).level).toBe(level)
+    expect(judge(spent, budget, warnBudget).status).toBe(level)
   })
 
   it('gives no share of a budget of zero', () => {
@@ -35,7 +32,7 @@ describe('V2: a budget is compared digit by digit, and equal passes', () => {
     const toText = (value: bigint): string => `${value / 10n ** 6n}.${(value % 10n ** 6n).toString().padStart(6, '0')}`
     fc.assert(
       fc.property(cents, cents, (spent, budget) => {
-        expect(judge(toText(spent), toText(budget)).level).toBe(spent > budget ? 'exceeded' : 'within')
+        expect(judge(toText(spent), toText(budget)).status).toBe(spent > budget ? 'exceeded' : 'within')
       }),
     )
   })

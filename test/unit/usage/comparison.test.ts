@@ -46,15 +46,15 @@ describe('findChanges', () => {
   })
 
   it('says what came and what went', () => {
-    const { appeared, gone, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 2, other)])
-    expect(appeared).toEqual([{ name: 'search', entityType: 'service' }])
-    expect(gone).toEqual([{ name: 'checkout', entityType: 'service' }])
+    const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 2, other)])
+    expect(added).toEqual([{ name: 'search', entityType: 'service' }])
+    expect(removed).toEqual([{ name: 'checkout', entityType: 'service' }])
     expect(movers).toHaveLength(2)
   })
 
   it('knows an entity by its id when it was renamed', () => {
-    const { appeared, gone, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 3, { entityName: 'till' })])
-    expect([appeared, gone]).toEqual([[], []])
+    const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 3, { entityName: 'till' })])
+    expect([added, removed]).toEqual([[], []])
     expect(movers.map(({ entityName }) => entityName)).toEqual(['till'])
   })
 })

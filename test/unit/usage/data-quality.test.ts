@@ -1,60 +1,61 @@
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
-import { doubtsAbout } from '../../../src/usage/data-quality.ts'
-import type { SpendRecord } from '../../../src/usage/records.ts'
+import { findDataQualityIssues, type UsageRecord } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
 import { usageRecord as record } from '../../support/usage-records.ts'
 
 const period = { from: '2026-03-01' as Day, to: '2026-03-03' as Day }
 const whole = [record('2026-03-01', '1'), record('2026-03-02', '2'), record('2026-03-03', '3')]
-const doubts = (records: readonly SpendRecord[], grandTotal: string, today = '2026-03-31') =>
-  doubtsAbout({ period, grandTotal: decimal(grandTotal), records }, today as Day)
+const issues = (records: readonly UsageRecord[], grandTotal: string, today = '2026-03-31') =>
+  findDataQualityIssues({ period, grandTotal: decimal(grandTotal), records }, today as Day)
 
-describe('doubtsAbout', () => {
+describe('findDataQualityIssues', () => {
   it.each([
     ['figures that are whole and add up', whole, '6', []],
-    ['no record at all', [], '0', ['empty']],
-    ['a total without records', [], '5', ['empty', 'sum-differs']],
-    ['records that miss the total', whole, '7', ['sum-differs']],
+    ['no record at all', [], '0', ['no-records']],
+    ['a total without records', [], '5', ['no-records', 'total-mismatch']],
+    ['records that miss the total', whole, '7', ['total-mismatch']],
     ['a record of another day', [...whole, record('2026-04-01', '1')], '7', ['outside-period']],
-    ['a record that comes twice', [...whole, record('2026-03-03', '3')], '9', ['repeated']],
+    ['a record that comes twice', [...whole, record('2026-03-03', '3')], '9', ['duplicate-record']],
     [
       'a negative total',
       [record('2026-03-01', '-1'), record('2026-03-02', '0'), record('2026-03-03', '0')],
       '-1',
-      ['negative', 'negative-record'],
+      ['negative-total', 'negative-record'],
     ],
     ['a record that takes from the others', [...whole, record('2026-03-03', '-1', { entityId: 'b' })], '5', ['negative-record']],
     ['a day without records in between', [record('2026-03-01', '1'), record('2026-03-03', '1')], '2', ['missing-days']],
     ['records that stop early', [record('2026-03-01', '1')], '1', ['missing-days']],
     ['records that start late', [record('2026-03-03', '1')], '1', ['missing-days']],
     ['a difference of rounding', whole, '6.0005', []],
-    ['a difference beyond rounding', whole, '6.0007', ['sum-differs']],
+    ['a difference beyond rounding', whole, '6.0007', ['total-mismatch']],
     ['a tiny total within a millionth', [record('2026-03-01', '0'), record('2026-03-02', '0'), record('2026-03-03', '0.0000005')], '0', []],
   ])('%s', (_, records, grandTotal, kinds) => {
-    expect(doubts(records, grandTotal).map(({ kind }) => kind)).toEqual(kinds)
+    expect(issues(records, grandTotal).map(({ kind }) => kind)).toEqual(kinds)
   })
 
   it('does not miss records of today and yesterday yet', () => {
-    expect(doubts([record('2026-03-01', '1')], '1', '2026-03-03')).toEqual([])
-    expect(doubts([record('2026-03-01', '1')], '1', '2026-03-04')).toEqual([{ kind: 'missing-days', days: ['2026-03-02'] }])
+    expect(issues([record('2026-03-01', '1')], '1', '2026-03-03')).toEqual([])
+    expect(issues([record('2026-03-01', '1')], '1', '2026-03-04')).toEqual([{ kind: 'missing-days', level: 'fail', days: ['2026-03-02'] }])
   })
 
   it('names every day outside of the period once, in order', () => {
     const outside = ['2026-04-02', '2026-02-28', '2026-04-02'].map((day, i) => record(day, '1', { entityId: String(i) }))
-    expect(doubts([...whole, ...outside], '9')).toEqual([{ kind: 'outside-period', days: ['2026-02-28', '2026-04-02'] }])
+    expect(issues([...whole, ...outside], '9')).toEqual([{ kind: 'outside-period', level: 'fail', days: ['2026-02-28', '2026-04-02'] }])
   })
 
   it('waits for the first records of a day that has just begun', () => {
-    expect(doubts([], '0', '2026-03-02').map(({ kind }) => kind)).toEqual(['not-yet'])
-    expect(doubts([], '0', '2026-03-03').map(({ kind }) => kind)).toEqual(['empty'])
+    expect(issues([], '0', '2026-03-02').map(({ kind }) => kind)).toEqual(['no-records-yet'])
+    expect(issues([], '0', '2026-03-03').map(({ kind }) => kind)).toEqual(['no-records'])
   })
 
   it('misses no days of what was read by a tag', () => {
-    expect(doubtsAbout({ period, grandTotal: decimal(1), records: whole.slice(0, 1), isFiltered: true }, '2026-03-31' as Day)).toEqual([])
+    expect(
+      findDataQualityIssues({ period, grandTotal: decimal(1), records: whole.slice(0, 1), isFiltered: true }, '2026-03-31' as Day),
+    ).toEqual([])
   })
 
   it('accepts two entities on one day', () => {
-    expect(doubts([...whole, record('2026-03-03', '3', { entityId: 'b' })], '9')).toEqual([])
+    expect(issues([...whole, record('2026-03-03', '3', { entityId: 'b' })], '9')).toEqual([])
   })
 })

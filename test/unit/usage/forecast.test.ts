@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
-import { type Expectation, type Forecast, forecastSpend, runOutDay } from '../../../src/usage/forecast.ts'
+import { daysWithForecast, type Expectation, type Forecast, forecastSpend } from '../../../src/usage/forecast.ts'
+import { runOutDay } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
 import { daySeries } from '../../support/usage-records.ts'
 
@@ -29,7 +30,7 @@ function forecast(truth: (i: number, day: Day) => number, today: string, history
 }
 
 const expected = (answer: Forecast): Expectation => {
-  if (answer.kind !== 'expected') throw new Error(`no forecast: ${answer.kind}`)
+  if (answer.status !== 'expected') throw new Error(`no forecast: ${answer.status}`)
   return answer
 }
 
@@ -85,8 +86,8 @@ describe('forecastSpend', () => {
 
   it('has a wider range the less it was learnt from', () => {
     const width = (today: string): number => {
-      const { low, high, days } = expected(forecast(truths.flat ?? (() => 0), today, 0))
-      return Number(high.minus(low)) / days.filter(({ isOver }) => !isOver).length
+      const { low, high, byDay } = expected(forecast(truths.flat ?? (() => 0), today, 0))
+      return Number(high.minus(low)) / byDay.length
     }
     expect(width('2026-06-05')).toBeGreaterThan(width('2026-06-15'))
   })
@@ -95,21 +96,23 @@ describe('forecastSpend', () => {
     ['no day is over', '2026-06-01', 'too-early'],
     ['two of thirty days are over', '2026-06-03', 'too-early'],
     ['three of thirty days are over', '2026-06-04', 'expected'],
-    ['its last day is under way', '2026-06-30', 'over'],
-    ['the period is over', '2026-07-01', 'over'],
-  ])('%s', (_, today, kind) => {
-    expect(forecast(() => 10, today).kind).toBe(kind)
+  ])('%s', (_, today, status) => {
+    expect(forecast(() => 10, today).status).toBe(status)
   })
 
   it('needs a fifth of a short period alone', () => {
     const week = { from: '2026-06-01' as Day, to: '2026-06-02' as Day, end: '2026-06-07' as Day }
     const seenAfter = (days: number) =>
-      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10) }).kind
+      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10) }).status
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
   it('has nothing to say of a period without a single record', () => {
-    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map() })).toEqual({ kind: 'too-early', completeDays: 0 })
+    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map() })).toEqual({
+      status: 'too-early',
+      untilDate: june.end,
+      completeDays: 0,
+    })
   })
 
   it('does not take a day that is still empty for a day without usage', () => {
@@ -126,13 +129,14 @@ describe('forecastSpend', () => {
   it('never expects less than was used', () => {
     const falling = (i: number): number => Math.max(0, 100 - 3 * i)
     const answer = expected(forecast(falling, '2026-06-20'))
-    expect(answer.days.every(({ total }) => total.gte(0))).toBe(true)
+    expect(answer.byDay.every(({ total }) => total.gte(0))).toBe(true)
     expect(answer.low.lte(answer.total) && answer.total.lte(answer.high)).toBe(true)
   })
 })
 
 describe('runOutDay', () => {
-  const days = expected(forecast(() => 10, '2026-06-21')).days
+  const known = daySeries('2026-06-01', 20, () => 10)
+  const days = daysWithForecast(expected(forecast(() => 10, '2026-06-21')), known, june)
 
   it.each([
     ['95', '2026-06-10'],

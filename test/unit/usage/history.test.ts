@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
-import { knownDays, withoutGaps } from '../../../src/usage/forecast.ts'
+import { knownDays, withoutGaps } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
 import { usageRecord as record } from '../../support/usage-records.ts'
 
@@ -53,7 +53,7 @@ describe('withoutGaps', () => {
       ['2026-03-02' as Day, decimal(2)],
       ['2026-03-04' as Day, decimal(4)],
     ])
-    expect(withoutGaps(known, period('2026-03-01', '2026-03-05')).map(({ day, total }) => `${day.slice(5)} ${total.toFixed()}`)).toEqual([
+    expect(withoutGaps(known, period('2026-03-01', '2026-03-05')).map(({ date, total }) => `${date.slice(5)} ${total.toFixed()}`)).toEqual([
       '03-02 2',
       '03-03 0',
       '03-04 4',

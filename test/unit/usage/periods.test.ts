@@ -4,19 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { addDays, type Day, isDay } from '../../../src/core/dates.ts'
 import {
   clipToToday,
-  cutIntoWindows,
   daysBeside,
   daysIn,
+  hasDaysAhead,
   isPeriodName,
-  isRunning,
   isWithin,
-  longestWindowDays,
+  mayHaveDaysAhead,
   type Period,
   type PeriodName,
   periodBefore,
   periodPresets,
   resolvePeriod,
 } from '../../../src/usage/periods.ts'
+import { cutIntoWindows, longestWindowDays } from '../../../src/usage/read-usage.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([
@@ -75,8 +75,9 @@ it.each(['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days']
 })
 
 it('tells which periods have days before them that are still to come', () => {
-  expect(periodPresets.filter(isRunning)).toEqual(['month-to-date', 'billing-cycle', 'year-to-date'])
-  expect(isRunning('last-7-days')).toBe(false)
+  const running = [...periodPresets, 'last-7-days' as const].filter((period) => mayHaveDaysAhead({ period }))
+  expect(running).toEqual(['month-to-date', 'billing-cycle', 'year-to-date'])
+  expect(mayHaveDaysAhead({})).toBe(true)
 })
 
 it.each([
@@ -86,6 +87,15 @@ it.each([
   ['2026-03-10', '2026-03-11', '2026-03-10'],
 ])('of %s to %s, the days up to %s are over or under way', (from, to, last) => {
   expect(clipToToday({ from: from as Day, to: to as Day }, '2026-03-10' as Day)).toEqual({ from, to: last, end: to })
+})
+
+it.each([
+  ['2026-03-09', true],
+  ['2026-03-10', false],
+  ['2026-03-11', false],
+])('on %s, a period until 2026-03-10 has whole days ahead: %s', (today, isAhead) => {
+  const period = { from: '2026-03-01' as Day, to: '2026-03-09' as Day, end: '2026-03-10' as Day }
+  expect(hasDaysAhead(period, today as Day)).toBe(isAhead)
 })
 
 it('leaves nothing of a period that is still to come', () => {

@@ -78,20 +78,20 @@ describe('the week', () => {
 
 describe('how far days stray', () => {
   it('is not at all where they are all alike', () => {
-    expect(learn([5, 5, 5, 5])).toMatchObject({ stray: 0, doubt: 0 })
+    expect(learn([5, 5, 5, 5])).toMatchObject({ stray: 0, levelError: 0 })
   })
 
   it('is the standard deviation from the level, and of the level a part of it', () => {
-    const { stray, doubt } = learn([8, 12, 8, 12, 10])
+    const { stray, levelError } = learn([8, 12, 8, 12, 10])
     expect(stray).toBeCloseTo(Math.sqrt((4 * 4 + 0) / 5), 10)
-    expect(doubt).toBeCloseTo(stray / Math.sqrt(5), 10)
+    expect(levelError).toBeCloseTo(stray / Math.sqrt(5), 10)
   })
 
   it('counts two weeks, and the level a single one', () => {
     const values = [...Array(6).fill(1000), ...Array(7).fill(10)] as number[]
-    const { stray, doubt } = learn(values)
+    const { stray, levelError } = learn(values)
     expect(stray).toBeCloseTo(Math.sqrt((6 * 990 ** 2) / 13), 6)
-    expect(doubt).toBeCloseTo(stray / Math.sqrt(7), 6)
+    expect(levelError).toBeCloseTo(stray / Math.sqrt(7), 6)
   })
 })
 

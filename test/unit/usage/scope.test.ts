@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { recordsInScope, type Scope, totalOf, unmatchedNames } from '../../../src/usage/records.ts'
+import { recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
+import { totalOf } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
 import { usageRecord as record } from '../../support/usage-records.ts'
 
@@ -49,8 +50,8 @@ describe('recordsInScope', () => {
 
 describe('what bears no id or name', () => {
   const bare = [
-    record('2026-03-01', 1, { entityId: 'x', entityName: '', serviceId: undefined }),
-    record('2026-03-01', 2, { entityId: 'main', entityName: 'pipe', entityType: 'clickpipe', warehouseId: undefined }),
+    record('2026-03-01', 1, { entityId: 'x', entityName: '' }),
+    record('2026-03-01', 2, { entityId: 'main', entityName: 'pipe', entityType: 'clickpipe' }),
   ]
   const total = (scope: Scope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
 

@@ -11,7 +11,7 @@ const named = (groups: ReturnType<typeof groupRecords>) => groups.map(({ name, t
 
 describe('spend', () => {
   it('gives every day of the period, used or not', () => {
-    expect(totalByDay([record('2026-03-02', '2')], march).map(({ day, total }) => [day, total.toFixed()])).toEqual([
+    expect(totalByDay([record('2026-03-02', '2')], march).map(({ date, total }) => [date, total.toFixed()])).toEqual([
       ['2026-03-01', '0'],
       ['2026-03-02', '2'],
       ['2026-03-03', '0'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
-import type { SpendRecord } from '../../../src/usage/records.ts'
+import type { UsageRecord } from '../../../src/usage/records.ts'
 import { findSpikes } from '../../../src/usage/spikes.ts'
 import { decimal } from '../../support/decimal.ts'
 import { daySeries, usageRecord } from '../../support/usage-records.ts'
@@ -13,9 +13,9 @@ function spikesOf(amountOn: (i: number, day: Day) => number, length = 56) {
   const records = [...series].map(([day, total]) => usageRecord(day, total.toFixed()))
   return findSpikes(
     records,
-    [...series].map(([day, total]) => ({ day, total })),
+    [...series].map(([date, total]) => ({ date, total })),
     first,
-  ).map(({ day }) => day)
+  ).map(({ date }) => date)
 }
 
 const isWeekend = (day: Day): boolean => weekdayOf(day) > 5
@@ -61,14 +61,14 @@ describe('findSpikes', () => {
 
   it('judges no day before the period', () => {
     const series = daySeries(first, 56, (i) => (i === 20 || i === 40 ? 100 : 10))
-    const days = [...series].map(([day, total]) => ({ day, total }))
-    const records = days.map(({ day, total }) => usageRecord(day, total.toFixed()))
-    expect(findSpikes(records, days, addDays(first, 28)).map(({ day }) => day)).toEqual([addDays(first, 40)])
+    const days = [...series].map(([date, total]) => ({ date, total }))
+    const records = days.map(({ date, total }) => usageRecord(date, total.toFixed()))
+    expect(findSpikes(records, days, addDays(first, 28)).map(({ date }) => date)).toEqual([addDays(first, 40)])
   })
 
   it('names the entity and the metric that grew most', () => {
     const days = Array.from({ length: 30 }, (_, i) => addDays(first, i))
-    const records = days.flatMap((day, i): SpendRecord[] => [
+    const records = days.flatMap((day, i): UsageRecord[] => [
       usageRecord(day, 100),
       usageRecord(day, i === 29 ? 65 : 15, {
         entityId: 'b',
@@ -76,10 +76,10 @@ describe('findSpikes', () => {
         metrics: { compute: decimal(5), storage: decimal(i === 29 ? 60 : 10) },
       }),
     ])
-    const totals = days.map((day, i) => ({ day, total: decimal(i === 29 ? 165 : 115) }))
+    const totals = days.map((date, i) => ({ date, total: decimal(i === 29 ? 165 : 115) }))
     const [spike] = findSpikes(records, totals, first)
     expect(spike?.usual.toFixed()).toBe('115')
-    expect({ ...spike?.culprit, total: spike?.culprit.total.toFixed(), usual: spike?.culprit.usual.toFixed() }).toEqual({
+    expect({ ...spike?.driver, total: spike?.driver.total.toFixed(), usual: spike?.driver.usual.toFixed() }).toEqual({
       entityName: 'search',
       entityType: 'service',
       metric: 'storage',
