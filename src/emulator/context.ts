@@ -1,9 +1,8 @@
-import { createIds, type Ids } from './ids.ts'
+import { createIds, type Ids } from './deterministic.ts'
 import { type EmulatorOptions, type Settings, toSettings } from './options.ts'
 import { createEmpty, createShop } from './shop/shop.ts'
 import type { Store } from './store.ts'
 
-/** What every answer is made from. */
 export interface EmulatorContext {
   readonly settings: Settings
   readonly store: Store
@@ -11,7 +10,7 @@ export interface EmulatorContext {
   readonly clock: ServerClock
   /** Seed of the defaults that the server fills in by itself; undefined for none. */
   unknownDefaults: number | undefined
-  /** Everything as it was at the start, the clock's offset included; the store stays the same object. */
+  /** Restores everything, the clock's offset included. The store stays the same object. */
   reset(): void
 }
 
@@ -24,10 +23,11 @@ export function createContext(options: EmulatorOptions): EmulatorContext {
   const settings = toSettings(options)
   const ids = createIds()
   const clock = createClock(settings.now)
-  // Demo data depends on the day of the start, also after a later reset: a reset restores what was, not something newer.
+  // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
   const startedAtMs = settings.now()
-  const build = (): Store => (settings.data === 'shop' ? createShop(ids, startedAtMs, settings.dialect) : createEmpty(ids, startedAtMs))
-  const store = build()
+  const createStore = (): Store =>
+    settings.data === 'shop' ? createShop(ids, startedAtMs, settings.dialect) : createEmpty(ids, startedAtMs)
+  const store = createStore()
   const context: EmulatorContext = {
     settings,
     store,
@@ -38,7 +38,7 @@ export function createContext(options: EmulatorOptions): EmulatorContext {
       ids.reset()
       clock.setOffset(0)
       context.unknownDefaults = settings.unknownDefaults
-      Object.assign(store, build())
+      Object.assign(store, createStore())
     },
   }
   return context

@@ -1,16 +1,13 @@
 import * as z from 'zod'
-import { type Answer, toJson } from './answer.ts'
 import type { EmulatorContext } from './context.ts'
-import { demo } from './demo.ts'
-import type { FaultQueue } from './fault-queue.ts'
-import { faultSchema } from './faults.ts'
-import { type Incoming, isJsonType, pathnameOf } from './incoming.ts'
-import { parseOrUndefined } from './json.ts'
+import { type FaultQueue, faultSchema } from './faults.ts'
+import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, parseJsonOrUndefined, pathnameOf } from './http.ts'
 import type { RequestLog } from './request-log.ts'
-import { saveInWebApp } from './web-app.ts'
+import { demo } from './shop/demo.ts'
+import type { Dashboard, DashboardFilter, Tile } from './store.ts'
 
-/** What can be controlled over the emulator's own port: `/_emulator/…`, without a key, and never in the log. */
-export interface Control {
+/** What `/_emulator/…` on the emulator's own port controls, without a key and outside of the log. */
+export interface ControlContext {
   readonly context: EmulatorContext
   readonly log: RequestLog
   readonly faults: FaultQueue
@@ -30,25 +27,29 @@ class ControlError extends Error {
   }
 }
 
-export function answerControl(control: Control, incoming: Incoming): Answer {
-  const name = `${incoming.method} ${pathnameOf(incoming.path).replace(/\/$/, '')}`
+export function handleControl(control: ControlContext, request: HttpRequest): HttpResponse {
+  const name = `${request.method} ${pathnameOf(request.path).replace(/\/$/, '')}`
   try {
     const handle = handlers[name]
-    if (handle === undefined) throw new ControlError(404, `NOT_FOUND: the emulator's control has no ${name}`)
-    return toJson(200, handle(control, incoming))
-  } catch (thrown) {
-    if (!(thrown instanceof ControlError)) throw thrown
-    return toJson(thrown.status, { status: thrown.status, error: thrown.message })
+    if (handle === undefined) throw new ControlError(404, `NOT_FOUND: unknown control request ${name}`)
+    return jsonResponse(200, handle(control, request))
+  } catch (cause) {
+    if (!(cause instanceof ControlError)) throw cause
+    return jsonResponse(cause.status, { status: cause.status, error: cause.message })
   }
 }
 
-const handlers: Readonly<Record<string, (control: Control, incoming: Incoming) => unknown>> = {
+const clockOffset = z.strictObject({ offsetMs: z.number() })
+const unknownDefaults = z.strictObject({ seed: z.int() })
+const webAppDashboard = z.looseObject({ name: z.string(), tiles: z.array(z.looseObject({ config: z.looseObject({}) })) })
+
+const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
   [`GET ${root}`]: ({ context }) => describe(context),
   [`GET ${root}/requests`]: ({ log }) => log.requests,
   [`GET ${root}/store`]: ({ context }) => context.store,
-  [`POST ${root}/store/dashboards`]: ({ context }, incoming) => saveInWebApp(context, readBody(webAppDashboard, incoming)),
-  [`POST ${root}/faults`]: ({ faults }, incoming) => {
-    faults.add(readBody(faultSchema, incoming))
+  [`POST ${root}/store/dashboards`]: ({ context }, request) => saveInWebApp(context, readBody(webAppDashboard, request)),
+  [`POST ${root}/faults`]: ({ faults }, request) => {
+    faults.add(readBody(faultSchema, request))
     return { faults: faults.size }
   },
   [`DELETE ${root}/faults`]: ({ faults }) => {
@@ -59,12 +60,12 @@ const handlers: Readonly<Record<string, (control: Control, incoming: Incoming) =
     reset()
     return { reset: true }
   },
-  [`POST ${root}/clock`]: ({ context: { clock } }, incoming) => {
-    clock.setOffset(readBody(clockOffset, incoming).offsetMs)
+  [`POST ${root}/clock`]: ({ context: { clock } }, request) => {
+    clock.setOffset(readBody(clockOffset, request).offsetMs)
     return { now: new Date(clock.now()).toISOString() }
   },
-  [`POST ${root}/unknown-defaults`]: ({ context }, incoming) => {
-    context.unknownDefaults = readBody(unknownDefaults, incoming).seed
+  [`POST ${root}/unknown-defaults`]: ({ context }, request) => {
+    context.unknownDefaults = readBody(unknownDefaults, request).seed
     return { unknownDefaults: context.unknownDefaults }
   },
   [`DELETE ${root}/unknown-defaults`]: ({ context }) => {
@@ -73,20 +74,16 @@ const handlers: Readonly<Record<string, (control: Control, incoming: Incoming) =
   },
 }
 
-const clockOffset = z.strictObject({ offsetMs: z.number() })
-const unknownDefaults = z.strictObject({ seed: z.int() })
-const webAppDashboard = z.looseObject({ name: z.string(), tiles: z.array(z.looseObject({ config: z.looseObject({}) })) })
-
-function readBody<S extends z.ZodType>(schema: S, incoming: Incoming): z.output<S> {
-  if (!isJsonType(incoming)) throw new ControlError(400, 'BAD_REQUEST: request body must be sent as application/json')
-  const value = parseOrUndefined(incoming.text)
+function readBody<S extends z.ZodType>(schema: S, request: HttpRequest): z.output<S> {
+  if (!isJsonType(request)) throw new ControlError(400, 'BAD_REQUEST: request body must be sent as application/json')
+  const value = parseJsonOrUndefined(request.text)
   if (value === undefined) throw new ControlError(400, 'BAD_REQUEST: request body is not valid JSON')
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw new ControlError(400, `BAD_REQUEST: ${z.prettifyError(parsed.error)}`)
 }
 
-/** What a person or a script needs to begin: dialect, credentials, and the ids of everything by name. */
+/** What a person or a script needs to begin: dialect, credentials, and the ids of all objects by name. */
 function describe({ settings, store, clock }: EmulatorContext): unknown {
   const { dialect, segment, unit } = settings
   return {
@@ -103,11 +100,41 @@ function describe({ settings, store, clock }: EmulatorContext): unknown {
         name: service.name,
         sources: idsByName(service.sources),
         webhooks: idsByName(service.webhooks),
-        alerts: service.alerts.map(({ id, name: alertName }) => ({ id, name: alertName })),
+        alerts: idsByName(service.alerts),
         dashboards: service.dashboards.map((dashboard) => ({ id: dashboard.id, name: dashboard.name, tiles: idsByName(dashboard.tiles) })),
       })),
     })),
   }
 }
 
-const idsByName = (items: readonly { readonly id: string; readonly name: string }[]) => items.map(({ id, name }) => ({ id, name }))
+const idsByName = (items: readonly { readonly id: string; readonly name: string | null }[]) => items.map(({ id, name }) => ({ id, name }))
+
+/** A dashboard as somebody saves it in the web app: all fields that it may have, whether or not the API shows them. */
+export type WebAppDashboard = Pick<Dashboard, 'name'> &
+  Partial<Omit<Dashboard, 'name' | 'tiles' | 'filters'>> & {
+    readonly tiles: readonly (Pick<Tile, 'config'> & Partial<Tile>)[]
+    readonly filters?: readonly Partial<DashboardFilter>[]
+  }
+
+/** Stores a dashboard without validating it, and returns what is stored. Fills in missing ids and the missing positions of tiles. */
+export function saveInWebApp(
+  { store, ids }: Pick<EmulatorContext, 'store' | 'ids'>,
+  { tiles, filters = [], ...dashboard }: WebAppDashboard,
+  serviceId: string = demo.services.checkout,
+): Dashboard {
+  const service = store.organizations.flatMap(({ services }) => services).find(({ id }) => id === serviceId)
+  if (service === undefined) throw new Error(`service ${serviceId} does not exist`)
+  const saved: Dashboard = {
+    id: ids.objectId(),
+    tags: [],
+    savedQuery: null,
+    savedQueryLanguage: null,
+    savedFilterValues: [],
+    containers: [],
+    ...dashboard,
+    tiles: tiles.map((tile, index) => ({ id: ids.objectId(), name: '', x: 0, y: index * 6, w: 12, h: 6, ...tile })),
+    filters: filters.map((filter) => ({ id: ids.objectId(), ...filter })),
+  }
+  service.dashboards.push(saved)
+  return saved
+}

@@ -1,37 +1,38 @@
 import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createContext } from './context.ts'
-import { createFaultQueue } from './fault-queue.ts'
-import type { Fault } from './faults.ts'
+import { type ControlContext, handleControl, isControl, saveInWebApp, type WebAppDashboard } from './control.ts'
+import { sendWithFault } from './fault-effects.ts'
+import { createFaultQueue, type Fault } from './faults.ts'
 import { createCloudGateway } from './gateways/cloud-gateway.ts'
+import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/gateway.ts'
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
+import { createResponseWriter, type HttpResponse, type ResponseWriter, readRequest } from './http.ts'
 import type { EmulatorOptions } from './options.ts'
-import { createRateLimiter } from './rate-limit.ts'
-import { createRequestLog, type LoggedRequest } from './request-log.ts'
-import { createServer } from './server.ts'
+import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
 import type { Dashboard, Store } from './store.ts'
-import { saveInWebApp, type WebAppDashboard } from './web-app.ts'
 
 export interface Emulator {
-  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
   readonly url: string
-  /** Every request received, in order; those that control the emulator are left out. */
+  /** Every request received, in order. Requests that control the emulator are left out. */
   readonly requests: readonly LoggedRequest[]
-  /** The state as it is. Writing to it changes what the API answers. */
+  /** The live state. Writing to it changes the responses of the API. */
   readonly store: Store
-  /** Throws on a fault that is not one. */
+  /** Throws when the fault is invalid. */
   addFault(fault: Fault): void
   clearFaults(): void
   /**
    * Stores a dashboard as the web app does: nothing is validated, and it may hold what the API does not show, such as PromQL tiles.
-   * The service is the demo's `checkout` unless given by its id. Returns what is stored.
+   * The default service is the demo's `checkout`. Returns the stored dashboard.
    */
   saveInWebApp(dashboard: WebAppDashboard, serviceId?: string): Dashboard
   /** From now on the server fills in unknown defaults, chosen by the seed; `undefined` for none. See the option of this name. */
   setUnknownDefaults(seed: number | undefined): void
-  /** State, ids, defaults and clock as at the start; log, faults and rate limits empty. Answers under way are broken off. */
+  /** Restores state, ids, defaults and clock, empties log, faults and rate limits, and aborts open requests. */
   reset(): void
-  /** Ends every connection, also one that is being answered, and forgets what was still to be committed. */
+  /** Ends every connection, open requests included, and drops late commits. */
   close(): Promise<void>
 }
 
@@ -43,17 +44,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const faults = createFaultQueue()
   const isSelfHosted = settings.dialect === 'hyperdx'
   const limiter = settings.rateLimit && createRateLimiter(settings.rateLimit, context.clock.now, isSelfHosted)
-  let life = new AbortController()
+  let lifetime = new AbortController()
   const reset = (): void => {
-    life.abort()
-    life = new AbortController()
+    lifetime.abort()
+    lifetime = new AbortController()
     context.reset()
     log.reset()
     faults.clear()
     limiter?.reset()
   }
   const gateway = isSelfHosted ? createHyperdxGateway(settings) : createCloudGateway(settings)
-  const server = createServer({ context, log, faults, reset, limiter, gateway, signal: () => life.signal })
+  const server = createHttpServer({ context, log, faults, reset, limiter, gateway, signal: () => lifetime.signal })
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   return {
@@ -68,7 +69,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     },
     reset,
     async close() {
-      life.abort()
+      lifetime.abort()
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
@@ -79,3 +80,55 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 }
 
 const toUrl = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+interface ServerContext extends ControlContext {
+  readonly gateway: Gateway
+  readonly limiter: RateLimiter | undefined
+  /** Aborted when the emulator is reset or closed, so that nothing that waits goes on after that. */
+  readonly signal: () => AbortSignal
+}
+
+const createHttpServer = (server: ServerContext): Server =>
+  createServer((request, response) => {
+    const handled = isControl(request.url ?? '') ? serveControl(server, request, response) : serveApi(server, request, response)
+    handled.catch((cause: unknown) => abandon(response, cause))
+  })
+
+async function serveControl(server: ServerContext, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const writer = createWriter(server, request, response)
+  writer.send(handleControl(server, await readRequest(request, server.gateway.maxBodyBytes)))
+}
+
+/** One request from its arrival to its response: log, fault, rate limit, API. */
+async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { context, log, faults, limiter, gateway } = server
+  const identity = gateway.identify(context, incoming.headers.authorization)
+  const entry = log.open(incoming, identity.credentials, context.clock.now())
+  const fault = faults.take(incoming.method ?? '', incoming.url ?? '')
+  const writer = createWriter(server, incoming, outgoing, entry)
+  const request = await readRequest(incoming, gateway.maxBodyBytes)
+  entry.receive(request)
+  const quota = gateway.isLimited(request) ? limiter?.take(identity.keyId) : undefined
+  const limitHeaders = quota === undefined ? {} : gateway.toLimitHeaders(quota)
+  const handle = (): HttpResponse => {
+    const response = quota?.isExceeded ? gateway.toTooManyRequests() : gateway.handle(context, request, identity)
+    return { ...response, headers: { ...response.headers, ...limitHeaders } }
+  }
+  if (fault === undefined) writer.send(handle())
+  else await sendWithFault(fault, { writer, gateway, ids: context.ids, method: request.method, handle, limitHeaders })
+}
+
+const createWriter = (
+  { context, signal }: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  entry?: LogEntry,
+): ResponseWriter =>
+  createResponseWriter(request, response, { now: context.clock.now, logStatus: (status) => entry?.respond(status), signal: signal() })
+
+function abandon(response: ServerResponse, cause: unknown): void {
+  // After a reset, or when the client or the emulator has gone, the response is not expected any more.
+  const isExpected = response.destroyed || (cause instanceof Error && cause.name === 'AbortError')
+  if (isExpected || response.headersSent) response.destroy()
+  else response.writeHead(500, { 'content-type': 'text/plain' }).end(`This is a bug in the emulator, please report it: ${String(cause)}`)
+}

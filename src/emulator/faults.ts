@@ -5,15 +5,15 @@ import * as z from 'zod'
 export type FaultHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface Fault {
-  /** Every request matches when absent. `path` is a part of the raw path, query included. */
+  /** Without it, every request matches. `path` is a part of the raw path, query included. */
   readonly match?: { readonly method?: string; readonly path?: string }
   /** The first matching request that it applies to, counted from 1 since the fault was added. Default 1. */
   readonly nth?: number
-  /** How many in a row, default 1; `Infinity` for ever. */
+  /** How many matching requests in a row, default 1; `Infinity` for all that follow. */
   readonly times?: number
   /**
-   * `before` (default): the server does nothing. `after`: it does what was asked, and then the fault spoils the answer.
-   * `delay` and `drip` give the normal answer and so always act; `late-commit` always acts late.
+   * `before` (default): the server does nothing. `after`: it handles the request, and then the fault corrupts the response.
+   * `delay` and `drip` send the normal response and so always handle the request; `late-commit` always handles it late.
    */
   readonly act?: 'before' | 'after'
   readonly effect: Effect
@@ -28,14 +28,14 @@ export type Effect =
       readonly contentType?: string
       readonly headers?: FaultHeaders
     }
-  /** Waits, then acts and answers as usual. */
+  /** Waits, then handles the request as usual. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** A TCP reset before any byte. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'reset-in-headers' }
   /** A TCP reset after that many bytes of the body, default half of it. */
   | { readonly kind: 'reset-in-body'; readonly bytes?: number }
-  /** That many bytes of the body, default half of it, with a clean end that only the closed connection tells. */
+  /** That many bytes of the body, default half of it, then a clean end. Only the closed connection marks the end of the body. */
   | { readonly kind: 'truncate'; readonly bytes?: number }
   /** A content-length that is larger than what is sent, then the end. */
   | { readonly kind: 'short-length' }
@@ -45,25 +45,25 @@ export type Effect =
   | { readonly kind: 'body'; readonly text?: string; readonly bytes?: Uint8Array | string; readonly headers?: FaultHeaders }
   /** 429. Without `headers`, the four X-RateLimit ones with one second to wait; `{}` for none. */
   | { readonly kind: 'rate-limited'; readonly headers?: FaultHeaders; readonly body?: string }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'hang' }
-  /** The normal answer, a few bytes at a time, default 1. */
+  /** The normal response, a few bytes at a time, default 1. */
   | { readonly kind: 'drip'; readonly bytesPerTick?: number; readonly everyMs: number }
   /** A JSON text that never ends. */
   | { readonly kind: 'endless' }
-  /** A small gzip body that grows to that size, sent whether or not gzip was accepted. */
+  /** A small gzip body that expands to that size, sent whether or not gzip was accepted. */
   | { readonly kind: 'gzip-bomb'; readonly mebibytes: number }
-  /** Answers at once, default 504, and does what was asked after `ms`. */
+  /** Responds at once, default 504, and handles the request after `ms`. */
   | { readonly kind: 'late-commit'; readonly status?: number; readonly ms: number }
 
 const headers = z
   .record(z.string(), z.union([z.string(), z.array(z.string())]))
-  .refine(areHeaders, 'holds what is no HTTP header')
+  .refine(areHeaders, 'invalid HTTP header')
   .exactOptional()
 const status = z.int().min(200).max(599)
 const count = z.int().min(1)
 const bytes = z.int().min(0).exactOptional()
-// A timer that is longer than this fires at once.
+// Node fires a longer timer at once.
 const ms = z
   .number()
   .min(0)
@@ -98,6 +98,15 @@ const effect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('late-commit'), status: status.exactOptional(), ms }),
 ])
 
+/** Strict, so that a misspelled fault is an error and not a test that passes for the wrong reason. */
+export const faultSchema: z.ZodType<Fault> = z.strictObject({
+  match: z.strictObject({ method: z.string().exactOptional(), path: z.string().exactOptional() }).exactOptional(),
+  nth: count.exactOptional(),
+  times: z.union([count, z.literal(Number.POSITIVE_INFINITY)]).exactOptional(),
+  act: z.enum(['before', 'after']).exactOptional(),
+  effect,
+})
+
 function areHeaders(given: FaultHeaders): boolean {
   try {
     for (const [name, value] of Object.entries(given)) {
@@ -110,11 +119,37 @@ function areHeaders(given: FaultHeaders): boolean {
   }
 }
 
-/** Strict, so that a misspelt fault is an error and not a test that passes for nothing. */
-export const faultSchema: z.ZodType<Fault> = z.strictObject({
-  match: z.strictObject({ method: z.string().exactOptional(), path: z.string().exactOptional() }).exactOptional(),
-  nth: count.exactOptional(),
-  times: z.union([count, z.literal(Number.POSITIVE_INFINITY)]).exactOptional(),
-  act: z.enum(['before', 'after']).exactOptional(),
-  effect,
-})
+export interface FaultQueue {
+  readonly size: number
+  /** Throws when the fault is invalid. */
+  add(fault: Fault): void
+  /** Counts the request for every fault that matches it, and returns the oldest one that applies to it. */
+  take(method: string, path: string): Fault | undefined
+  clear(): void
+}
+
+export function createFaultQueue(): FaultQueue {
+  const entries: { readonly fault: Fault; matched: number }[] = []
+  return {
+    get size() {
+      return entries.length
+    },
+    add(fault) {
+      entries.push({ fault: faultSchema.parse(fault), matched: 0 })
+    },
+    take(method, path) {
+      let taken: Fault | undefined
+      for (const entry of entries) {
+        const { match, nth = 1, times = 1 } = entry.fault
+        if (match?.method !== undefined && match.method.toUpperCase() !== method) continue
+        if (match?.path !== undefined && !path.includes(match.path)) continue
+        entry.matched++
+        if (entry.matched >= nth && entry.matched < nth + times) taken ??= entry.fault
+      }
+      return taken
+    },
+    clear() {
+      entries.length = 0
+    },
+  }
+}

@@ -1,8 +1,9 @@
-export { demo } from './demo.ts'
+export type { WebAppDashboard } from './control.ts'
 export { type Emulator, startEmulator } from './emulator.ts'
 export type { Effect, Fault, FaultHeaders } from './faults.ts'
 export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
 export type { LoggedRequest } from './request-log.ts'
+export { demo } from './shop/demo.ts'
 export type {
   Alert,
   ApiKey,
@@ -24,4 +25,3 @@ export type {
   UsageRecord,
   Webhook,
 } from './store.ts'
-export type { WebAppDashboard } from './web-app.ts'

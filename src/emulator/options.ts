@@ -21,8 +21,8 @@ export interface EmulatorOptions {
   /** Default: neutral `off` (its contract shows none), `clickhouse-cloud` 10 requests in 10 seconds, `hyperdx` 100 in 60. */
   readonly rateLimit?: RateLimit | 'off'
   /**
-   * The longest list that is answered; what lies beyond is left out without a word. Default: the product's own limits, 1000 for alerts,
-   * saved searches and webhooks, and none for the others.
+   * The longest list of a response; the rest is silently left out. Default: the product's own limits, 1000 for alerts, saved searches
+   * and webhooks, and none for the others.
    */
   readonly pageLimit?: number
   /** `ignored`: `limit` and `offset` have no effect, as if a gateway did not forward them. Default `supported`. */
@@ -33,40 +33,34 @@ export interface EmulatorOptions {
    */
   readonly totalCount?: 'shown' | 'hidden'
   /**
-   * Plays a server with unknown defaults. The seed decides which optional fields of tiles, alerts and saved searches are filled in
-   * on answers and with what, how lists are ordered, and how texts and times are written. The same object is always answered in the same
-   * way, and every answer can be sent back. Can be changed while the emulator runs.
+   * Simulates a server with unknown defaults. The seed decides which optional fields of tiles, alerts and saved searches are filled in
+   * and with what, how lists are ordered, and how texts and times are written. The same object is always shown in the same way, and
+   * every shown object can be sent back. Can be changed while the emulator runs.
    */
   readonly unknownDefaults?: number
   /**
-   * Plays a newer server: fields of dashboards, alerts and saved searches whose names begin with this are accepted anywhere in a body,
-   * kept until an update leaves them out, and answered. Default: none.
+   * Simulates a newer server: fields of dashboards, alerts and saved searches whose names begin with this are accepted anywhere in a
+   * body, kept until an update leaves them out, and shown. Default: none.
    */
   readonly newFieldPrefix?: string
   /** The server's wall clock in milliseconds, default `Date.now`. The windows of the rate limit follow it too. */
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
   readonly data?: 'shop' | 'empty'
-  /** How the neutral dialect wraps observability answers: bare (default), `{data}`, or `{status, requestId, result}`. */
+  /** How the neutral dialect wraps observability responses: bare (default), `{data}`, or `{status, requestId, result}`. */
   readonly lists?: 'plain' | 'data' | 'envelope'
-  /** Neutral only: `object` answers `costs` as an object when there is exactly one record. Default `array`. */
+  /** Neutral only: with `object`, `costs` is an object when there is exactly one record. Default `array`. */
   readonly costs?: 'array' | 'object'
 }
 
-export interface Settings {
-  readonly dialect: Dialect
-  readonly host: string
-  readonly port: number
+/** The options with the defaults of the dialect filled in. */
+export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'host' | 'port' | 'now' | 'data' | 'lists' | 'costs'>> {
   readonly rateLimit: RateLimit | undefined
   readonly pageLimit: number | undefined
   readonly isPagingIgnored: boolean
   readonly isTotalHidden: boolean
   readonly unknownDefaults: number | undefined
   readonly newFieldPrefix: string | undefined
-  readonly now: () => number
-  readonly data: 'shop' | 'empty'
-  readonly lists: 'plain' | 'data' | 'envelope'
-  readonly costs: 'array' | 'object'
   /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
   /** The word in which cost fields end. */
@@ -75,7 +69,7 @@ export interface Settings {
 
 const dialects = {
   neutral: { rateLimit: undefined, lists: 'plain', segment: 'observability', unit: 'Credits' },
-  // 10 requests per 10 s and key: the product's own documentation of its limits.
+  // 10 requests per 10 s and key: the vendor's documentation of its limits.
   'clickhouse-cloud': { rateLimit: { limit: 10, windowMs: 10_000 }, lists: 'envelope', segment: 'clickstack', unit: 'CHC' },
   hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, lists: 'data', segment: 'api/v2', unit: 'CHC' },
 } as const

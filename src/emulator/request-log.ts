@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Credentials } from './gateways/gateway.ts'
-import { headersOf, type Incoming } from './incoming.ts'
-import { parseOrUndefined } from './json.ts'
+import { type HttpRequest, headersOf, parseJsonOrUndefined } from './http.ts'
 
 export interface LoggedRequest {
   readonly method: string
@@ -12,15 +11,15 @@ export interface LoggedRequest {
   /** The body as JSON, or undefined. */
   readonly body: unknown
   readonly text: string
-  /** Undefined when no answer was begun. */
+  /** Undefined when no response was begun. */
   readonly status: number | undefined
   /** By the server's clock, when the headers had arrived. */
   readonly arrivedAtMs: number
 }
 
 export interface LogEntry {
-  receive(incoming: Incoming): void
-  answer(status: number): void
+  receive(request: HttpRequest): void
+  respond(status: number): void
 }
 
 export interface RequestLog {
@@ -41,9 +40,9 @@ export function createRequestLog(): RequestLog {
       return {
         receive({ text }) {
           logged.text = text
-          logged.body = text === '' ? undefined : parseOrUndefined(text)
+          logged.body = text === '' ? undefined : parseJsonOrUndefined(text)
         },
-        answer(status) {
+        respond(status) {
           logged.status = status
         },
       }

@@ -1,6 +1,6 @@
 /**
- * The emulated state. Everything is writable: a test puts the service into the state that it needs. Objects have the names of the API's
- * fields, and may hold more than the API shows: what the web app saved, or what an older version left behind.
+ * The emulated state. Everything is writable, so that a test can set any state. Fields have the names of the API's fields. Objects may
+ * hold more than the API shows: what the web app saved, or what an older version left behind.
  */
 export interface Store {
   organizations: Organization[]
@@ -10,6 +10,8 @@ export interface Store {
 export interface JsonObject {
   [name: string]: unknown
 }
+
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface Organization {
   id: string
@@ -54,7 +56,7 @@ export interface Service {
   sources: Source[]
   webhooks: Webhook[]
   savedSearches: SavedSearch[]
-  /** In any order; the list is answered most recent first. */
+  /** In any order; the API lists the most recent first. */
   backups: Backup[]
   backupConfiguration: BackupConfiguration
 }
@@ -70,7 +72,7 @@ export interface Connection {
   name: string
   host: string
   username: string
-  /** Never answered. */
+  /** Never shown. */
   password?: string | undefined
   hyperdxSettingPrefix?: string
   isPrometheusEndpoint?: boolean | undefined
@@ -86,14 +88,14 @@ export interface Dashboard {
   filters: DashboardFilter[]
   savedQuery: string | null
   savedQueryLanguage: string | null
-  /** Answered as they are, whatever their form. */
+  /** Shown as stored, whatever their form. */
   savedFilterValues: JsonObject[]
   containers: JsonObject[]
 }
 
 /**
- * A tile is answered by its display type, with the product's defaults. More than that may be stored, and stays hidden until an update
- * drops it: `configType: 'promql'` (the whole tile), `granularity`, `alternateRowBackground`, `ratioMode`, `where` of a line.
+ * The API shows the fields of the tile's display type, with the product's defaults. Other stored fields stay hidden until an update drops
+ * them: `configType: 'promql'` (the whole tile), `granularity`, `alternateRowBackground`, `ratioMode`, `where` of a line.
  */
 export interface Tile {
   id: string
@@ -111,7 +113,7 @@ export interface DashboardFilter extends JsonObject {
   id: string
 }
 
-/** null and absent are the same, but for `thresholdMax`, `scheduleStartAt` and the texts, whose null is answered as null. */
+/** null and absent are the same, except that `thresholdMax`, `scheduleStartAt` and texts that are null are shown as null. */
 export interface Alert {
   id: string
   teamId: string
@@ -126,7 +128,7 @@ export interface Alert {
   interval: string
   scheduleOffsetMinutes?: number | null
   scheduleStartAt?: string | null
-  /** The first is also answered as `channel`. */
+  /** The first is also shown as `channel`. */
   channels: Channel[]
   name: string | null
   message: string | null
@@ -139,7 +141,7 @@ export interface Alert {
   updatedAt: string
 }
 
-/** The cloud's document has more than `type` and `webhookId`; the product accepts and stores no more than these two. */
+/** The cloud's OpenAPI document has more fields. The product accepts and stores only webhooks, with `type` and `webhookId`. */
 export type Channel =
   | { type: 'email'; emailRecipients: string[] }
   | {
@@ -160,13 +162,13 @@ export interface Webhook {
   id: string
   name: string
   service: string
-  /** Answered in plain text by the real API too: for Slack it is a secret. */
+  /** Shown in plain text, as by the real API, although it is a secret for Slack. */
   url?: string
   description?: string | undefined
   body?: string | undefined
-  /** Never answered. */
+  /** Never shown. */
   headers?: Record<string, string> | undefined
-  /** Never answered. */
+  /** Never shown. */
   queryParams?: Record<string, string> | undefined
   createdAt: string
   updatedAt: string
@@ -181,14 +183,14 @@ export interface SavedSearch {
   whereLanguage?: string
   orderBy?: string
   tags?: string[]
-  /** The web app may store any; the API accepts only those that the side bar can show. */
+  /** The web app may store any. The API accepts only filters that the side bar can show. */
   filters?: JsonObject[]
   teamId: string
   createdAt: string
   updatedAt: string
 }
 
-/** Nothing but the id is required by the API's documents. */
+/** Only the id is required by the API's OpenAPI document. */
 export interface Backup {
   id: string
   status?: 'done' | 'error' | 'in_progress'
@@ -202,7 +204,7 @@ export interface Backup {
   bucket?: JsonObject
 }
 
-/** Nothing of it is required either. */
+/** All fields are optional in the API's OpenAPI document. */
 export interface BackupConfiguration {
   backupPeriodInHours?: number
   backupRetentionPeriodInHours?: number
@@ -217,8 +219,8 @@ export interface UsageRecord {
   entityType?: 'datawarehouse' | 'service' | 'clickpipe'
   entityId: string
   entityName: string
-  /** Given: answered as it is. Absent: days older than three days before the server's today are locked. */
+  /** Default: whether the day is older than three days before the server's today. */
   locked?: boolean
-  /** By the name that stands before the unit: `compute` is answered as `computeCredits`. */
+  /** By the name without the unit: `compute` is shown as `computeCredits`. */
   micro: { [metric: string]: number }
 }

@@ -1,76 +1,167 @@
-import { type Answer, type Headers, toJson, toNotServed } from '../answer.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Ids } from '../ids.ts'
-import { type Incoming, isJsonType, pathnameOf, queryFieldsOf } from '../incoming.ts'
-import { isJsonObject, parseOrUndefined } from '../json.ts'
+import type { Ids } from '../deterministic.ts'
+import {
+  type Headers,
+  type HttpRequest,
+  type HttpResponse,
+  isJsonType,
+  jsonResponse,
+  noRouteResponse,
+  parseJsonOrUndefined,
+  pathnameOf,
+  queryFieldsOf,
+  queryOf,
+} from '../http.ts'
 import type { Settings } from '../options.ts'
-import { findHandler, type Route } from '../product/product.ts'
+import { findRoute, type Route } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
-import type { Quota } from '../rate-limit.ts'
-import { badRequest, Refusal } from '../refusal.ts'
-import type { JsonObject, Permission } from '../store.ts'
-import { createPlatformRoutes, createResourcePattern, type Match, matchPath, requireService, toPlatformCall } from './cloud-routes.ts'
+import { isJsonObject, type JsonObject, type Organization, type Permission, type Service } from '../store.ts'
+import {
+  getBackup,
+  getBackupConfiguration,
+  getOrganization,
+  getService,
+  getUsageCost,
+  listBackups,
+  listServices,
+  type PlatformCall,
+  type ServiceCall,
+} from './cloud-platform.ts'
 import { findUndocumented } from './documented-fields.ts'
-import { askProduct, type Gateway, type Identity, isUsable } from './gateway.ts'
+import { badRequest, callProduct, type Gateway, GatewayError, type Identity, isUsable, notFound, type Quota } from './gateway.ts'
 
-const longestBody = 5 * 1024 * 1024
+const maxBodyBytes = 5 * 1024 * 1024
 
 /**
- * ClickHouse Cloud, and the neutral contract: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
+ * ClickHouse Cloud and the neutral contract: organizations and services in the path, HTTP Basic, the envelope `{status, requestId,
  * result}`, and a validation of bodies before the product sees them.
  */
 export function createCloudGateway(settings: Settings): Gateway {
   const platformRoutes = createPlatformRoutes(settings)
-  const resourcePattern = createResourcePattern(settings)
+  const resourcePattern = new URLPattern({ pathname: `${servicePath}/${settings.segment}/:path+` })
 
-  function answer(context: EmulatorContext, incoming: Incoming, identity: Identity): Answer {
+  function handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
     try {
       return (
-        answerPlatform(context, incoming, identity) ??
-        answerResource(context, incoming, identity) ??
-        toNotServed(incoming.method, pathnameOf(incoming.path))
+        handlePlatform(context, request, identity) ??
+        handleResource(context, request, identity) ??
+        noRouteResponse(request.method, pathnameOf(request.path))
       )
-    } catch (thrown) {
-      const { status, code, message } = thrown instanceof Refusal ? thrown : toBug(thrown)
+    } catch (cause) {
+      const { status, code, message } = cause instanceof GatewayError ? cause : toBug(cause)
       return toError(context.ids, status, code, message)
     }
   }
 
-  function answerPlatform(context: EmulatorContext, incoming: Incoming, identity: Identity): Answer | undefined {
+  function handlePlatform(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse | undefined {
     for (const route of platformRoutes) {
-      const match = route.method === incoming.method ? matchPath(route.pattern, incoming.path) : undefined
+      const match = request.method === 'GET' ? matchPath(route.pattern, request.path) : undefined
       if (match === undefined) continue
       authorize(context, match, identity, route.permission)
-      const result = route.handle(toPlatformCall(context, match, incoming))
+      const result = route.handle(toPlatformCall(context, match, request))
       return toEnvelope(context.ids, Array.isArray(result) ? result.slice(0, settings.pageLimit) : result)
     }
     return undefined
   }
 
-  function answerResource(context: EmulatorContext, incoming: Incoming, identity: Identity): Answer | undefined {
-    const { method, path } = incoming
-    const match = matchPath(resourcePattern, path)
-    const route = match && findHandler(method, match.param('path'))
-    if (match === undefined || route === undefined || !isServed(settings, method, route, match.param('path'))) return undefined
+  function handleResource(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse | undefined {
+    const { method } = request
+    const match = matchPath(resourcePattern, request.path)
+    if (match === undefined) return undefined
+    const path = match.param('path')
+    const route = findRoute(method, path)
+    if (route === undefined || !isServed(settings, method, route, path)) return undefined
     authorize(context, match, identity, 'control-plane:service:manage-clickstack-api')
-    const service = requireService(toPlatformCall(context, match, incoming))
+    const service = requireService(toPlatformCall(context, match, request))
     const hasBody = method === 'POST' || method === 'PUT'
-    const body = hasBody ? requireDocumented(requireObject(incoming), settings, method, match.param('path')) : undefined
-    const response = askProduct({ context, service, route, method, query: queryFieldsOf(path), body })
-    return toResourceAnswer(settings, context.ids, route, response)
+    const body = hasBody ? requireDocumented(requireObject(request), settings, method, path) : undefined
+    const response = callProduct({ context, service, route, method, query: queryFieldsOf(request.path), body })
+    return toResourceResponse(settings, context.ids, route, response)
   }
 
   return {
-    longestBody,
+    maxBodyBytes,
     identify,
     isLimited: () => true,
     toLimitHeaders,
     // Without status and request id: terraform-provider-clickhouse PR#366.
-    toTooManyRequests: () => toJson(429, { error: 'TOO_MANY_REQUESTS' }),
-    answer,
+    toTooManyRequests: () => jsonResponse(429, { error: 'TOO_MANY_REQUESTS' }),
+    handle,
     toError,
     toResult: toEnvelope,
   }
+}
+
+interface PlatformRoute {
+  readonly pattern: URLPattern
+  readonly permission: Permission
+  handle(call: PlatformCall): unknown
+}
+
+const organizationPath = '/v1/organizations/:organizationId'
+const servicePath = `${organizationPath}/services/:serviceId`
+
+/** All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). */
+function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
+  const contract = [
+    route(`${organizationPath}/usageCost`, 'control-plane:organization:view', getUsageCost),
+    route(`${servicePath}/backups`, 'control-plane:service:view-backups', withService(listBackups)),
+    route(`${servicePath}/backups/:id`, 'control-plane:service:view-backups', withService(getBackup)),
+  ]
+  if (dialect === 'neutral') return contract
+  return [
+    ...contract,
+    route(organizationPath, 'control-plane:organization:view', getOrganization),
+    route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
+    route(servicePath, 'control-plane:service:view', withService(getService)),
+    route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
+  ]
+}
+
+const route = (pathname: string, permission: Permission, handle: PlatformRoute['handle']): PlatformRoute => ({
+  pattern: new URLPattern({ pathname }),
+  permission,
+  handle,
+})
+
+const withService =
+  (handle: (call: ServiceCall) => unknown) =>
+  (call: PlatformCall): unknown =>
+    handle({ ...call, service: requireService(call) })
+
+interface Match {
+  param(name: string): string
+}
+
+function matchPath(pattern: URLPattern, path: string): Match | undefined {
+  const pathname = pathnameOf(path)
+  if (isRewrittenByUrlPattern(pathname)) return undefined
+  const match = pattern.exec({ pathname })
+  return match === null ? undefined : { param: (name) => match.pathname.groups[name] ?? '' }
+}
+
+// URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
+const isRewrittenByUrlPattern = (pathname: string): boolean => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
+
+const toPlatformCall = (context: EmulatorContext, match: Match, { path }: HttpRequest): PlatformCall => ({
+  context,
+  organization: requireOrganization(context, match),
+  query: queryOf(path),
+  param: match.param,
+})
+
+function requireOrganization({ store }: EmulatorContext, match: Match): Organization {
+  const id = match.param('organizationId')
+  const found = store.organizations.find((one) => one.id === id)
+  if (found === undefined) throw notFound(`organization ${id} does not exist`)
+  return found
+}
+
+function requireService(call: PlatformCall): Service {
+  const id = call.param('serviceId')
+  const found = call.organization.services.find((one) => one.id === id)
+  if (found === undefined) throw notFound(`service ${id} does not exist`)
+  return found
 }
 
 function identify({ store, clock }: EmulatorContext, authorization: string | undefined): Identity {
@@ -88,13 +179,13 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
   if (key === undefined) {
     const reason =
       credentials === 'absent' ? 'credentials are missing' : 'the API key is unknown, disabled or expired, or its secret is wrong'
-    // The shape of a 401 is documented nowhere; it is taken to be that of every other error.
-    throw new Refusal(401, 'UNAUTHORIZED', reason)
+    // The form of a 401 is documented nowhere. It is assumed to be that of every other error.
+    throw new GatewayError(401, 'UNAUTHORIZED', reason)
   }
-  if (!key.permissions.includes(permission)) throw new Refusal(403, 'FORBIDDEN', `the API key is missing permission ${permission}`)
+  if (!key.permissions.includes(permission)) throw new GatewayError(403, 'FORBIDDEN', `the API key is missing permission ${permission}`)
   const organizationId = match.param('organizationId')
-  const isForeign = store.organizations.some(({ id }) => id === organizationId) && key.organizationId !== organizationId
-  if (isForeign) throw new Refusal(403, 'FORBIDDEN', 'the API key belongs to another organization')
+  const isOther = store.organizations.some(({ id }) => id === organizationId) && key.organizationId !== organizationId
+  if (isOther) throw new GatewayError(403, 'FORBIDDEN', 'the API key belongs to another organization')
 }
 
 /** The cloud has no connections, and the neutral contract guarantees less than the cloud has. */
@@ -105,33 +196,38 @@ function isServed({ dialect }: Settings, method: string, { resource, id }: Route
   return resource === 'dashboards' || resource === 'alerts' || (resource === 'sources' && method === 'GET' && id === '')
 }
 
-function requireObject(incoming: Incoming): JsonObject {
-  if (incoming.isTooLarge) throw new Refusal(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${longestBody} bytes`)
-  // The specification declares this type only for bodies; a server of this kind does not parse any other.
-  if (!isJsonType(incoming)) throw badRequest('request body must be sent as application/json')
-  const value = parseOrUndefined(incoming.text)
+function requireObject(request: HttpRequest): JsonObject {
+  if (request.isTooLarge) throw new GatewayError(413, 'PAYLOAD_TOO_LARGE', `request body is larger than ${maxBodyBytes} bytes`)
+  // The specification declares only this type for bodies.
+  if (!isJsonType(request)) throw badRequest('request body must be sent as application/json')
+  const value = parseJsonOrUndefined(request.text)
   if (value === undefined) throw badRequest('request body is not valid JSON')
   if (!isJsonObject(value)) throw badRequest('request body must be an object')
   return value
 }
 
-/** The gateway refuses what the vendor's document does not have, ids included: terraform-provider-clickhouse PR#654. */
+/** The gateway rejects fields that the vendor's OpenAPI document does not have, ids included: terraform-provider-clickhouse PR#654. */
 function requireDocumented(body: JsonObject, { dialect, newFieldPrefix }: Settings, method: string, path: string): JsonObject {
   const [resource = '', last] = path.split('/')
-  const facts = { method, resource, isValidation: last === 'validate', isNeutral: dialect === 'neutral', newFieldPrefix }
-  const undocumented = findUndocumented(body, facts)
+  const undocumented = findUndocumented(body, {
+    method,
+    resource,
+    isValidation: last === 'validate',
+    isNeutral: dialect === 'neutral',
+    newFieldPrefix,
+  })
   if (undocumented !== undefined) throw badRequest(`request body property can't be validated: ${undocumented}`)
   return body
 }
 
-function toResourceAnswer(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): Answer {
+function toResourceResponse(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): HttpResponse {
   if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
   const headers = total === undefined || settings.isTotalHidden ? {} : { 'X-Total-Count': String(total) }
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
   const shown = settings.dialect === 'neutral' && resource === 'alerts' ? toNeutralAlerts(result) : result
   if (settings.lists === 'envelope') return toEnvelope(ids, shown, headers)
-  if (shown === undefined) return toJson(200, {})
-  return toJson(200, settings.lists === 'data' ? { data: shown } : shown)
+  if (shown === undefined) return jsonResponse(200, {})
+  return jsonResponse(200, settings.lists === 'data' ? { data: shown } : shown)
 }
 
 const codeOf = (status: number): string => ({ 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 409: 'CONFLICT' })[status] ?? 'INTERNAL_ERROR'
@@ -145,22 +241,22 @@ function toNeutralAlerts(result: unknown): unknown {
 }
 
 /** After a deletion there is no result. */
-const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): Answer =>
-  toJson(200, { status: 200, requestId: ids.uuid(), result }, headers)
+const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): HttpResponse =>
+  jsonResponse(200, { status: 200, requestId: ids.uuid(), result }, headers)
 
-const toError = (ids: Ids, status: number, code: string, message: string): Answer =>
-  toJson(status, { status, error: `${code}: ${message}`, requestId: ids.uuid() })
+const toError = (ids: Ids, status: number, code: string, message: string): HttpResponse =>
+  jsonResponse(status, { status, error: `${code}: ${message}`, requestId: ids.uuid() })
 
 /** Source of form and names: the server code quoted in terraform-provider-clickhouse#148. */
 const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers => ({
   'X-RateLimit-Limit': String(limit),
   'X-RateLimit-Remaining': String(remaining),
-  // Seconds that remain, fractional: no epoch, and no whole number.
+  // Fractional seconds that remain, not an epoch.
   'X-RateLimit-Reset': String(resetMs / 1000),
   'X-RateLimit-Policy': `${limit};w=${windowMs / 1000};comment="fixed window"`,
 })
 
-function toBug(thrown: unknown): Refusal {
-  const reason = thrown instanceof Error ? thrown.message : String(thrown)
-  return new Refusal(500, 'INTERNAL_ERROR', `this is a bug in the emulator, please report it: ${reason}`)
+function toBug(cause: unknown): GatewayError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new GatewayError(500, 'INTERNAL_ERROR', `this is a bug in the emulator, please report it: ${reason}`)
 }

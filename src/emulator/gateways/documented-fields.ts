@@ -1,10 +1,9 @@
-import { isJsonObject } from '../json.ts'
-import type { JsonObject } from '../store.ts'
+import { isJsonObject, type JsonObject } from '../store.ts'
 
-// The properties that the vendor's OpenAPI document of 2026-07-31 has for the bodies of requests, with its additions of 2026-09. What a
-// property must be is for the product to say.
+// The properties of request bodies in the vendor's OpenAPI document of 2026-07-31, with its additions of 2026-09. Only their names are
+// checked here. The product checks their values.
 
-/** `any`: whatever it holds. A list describes the items of a list. A function looks at the value to find its form. */
+/** `any`: any value. A list describes the items of a list. A function chooses the shape by the value. */
 type Shape = 'any' | Fields | readonly [Shape] | ((value: JsonObject) => Shape)
 
 interface Fields {
@@ -81,7 +80,7 @@ const sqlConfigs: Readonly<Record<string, Fields>> = {
   bar: sql,
 }
 
-/** Of a display type that is not in the document, nothing can be said. */
+/** A display type that is not in the document may have any field. */
 const config = ({ displayType, configType }: JsonObject): Shape =>
   (configType === 'sql' ? sqlConfigs : configs)[String(displayType)] ?? 'any'
 
@@ -186,13 +185,13 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const sameAsPost = ['saved-searches', 'webhooks', 'sources']
 
-/** The nine fields of an alert that the neutral contract shows. */
+/** The nine fields of an alert that the neutral contract has. */
 const neutralAlert = {
   ...fields('dashboardId tileId threshold interval source thresholdType name message'),
   channel: fields('type webhookId'),
 }
 
-export interface BodyFacts {
+interface BodyContext {
   readonly method: string
   readonly resource: string
   readonly isValidation: boolean
@@ -203,7 +202,7 @@ export interface BodyFacts {
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
 export function findUndocumented(
   body: JsonObject,
-  { method, resource, isValidation, isNeutral, newFieldPrefix }: BodyFacts,
+  { method, resource, isValidation, isNeutral, newFieldPrefix }: BodyContext,
 ): string | undefined {
   const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
   const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`

@@ -1,42 +1,56 @@
-import type { Answer, Headers } from '../answer.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Ids } from '../ids.ts'
-import type { Incoming } from '../incoming.ts'
-import { isJsonObject } from '../json.ts'
-import { withNewFields } from '../new-fields.ts'
-import { answerProduct, type Route } from '../product/product.ts'
+import type { Ids } from '../deterministic.ts'
+import type { Headers, HttpRequest, HttpResponse } from '../http.ts'
+import type { RateLimit } from '../options.ts'
+import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
-import type { Quota } from '../rate-limit.ts'
-import type { ApiKey, Service } from '../store.ts'
-import { withUnknownDefaults } from '../unknown-defaults.ts'
+import { type ApiKey, isJsonObject, type Service } from '../store.ts'
+import { withNewFields, withUnknownDefaults } from './server-variants.ts'
+
+/** What stands between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
+export interface Gateway {
+  readonly maxBodyBytes: number
+  identify(context: EmulatorContext, authorization: string | undefined): Identity
+  /** Whether the request counts against the limit of its key. */
+  isLimited(request: HttpRequest): boolean
+  toLimitHeaders(quota: Quota): Headers
+  toTooManyRequests(): HttpResponse
+  handle(context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse
+  /** An error of the gateway itself. */
+  toError(ids: Ids, status: number, code: string, message: string): HttpResponse
+  /** A success that the product was not asked for; for faults. */
+  toResult(ids: Ids, result: unknown): HttpResponse
+}
 
 export type Credentials = 'valid' | 'absent' | 'wrong'
 
 /** Who sent a request. */
 export interface Identity {
   readonly credentials: Credentials
-  /** The key as it was sent: each has its own rate limit, known or not. */
+  /** The key as it was sent. Every key has its own rate limit, unknown keys included. */
   readonly keyId: string
   readonly key?: ApiKey
 }
 
-/** What stands between a client and the product: addresses, keys, envelopes. A dialect of the emulator is a gateway. */
-export interface Gateway {
-  readonly longestBody: number
-  identify(context: EmulatorContext, authorization: string | undefined): Identity
-  /** Whether the request counts against the limit of its key. */
-  isLimited(incoming: Incoming): boolean
-  toLimitHeaders(quota: Quota): Headers
-  toTooManyRequests(): Answer
-  answer(context: EmulatorContext, incoming: Incoming, identity: Identity): Answer
-  /** An error that the gateway makes up itself. */
-  toError(ids: Ids, status: number, code: string, message: string): Answer
-  /** A success without asking the product, for faults. */
-  toResult(ids: Ids, result: unknown): Answer
-}
-
 export const isUsable = ({ state, expireAt }: ApiKey, nowMs: number): boolean =>
   state === 'enabled' && (expireAt === null || Date.parse(expireAt) > nowMs)
+
+/** A request that the gateway rejects itself. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export const badRequest = (message: string): GatewayError => new GatewayError(400, 'BAD_REQUEST', message)
+
+export const notFound = (message: string): GatewayError => new GatewayError(404, 'NOT_FOUND', message)
 
 interface ProductCall {
   readonly context: EmulatorContext
@@ -47,16 +61,59 @@ interface ProductCall {
   readonly body: unknown
 }
 
-/** Asks the product, and plays the server that the options want. */
-export function askProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
+/** Passes a request on to the product, as the variant of the server that the options ask for. */
+export function callProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
   const { settings, ids, clock, unknownDefaults } = context
   const request = { service, ids, nowMs: clock.now(), settings, id: route.id, query, body }
   const { newFieldPrefix } = settings
   const response =
     newFieldPrefix === undefined
-      ? answerProduct(route, request)
-      : withNewFields(newFieldPrefix, request, { isWrite: method !== 'GET' }, (stripped) => answerProduct(route, stripped))
+      ? handleRoute(route, request)
+      : withNewFields(newFieldPrefix, request, { isWrite: method !== 'GET' }, (known) => handleRoute(route, known))
   if (unknownDefaults === undefined || response.status !== 200 || !isJsonObject(response.body) || !('data' in response.body))
     return response
   return { ...response, body: { ...response.body, data: withUnknownDefaults(unknownDefaults, route.resource, response.body.data) } }
+}
+
+/** The state of a key's window after a request. */
+export interface Quota {
+  readonly isExceeded: boolean
+  readonly limit: number
+  readonly remaining: number
+  readonly windowMs: number
+  /** Until the window ends. */
+  readonly resetMs: number
+}
+
+export interface RateLimiter {
+  take(key: string): Quota
+  reset(): void
+}
+
+/**
+ * Fixed windows. A window opens with the first request of its key. With `isShared`, the windows of all keys follow each other from the
+ * start of the server. A clock that is set back opens a new window.
+ */
+export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => number, isShared = false): RateLimiter {
+  const windows = new Map<string, { openedAtMs: number; used: number }>()
+  const startedAtMs = now()
+  return {
+    take(key) {
+      const nowMs = now()
+      const last = windows.get(key)
+      const isOpen = last !== undefined && nowMs >= last.openedAtMs && nowMs < last.openedAtMs + windowMs
+      const openedAtMs = isShared ? nowMs - ((nowMs - startedAtMs) % windowMs) : nowMs
+      const window = isOpen ? last : { openedAtMs, used: 0 }
+      windows.set(key, window)
+      window.used++
+      return {
+        isExceeded: window.used > limit,
+        limit,
+        remaining: Math.max(0, limit - window.used),
+        windowMs,
+        resetMs: window.openedAtMs + windowMs - nowMs,
+      }
+    },
+    reset: () => windows.clear(),
+  }
 }

@@ -1,17 +1,24 @@
-import { type Answer, type Headers, htmlType, toJson, toNotServed, toText } from '../answer.ts'
 import type { EmulatorContext } from '../context.ts'
-import { demo } from '../demo.ts'
-import type { Ids } from '../ids.ts'
-import { type Incoming, pathnameOf, queryFieldsOf } from '../incoming.ts'
-import { isJsonObject, parseOrUndefined } from '../json.ts'
+import {
+  type Headers,
+  type HttpRequest,
+  type HttpResponse,
+  htmlType,
+  jsonResponse,
+  noRouteResponse,
+  parseJsonOrUndefined,
+  pathnameOf,
+  queryFieldsOf,
+  textResponse,
+} from '../http.ts'
 import type { Settings } from '../options.ts'
-import { findHandler } from '../product/product.ts'
+import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
-import type { Quota } from '../rate-limit.ts'
-import type { Service } from '../store.ts'
-import { askProduct, type Gateway, type Identity, isUsable } from './gateway.ts'
+import { demo } from '../shop/demo.ts'
+import { isJsonObject, type Service } from '../store.ts'
+import { callProduct, type Gateway, type Identity, isUsable, type Quota } from './gateway.ts'
 
-const longestBody = 32 * 1024 * 1024
+const maxBodyBytes = 32 * 1024 * 1024
 
 const release = '2.36.0'
 
@@ -20,15 +27,15 @@ const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searc
 /** Self-hosted HyperDX: the product's own API v2 without anything before it. */
 export function createHyperdxGateway(settings: Settings): Gateway {
   return {
-    longestBody,
+    maxBodyBytes,
     identify,
-    // A body that cannot be parsed is refused before it is counted.
-    isLimited: (incoming) => resources.includes(toSegments(incoming.path)?.[0]?.toLowerCase() ?? '') && !('refusal' in parseBody(incoming)),
+    // A body that cannot be parsed is rejected before it is counted.
+    isLimited: (request) => resources.includes(toSegments(request.path)?.[0]?.toLowerCase() ?? '') && !('rejection' in parseBody(request)),
     toLimitHeaders,
-    toTooManyRequests: () => tooManyRequests(settings),
-    answer: (context, incoming, identity) => answer(settings, context, incoming, identity),
-    toError: (_ids: Ids, status, _code, message) => toJson(status, { message }),
-    toResult: (_ids: Ids, result) => toJson(200, { data: result }),
+    toTooManyRequests: () => toTooManyRequests(settings),
+    handle: (context, request, identity) => handle(settings, context, request, identity),
+    toError: (_ids, status, _code, message) => jsonResponse(status, { message }),
+    toResult: (_ids, result) => jsonResponse(200, { data: result }),
   }
 }
 
@@ -39,30 +46,30 @@ function identify({ store, clock }: EmulatorContext, authorization: string | und
   return key === undefined ? { credentials: 'wrong', keyId: secret } : { credentials: 'valid', keyId: secret, key }
 }
 
-function answer(settings: Settings, context: EmulatorContext, incoming: Incoming, identity: Identity): Answer {
-  // Bodies are parsed before anything else is looked at.
-  const parsed = parseBody(incoming)
-  if ('refusal' in parsed) return parsed.refusal
-  const pathname = pathnameOf(incoming.path)
-  const method = incoming.method === 'HEAD' ? 'GET' : incoming.method
-  const notServed = toNotServed(incoming.method, pathname)
-  if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? health : notServed
-  const segments = toSegments(incoming.path)
-  if (segments === undefined) return notServed
+function handle(settings: Settings, context: EmulatorContext, request: HttpRequest, identity: Identity): HttpResponse {
+  // The product parses bodies before it looks at anything else.
+  const parsed = parseBody(request)
+  if ('rejection' in parsed) return parsed.rejection
+  const pathname = pathnameOf(request.path)
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const noRoute = noRouteResponse(request.method, pathname)
+  if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? health : noRoute
+  const segments = toSegments(request.path)
+  if (segments === undefined) return noRoute
   const [resource = '', ...rest] = segments
   const isRoot = segments.length === 0
-  if (isRoot ? method !== 'GET' : !resources.includes(resource.toLowerCase())) return notServed
-  if (identity.key === undefined) return toText(401, 'Unauthorized')
+  if (isRoot ? method !== 'GET' : !resources.includes(resource.toLowerCase())) return noRoute
+  if (identity.key === undefined) return textResponse(401, 'Unauthorized')
   if (isRoot) return toVersion(context)
   const decoded = rest.map(decode)
-  if (decoded.includes(undefined)) return toJson(400, { message: unexplained })
-  const route = findHandler(method, [resource.toLowerCase(), ...decoded].join('/'))
-  if (route === undefined) return notServed
-  const query = queryFieldsOf(incoming.path)
-  return toAnswer(settings, askProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
+  if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
+  const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
+  if (route === undefined) return noRoute
+  const query = queryFieldsOf(request.path)
+  return toResponse(settings, callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
 }
 
-/** The parts of the path below `/api/v2`, undefined for other paths. Express sees neither case nor a slash at the end. */
+/** The parts of the path below `/api/v2`, undefined for other paths. Express ignores case and a slash at the end. */
 function toSegments(path: string): readonly string[] | undefined {
   const match = /^\/api\/v2((?:\/[^/]+)*)\/?$/i.exec(pathnameOf(path))
   return match?.[1]?.split('/').slice(1)
@@ -76,23 +83,23 @@ function decode(segment: string): string | undefined {
   }
 }
 
-const unexplained = 'Something went wrong :('
+const genericMessage = 'Something went wrong :('
 
-type ParsedBody = { readonly body: unknown } | { readonly refusal: Answer }
+type ParsedBody = { readonly body: unknown } | { readonly rejection: HttpResponse }
 
-/** Without a body, or with one of a type that the server does not know, there is an empty object. */
-function parseBody({ text, headers, isTooLarge }: Incoming): ParsedBody {
+/** A body that is absent or has an unknown type is an empty object. */
+function parseBody({ text, headers, isTooLarge }: HttpRequest): ParsedBody {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(/\s*;\s*/)
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice('charset='.length)
     .replaceAll('"', '')
-  if (isTooLarge) return { refusal: toJson(413, { message: unexplained }) }
+  if (isTooLarge) return { rejection: jsonResponse(413, { message: genericMessage }) }
   if (type === 'application/json') {
-    if (charset !== undefined && !charset.startsWith('utf-')) return { refusal: toJson(415, { message: unexplained }) }
+    if (charset !== undefined && !charset.startsWith('utf-')) return { rejection: jsonResponse(415, { message: genericMessage }) }
     if (text === '') return { body: {} }
-    const body = parseOrUndefined(text)
-    if (!isJsonObject(body) && !Array.isArray(body)) return { refusal: toJson(400, { message: 'Invalid JSON payload' }) }
+    const body = parseJsonOrUndefined(text)
+    if (!isJsonObject(body) && !Array.isArray(body)) return { rejection: jsonResponse(400, { message: 'Invalid JSON payload' }) }
     return { body }
   }
   if (type === 'text/plain' && text !== '') return { body: text }
@@ -100,7 +107,7 @@ function parseBody({ text, headers, isTooLarge }: Incoming): ParsedBody {
   return { body: {} }
 }
 
-/** An installation has one team; here it is the demo's checkout service. */
+/** An installation has one team: here the demo's checkout service. */
 function checkoutOf({ store }: EmulatorContext): Service {
   const services = store.organizations.flatMap((organization) => organization.services)
   const found = services.find(({ id }) => id === demo.services.checkout)
@@ -108,31 +115,31 @@ function checkoutOf({ store }: EmulatorContext): Service {
   return found
 }
 
-function toAnswer({ isTotalHidden }: Settings, { status, body, text, total }: ProductResponse): Answer {
-  if (text !== undefined) return toText(status, text)
-  if (total === undefined || !isJsonObject(body)) return toJson(status, body)
-  if (isTotalHidden) return toJson(status, { data: body.data })
-  return toJson(status, body, { 'X-Total-Count': String(total) })
+function toResponse({ isTotalHidden }: Settings, { status, body, text, total }: ProductResponse): HttpResponse {
+  if (text !== undefined) return textResponse(status, text)
+  if (total === undefined || !isJsonObject(body)) return jsonResponse(status, body)
+  if (isTotalHidden) return jsonResponse(status, { data: body.data })
+  return jsonResponse(status, body, { 'X-Total-Count': String(total) })
 }
 
-const health = toJson(200, { data: 'OK', version: release, ip: '127.0.0.1', env: 'production' })
+const health = jsonResponse(200, { data: 'OK', version: release, ip: '127.0.0.1', env: 'production' })
 
-/** The product answers the user's own access key here. This one opens nothing. */
-const toVersion = (context: EmulatorContext): Answer =>
-  toJson(200, {
+/** The product shows the user's own access key here. This one is not valid. */
+const toVersion = (context: EmulatorContext): HttpResponse =>
+  jsonResponse(200, {
     version: 'v2',
     user: { accessKey: 'demo-key-that-opens-nothing', name: 'Demo', email: 'demo@shop.example', team: checkoutOf(context).teamId },
   })
 
-/** Without a policy. The seconds are whole. */
+/** Without a policy, and in whole seconds. */
 const toLimitHeaders = ({ limit, remaining, resetMs }: Quota): Headers => ({
   'RateLimit-Limit': String(limit),
   'RateLimit-Remaining': String(remaining),
   'RateLimit-Reset': String(Math.ceil(resetMs / 1000)),
 })
 
-/** `Retry-After` is the length of the window, not what is left of it. */
-const tooManyRequests = ({ rateLimit }: Settings): Answer => ({
+/** `Retry-After` is the length of the window, not the time that is left. */
+const toTooManyRequests = ({ rateLimit }: Settings): HttpResponse => ({
   status: 429,
   headers: { 'content-type': htmlType, 'Retry-After': String(Math.ceil((rateLimit?.windowMs ?? 60_000) / 1000)) },
   body: 'Too many requests, please try again later.',

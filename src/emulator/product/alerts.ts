@@ -1,12 +1,136 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as z from 'zod/v3'
 import type { Alert, JsonObject, Service, Tile } from '../store.ts'
-import { type AlertBody, createAlertSchema, type WebhookChannel } from './alert-schema.ts'
-import { badRequest, notFound } from './errors.ts'
-import { findById, isObjectId, removeById, toObjectId } from './object-id.ts'
-import { answerPage } from './paging.ts'
-import { deleted, nowOf, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
+import {
+  addIssue,
+  badRequest,
+  deleted,
+  findById,
+  isObjectId,
+  listPage,
+  notFound,
+  nowOf,
+  ok,
+  type ProductRequest,
+  type ProductResponse,
+  removeById,
+  requireById,
+  toObjectId,
+  validate,
+} from './request.ts'
 import { isUsableOverTime } from './sql-template.ts'
 
-export const listAlerts = (request: ProductRequest): ProductResponse => answerPage(request, request.service.alerts, toAlertView)
+const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
+
+type Interval = keyof typeof minutesOf
+
+const thresholdType = z.nativeEnum({
+  above: 'above',
+  below: 'below',
+  above_exclusive: 'above_exclusive',
+  below_or_equal: 'below_or_equal',
+  equal: 'equal',
+  not_equal: 'not_equal',
+  between: 'between',
+  not_between: 'not_between',
+} as const)
+
+const channel = z.object({ type: z.literal('webhook'), webhookId: z.string().nonempty("Webhook ID can't be empty") })
+
+const channels = z
+  .array(channel)
+  .min(1, 'At least one notification channel is required')
+  .max(10, 'An alert supports at most 10 notification channels')
+
+type WebhookChannel = z.output<typeof channel>
+
+const dayMs = 86_400_000
+
+function createStartSchema(nowMs: number) {
+  const msOf = (value: string | null | undefined): number => (value == null ? nowMs : Date.parse(value))
+  return z
+    .union([z.string().datetime(), z.null()])
+    .optional()
+    .refine((value) => msOf(value) <= nowMs + 365 * dayMs, 'scheduleStartAt must be within 1 year from now')
+    .refine((value) => msOf(value) >= nowMs - 3650 * dayMs, 'scheduleStartAt must be within 10 years in the past')
+}
+
+const onSavedSearch = z.object({ source: z.literal('saved_search'), groupBy: z.string().nullish(), savedSearchId: z.string().min(1) })
+
+const onTile = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
+
+/** The limits of `scheduleStartAt` depend on the server's clock. */
+const createAlertSchema = (nowMs: number) =>
+  z
+    .object({
+      channel: channel.optional(),
+      channels: channels.optional(),
+      interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]),
+      scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
+      scheduleStartAt: createStartSchema(nowMs),
+      threshold: z.number(),
+      thresholdType,
+      thresholdMax: z.number().optional(),
+      // The default is never used, because both forms below require a source.
+      source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
+      name: z.string().min(1).max(512).nullish(),
+      message: z.string().min(1).max(4096).nullish(),
+      note: z.string().min(1).max(4096).nullish(),
+      numConsecutiveWindows: z.number().int().min(1).nullish(),
+    })
+    .and(onSavedSearch.or(onTile))
+    .superRefine(checkChannels)
+    .superRefine(checkSchedule)
+    .superRefine(checkRange)
+
+type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
+
+interface ChannelFields {
+  readonly channel?: WebhookChannel | undefined
+  readonly channels?: readonly WebhookChannel[] | undefined
+}
+
+function checkChannels({ channel: single, channels: list }: ChannelFields, context: z.RefinementCtx): void {
+  const problem = findChannelProblem(single, list)
+  if (problem !== undefined) addIssue(context, problem, ['channels'])
+}
+
+function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined): string | undefined {
+  if (single === undefined && list === undefined) return 'Provide either "channel" or "channels"'
+  if (single !== undefined && list !== undefined && !isDeepStrictEqual(single, list[0]))
+    return 'When both "channel" and "channels" are provided, "channel" must match the first entry of "channels"'
+  const isRepeated = list?.some((one, index) => list.findIndex((other) => isDeepStrictEqual(one, other)) < index)
+  return isRepeated ? 'Duplicate notification channels are not allowed' : undefined
+}
+
+interface ScheduleFields {
+  readonly interval: Interval
+  readonly scheduleOffsetMinutes?: number | undefined
+  readonly scheduleStartAt?: string | null | undefined
+}
+
+function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }: ScheduleFields, context: z.RefinementCtx): void {
+  const minutes = minutesOf[interval]
+  const path = ['scheduleOffsetMinutes']
+  if (scheduleStartAt != null && scheduleOffsetMinutes > 0)
+    addIssue(context, 'scheduleOffsetMinutes must be 0 when scheduleStartAt is provided', path)
+  if (scheduleOffsetMinutes >= minutes)
+    addIssue(context, `scheduleOffsetMinutes must be less than ${minutes} minute${minutes === 1 ? '' : 's'}`, path)
+}
+
+interface RangeFields {
+  readonly thresholdType: string
+  readonly threshold: number
+  readonly thresholdMax?: number | undefined
+}
+
+function checkRange({ thresholdType: type, threshold, thresholdMax }: RangeFields, context: z.RefinementCtx): void {
+  if (type !== 'between' && type !== 'not_between') return
+  if (thresholdMax === undefined) addIssue(context, 'thresholdMax is required for between/not_between threshold types', ['thresholdMax'])
+  else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
+}
+
+export const listAlerts = (request: ProductRequest): ProductResponse => listPage(request, request.service.alerts, toAlertView)
 
 export function getAlert(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
@@ -24,8 +148,8 @@ export function createAlert(request: ProductRequest): ProductResponse {
 }
 
 /**
- * Replaces, with exceptions: thresholdMax, scheduleStartAt and scheduleOffsetMinutes are kept when they are left out. The references of the
- * alert are checked before the alert itself is looked up.
+ * Replaces the alert, but keeps thresholdMax, scheduleStartAt and scheduleOffsetMinutes when the body leaves them out. References are
+ * checked before the alert itself is looked up.
  */
 export function updateAlert(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
@@ -43,17 +167,13 @@ export function deleteAlert(request: ProductRequest): ProductResponse {
 
 const alertNotFound = () => notFound('Alert not found')
 
-function requireAlert({ service, id }: ProductRequest): Alert {
-  const alert = findById(service.alerts, id)
-  if (alert === undefined) throw alertNotFound()
-  return alert
-}
+const requireAlert = ({ service, id }: ProductRequest): Alert => requireById(service.alerts, id, alertNotFound)
 
 function checkReferences(service: Service, body: AlertBody): void {
   if (body.source === 'tile') checkTile(requireTile(service, body))
   else {
     if (!isObjectId(body.savedSearchId)) throw badRequest('Invalid saved search ID')
-    if (findById(service.savedSearches, body.savedSearchId) === undefined) throw badRequest('Saved search not found')
+    requireById(service.savedSearches, body.savedSearchId, () => badRequest('Saved search not found'))
   }
   const webhookIds = new Set(channelsOf(body).map(({ webhookId }) => webhookId))
   for (const id of webhookIds) if (!isObjectId(id)) throw badRequest('Invalid webhook ID')
@@ -63,14 +183,13 @@ function checkReferences(service: Service, body: AlertBody): void {
 
 function requireTile(service: Service, { dashboardId, tileId }: Extract<AlertBody, { readonly source: 'tile' }>): Tile {
   if (!isObjectId(dashboardId)) throw badRequest('Invalid dashboard ID')
-  const dashboard = findById(service.dashboards, dashboardId)
-  if (dashboard === undefined) throw badRequest('Dashboard not found')
+  const dashboard = requireById(service.dashboards, dashboardId, () => badRequest('Dashboard not found'))
   const tile = dashboard.tiles.find(({ id }) => id === tileId)
   if (tile === undefined) throw badRequest('Tile not found')
   return tile
 }
 
-/** Only SQL tiles are judged: an alert on a table or a text is accepted, and goes with the next update of its dashboard. */
+/** Only SQL tiles are checked. An alert on a table or a text is accepted, and the next update of the dashboard deletes it. */
 function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): void {
   if (configType !== 'sql') return
   const isOverTime = displayType === 'line' || displayType === 'stacked_bar'
@@ -82,7 +201,7 @@ function checkTile({ config: { configType, displayType, sqlTemplate } }: Tile): 
 
 const channelsOf = ({ channel, channels }: AlertBody): readonly WebhookChannel[] => channels ?? (channel === undefined ? [] : [channel])
 
-/** What a body makes of an alert. A field that is left out here stays as it is. */
+/** The fields that a body sets. An update keeps the other fields. */
 const toFields = (body: AlertBody) =>
   ({
     ...toTarget(body),
@@ -110,15 +229,15 @@ const toTarget = (body: AlertBody) =>
         groupBy: body.groupBy ?? null,
       }
 
-/** A start that is set or cleared leaves no older offset behind. */
+/** Setting or clearing the start also clears an older offset. */
 function toSchedule({ scheduleStartAt, scheduleOffsetMinutes }: AlertBody): Pick<Alert, 'scheduleStartAt' | 'scheduleOffsetMinutes'> {
   if (scheduleStartAt === undefined) return scheduleOffsetMinutes === undefined ? {} : { scheduleOffsetMinutes }
   if (scheduleStartAt === null) return { scheduleStartAt, scheduleOffsetMinutes: scheduleOffsetMinutes ?? 0 }
   return { scheduleStartAt: new Date(scheduleStartAt).toISOString(), scheduleOffsetMinutes: 0 }
 }
 
-/** Which fields are null and which are absent where nothing is set differs from field to field. */
-export function toAlertView(alert: Alert): JsonObject {
+/** A field that is not set is null or absent, depending on the field. */
+function toAlertView(alert: Alert): JsonObject {
   const { id, teamId, source, state, interval, threshold, thresholdType, thresholdMax, scheduleStartAt, channels } = alert
   const { name, message, note, numConsecutiveWindows, executionErrors, createdAt, updatedAt } = alert
   const { dashboardId, tileId, savedSearchId, groupBy, scheduleOffsetMinutes, silenced } = alert

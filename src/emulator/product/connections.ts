@@ -1,9 +1,17 @@
 import * as z from 'zod/v3'
 import type { Connection, JsonObject } from '../store.ts'
-import { plainNotFound } from './errors.ts'
-import { findById, removeById } from './object-id.ts'
-import { answerWhole } from './paging.ts'
-import { deleted, nowOf, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
+import {
+  deleted,
+  listAll,
+  nowOf,
+  ok,
+  type ProductRequest,
+  type ProductResponse,
+  plainNotFound,
+  removeById,
+  requireById,
+  validate,
+} from './request.ts'
 
 const prefix = z.string().regex(/^[a-z0-9_]+$/i)
 
@@ -14,21 +22,21 @@ const fields = {
   password: z.string().optional(),
 }
 
-const newConnection = z.object({
+const createBody = z.object({
   ...fields,
   hyperdxSettingPrefix: prefix.optional().nullable(),
   isPrometheusEndpoint: z.boolean().optional(),
 })
 
-/** An empty prefix clears it. */
-const knownConnection = z.object({
+/** An empty prefix clears the stored one. */
+const updateBody = z.object({
   ...fields,
   hyperdxSettingPrefix: prefix.or(z.literal('')).optional().nullable(),
   isPrometheusEndpoint: z.boolean().optional(),
 })
 
 export const listConnections = (request: ProductRequest): ProductResponse =>
-  answerWhole(request, request.service.connections.map(toConnectionView))
+  listAll(request, request.service.connections.map(toConnectionView))
 
 export function getConnection(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
@@ -36,7 +44,7 @@ export function getConnection(request: ProductRequest): ProductResponse {
 }
 
 export function createConnection(request: ProductRequest): ProductResponse {
-  const { hyperdxSettingPrefix, ...body } = validate(request, { body: newConnection })
+  const { hyperdxSettingPrefix, ...body } = validate(request, { body: createBody })
   const at = nowOf(request)
   const connection: Connection = {
     id: request.ids.objectId(),
@@ -49,9 +57,9 @@ export function createConnection(request: ProductRequest): ProductResponse {
   return ok(toConnectionView(connection))
 }
 
-/** The password is kept when none is given. */
+/** The password is kept when the body has none. */
 export function updateConnection(request: ProductRequest): ProductResponse {
-  const { hyperdxSettingPrefix, password, ...body } = validate(request, { body: knownConnection, hasId: true })
+  const { hyperdxSettingPrefix, password, ...body } = validate(request, { body: updateBody, hasId: true })
   const connection = requireConnection(request)
   Object.assign(connection, body, { updatedAt: nowOf(request) }, password && { password })
   if (hyperdxSettingPrefix) connection.hyperdxSettingPrefix = hyperdxSettingPrefix
@@ -59,17 +67,13 @@ export function updateConnection(request: ProductRequest): ProductResponse {
   return ok(toConnectionView(connection))
 }
 
-/** Sources that use it are not looked for. */
+/** Also when sources use it. */
 export function deleteConnection(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   if (removeById(request.service.connections, request.id) === undefined) throw plainNotFound()
   return deleted
 }
 
-function requireConnection({ service, id }: ProductRequest): Connection {
-  const connection = findById(service.connections, id)
-  if (connection === undefined) throw plainNotFound()
-  return connection
-}
+const requireConnection = ({ service, id }: ProductRequest): Connection => requireById(service.connections, id, plainNotFound)
 
-export const toConnectionView = ({ password: _, ...shown }: Connection): JsonObject => ({ ...shown })
+const toConnectionView = ({ password: _, ...shown }: Connection): JsonObject => ({ ...shown })

@@ -1,18 +1,200 @@
-import type { Ids } from '../ids.ts'
-import type { Dashboard, DashboardFilter, JsonObject, Tile } from '../store.ts'
+import * as z from 'zod/v3'
+import { isSame } from '../../core/equality.ts'
+import type { Ids } from '../deterministic.ts'
+import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Source, type Tile } from '../store.ts'
 import { deleteAlertsOfDashboard, deleteAlertsOfTiles } from './alerts.ts'
-import { findReferenceProblem } from './dashboard-references.ts'
-import { type DashboardBody, knownDashboard, newDashboard, type TileBody } from './dashboard-schema.ts'
-import { badRequest, plainNotFound } from './errors.ts'
-import { findById, removeById } from './object-id.ts'
-import { answerWhole } from './paging.ts'
-import { deleted, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
-import { toConfig } from './series-tiles.ts'
-import { toTileView } from './tile-view.ts'
+import {
+  addIssue,
+  badRequest,
+  deleted,
+  listAll,
+  objectId,
+  ok,
+  type ProductRequest,
+  type ProductResponse,
+  plainNotFound,
+  removeById,
+  requireById,
+  validate,
+} from './request.ts'
+import { metricType, queryLanguage, series, seriesToConfig, tileConfig } from './tile-schema.ts'
+import { hasTab, toTileView } from './tile-view.ts'
+
+const maxIdLength = 256
+
+const tile = z
+  .object({
+    name: z.string(),
+    x: z.number().min(0).max(23),
+    y: z.number().min(0),
+    w: z.number().min(1).max(24),
+    h: z.number().min(1),
+    asRatio: z.boolean().optional(),
+    series: series.optional(),
+    config: tileConfig.optional(),
+    containerId: z.string().min(1).max(maxIdLength).optional(),
+    tabId: z.string().min(1).max(maxIdLength).optional(),
+  })
+  .superRefine(({ series: items, config, asRatio }, context) => {
+    if (items && config) addIssue(context, 'Tile cannot have both series and config')
+    if (!items && !config) addIssue(context, 'Tile must have either series or config')
+    if (asRatio !== undefined && config)
+      addIssue(context, 'asRatio property is not supported when using config property. Specify config.asRatio instead.')
+  })
+  .and(z.object({ id: z.string().max(36).optional() }))
+
+const tiles = z
+  .array(tile)
+  .max(500)
+  .superRefine((items, context) => {
+    const seen = new Set<string>()
+    for (const [index, { id }] of items.entries()) {
+      if (!id) continue
+      if (seen.has(id)) addIssue(context, `Duplicate tile ID: ${id}. Omit the ID to generate a unique one.`, [index, 'id'])
+      seen.add(id)
+    }
+  })
+
+export const tags = z.array(z.string().max(32)).max(50).optional()
+
+/** In the order of the product's messages. */
+const filterFields = {
+  type: z.enum(['QUERY_EXPRESSION']),
+  name: z.string().min(1),
+  expression: z.string().min(1),
+  sourceMetricType: metricType.optional(),
+  where: z.string().optional(),
+  whereLanguage: z.enum(['sql', 'lucene']).optional(),
+  appliesToSourceIds: z.array(z.string().min(1)).optional(),
+  isBroadcastEnabled: z.boolean().optional(),
+  isVariableEnabled: z.boolean().optional(),
+  variableName: z
+    .string()
+    .max(64)
+    .regex(/^[a-zA-Z][a-zA-Z0-9_]*$/)
+    .optional(),
+  sourceId: objectId,
+}
+
+/** Unknown fields of a filter are rejected. Those of all other objects are stripped. */
+const createFilter = z.object(filterFields).strict()
+const updateFilter = z.object({ id: z.string(), ...filterFields }).strict()
+
+type Filter = z.output<typeof createFilter>
+
+const containerLabel = z.string().min(1).max(maxIdLength)
+
+const container = z.object({
+  id: containerLabel,
+  title: containerLabel,
+  collapsed: z.boolean(),
+  collapsible: z.boolean().optional(),
+  bordered: z.boolean().optional(),
+  tabs: z
+    .array(z.object({ id: containerLabel, title: containerLabel }))
+    .max(20)
+    .optional(),
+})
+
+type Container = z.output<typeof container>
+
+const fields = {
+  name: z.string().max(1024),
+  tiles,
+  tags,
+  savedQuery: z.string().nullable().optional(),
+  savedQueryLanguage: queryLanguage.nullable().optional(),
+  savedFilterValues: z.array(z.object({ type: z.literal('sql').optional().default('sql'), condition: z.string().max(10_000) })).optional(),
+  containers: z.array(container).max(50).optional(),
+}
+
+interface CrossFields {
+  readonly savedQuery?: string | null | undefined
+  readonly savedQueryLanguage?: string | null | undefined
+  readonly containers?: readonly Container[] | undefined
+  readonly filters?: readonly Filter[] | undefined
+}
+
+function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx): void {
+  if (savedQuery != null && savedQueryLanguage === null)
+    addIssue(context, 'savedQueryLanguage cannot be null when savedQuery is provided', ['savedQueryLanguage'])
+  checkContainers(containers, context)
+  checkVariableNames(filters, context)
+  checkFilterEffects(filters, context)
+  checkFilterModes(filters, context)
+}
+
+function checkContainers(containers: readonly Container[], context: z.RefinementCtx): void {
+  const seen = new Set<string>()
+  for (const [index, { id, tabs = [] }] of containers.entries()) {
+    if (seen.has(id)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
+    seen.add(id)
+    const seenTabs = new Set<string>()
+    for (const [tabIndex, tab] of tabs.entries()) {
+      if (seenTabs.has(tab.id))
+        addIssue(context, `Duplicate tab id "${tab.id}" in container "${id}"`, ['containers', index, 'tabs', tabIndex, 'id'])
+      seenTabs.add(tab.id)
+    }
+  }
+}
+
+function checkVariableNames(filters: readonly Filter[], context: z.RefinementCtx): void {
+  const seen = new Set<string>()
+  for (const [index, filter] of filters.entries()) {
+    if (filter.isVariableEnabled !== true) continue
+    const name = filter.variableName?.trim() || deriveVariableName(filter.name)
+    const path = ['filters', index, 'variableName']
+    if (name === '') addIssue(context, `Variable name is required for filter "${filter.name}"`, path)
+    else if (seen.has(name)) addIssue(context, `Variable names must be unique: "${name}"`, path)
+    else seen.add(name)
+  }
+}
+
+/** The filter `Deploy env` has the variable `Deploy_env` by default. */
+function deriveVariableName(filterName: string): string {
+  const name = filterName
+    .trim()
+    .replace(/\s+/g, '_')
+    .replace(/[^A-Za-z0-9_]+/g, '')
+  return /^[0-9_]/.test(name) ? `v${name}` : name
+}
+
+function checkFilterEffects(filters: readonly Filter[], context: z.RefinementCtx): void {
+  for (const [index, { name, isBroadcastEnabled, isVariableEnabled }] of filters.entries()) {
+    if (isBroadcastEnabled !== false || isVariableEnabled === true) continue
+    const path = ['filters', index, 'isBroadcastEnabled']
+    addIssue(context, `Filter "${name}" must broadcast its value, be available as a variable, or both`, path)
+  }
+}
+
+function checkFilterModes(filters: readonly Filter[], context: z.RefinementCtx): void {
+  for (const [index, { name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }] of filters.entries()) {
+    if (variableName !== undefined && isVariableEnabled !== true)
+      addIssue(
+        context,
+        `Filter "${name}" sets variableName but is not available as a variable; set isVariableEnabled to true or drop variableName`,
+        ['filters', index, 'variableName'],
+      )
+    if (appliesToSourceIds.length > 0 && isBroadcastEnabled === false)
+      addIssue(
+        context,
+        `Filter "${name}" sets appliesToSourceIds but does not broadcast its value; set isBroadcastEnabled to true or drop appliesToSourceIds`,
+        ['filters', index, 'appliesToSourceIds'],
+      )
+  }
+}
+
+/** Filters of a new dashboard have no ids. Filters of an update must have them. */
+const createBody = z.object({ ...fields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
+
+const updateBody = z.object({ ...fields, filters: z.array(updateFilter).optional() }).superRefine(checkCrossFields)
+
+type DashboardBody = z.output<typeof createBody> | z.output<typeof updateBody>
+type TileBody = DashboardBody['tiles'][number]
 
 /** By name, descending, with all tiles. */
 export const listDashboards = (request: ProductRequest): ProductResponse =>
-  answerWhole(request, request.service.dashboards.toSorted(byNameDescending).map(toDashboardView))
+  listAll(request, request.service.dashboards.toSorted(byNameDescending).map(toDashboardView))
 
 const byNameDescending = (a: Dashboard, b: Dashboard): number => Buffer.compare(Buffer.from(b.name), Buffer.from(a.name))
 
@@ -23,7 +205,7 @@ export function getDashboard(request: ProductRequest): ProductResponse {
 
 export function createDashboard(request: ProductRequest): ProductResponse {
   const { service, ids } = request
-  const body = validate(request, { body: newDashboard })
+  const body = validate(request, { body: createBody })
   const problem = findReferenceProblem(service, body)
   if (problem !== undefined) throw badRequest(problem)
   const dashboard: Dashboard = {
@@ -41,10 +223,10 @@ export function createDashboard(request: ProductRequest): ProductResponse {
   return ok(toDashboardView(dashboard))
 }
 
-/** Tiles are replaced. Everything else is kept when the body leaves it out. */
+/** Replaces the tiles. Keeps other fields that the body leaves out. */
 export function updateDashboard(request: ProductRequest): ProductResponse {
   const { service, ids } = request
-  const body = validate(request, { body: knownDashboard, hasId: true })
+  const body = validate(request, { body: updateBody, hasId: true })
   const dashboard = requireDashboard(request)
   const problem = findReferenceProblem(service, body, dashboard)
   if (problem !== undefined) throw badRequest(problem)
@@ -73,23 +255,19 @@ export function deleteDashboard(request: ProductRequest): ProductResponse {
   return deleted
 }
 
-/** Stores nothing. The answer has no envelope, and `normalized` is the body as it was parsed: without the defaults that answers have. */
+/** Stores nothing. The response has no envelope, and `normalized` is the parsed body, without the defaults that views have. */
 export function validateDashboard({ service, body }: ProductRequest): ProductResponse {
   const invalid = (errors: readonly JsonObject[]): ProductResponse => ({ status: 200, body: { valid: false, errors, normalized: null } })
-  const parsed = newDashboard.safeParse(body)
+  const parsed = createBody.safeParse(body)
   if (!parsed.success) return invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })))
   const problem = findReferenceProblem(service, parsed.data)
   if (problem !== undefined) return invalid([{ path: '', message: problem }])
   return { status: 200, body: { valid: true, errors: [], normalized: parsed.data } }
 }
 
-function requireDashboard({ service, id }: ProductRequest): Dashboard {
-  const dashboard = findById(service.dashboards, id)
-  if (dashboard === undefined) throw plainNotFound()
-  return dashboard
-}
+const requireDashboard = ({ service, id }: ProductRequest): Dashboard => requireById(service.dashboards, id, plainNotFound)
 
-export function toDashboardView(dashboard: Dashboard): JsonObject {
+function toDashboardView(dashboard: Dashboard): JsonObject {
   const { id, name, tiles, tags, filters, savedQuery, savedQueryLanguage, savedFilterValues, containers } = dashboard
   return {
     id,
@@ -104,7 +282,7 @@ export function toDashboardView(dashboard: Dashboard): JsonObject {
   }
 }
 
-/** Fields of a mode that the filter is not in are stored and not answered. */
+/** Fields of a mode that the filter is not in are stored and not shown. */
 function toFilterView({ variableName, appliesToSourceIds, ...filter }: DashboardFilter): JsonObject {
   return {
     ...filter,
@@ -122,15 +300,10 @@ const toTiles = ({ tiles }: DashboardBody, ids: Ids, before: readonly Tile[]): T
     y: tile.y,
     w: tile.w,
     h: tile.h,
-    config: toStoredConfig(tile),
+    config: tile.config ?? seriesToConfig(tile.series ?? [], tile.asRatio),
     ...(tile.containerId !== undefined && { containerId: tile.containerId }),
     ...(tile.tabId !== undefined && { tabId: tile.tabId }),
   }))
-
-function toStoredConfig({ config, series, asRatio }: TileBody): JsonObject {
-  if (config === undefined) return toConfig(series ?? [], asRatio)
-  return config
-}
 
 const toFilters = ({ filters = [] }: DashboardBody, ids: Ids, before: readonly DashboardFilter[]): DashboardFilter[] =>
   filters.map((filter) => ({ ...filter, id: ('id' in filter ? keptId(before, filter.id) : undefined) ?? ids.objectId() }))
@@ -147,7 +320,7 @@ function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody)
 /** Display types whose tiles can have alerts. */
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 
-/** Alerts of tiles that are gone, hidden ones included, or that can have none any more. Alerts of tiles that never were stay. */
+/** Deletes alerts of removed tiles, hidden tiles included, and of tiles that cannot have alerts any more. Keeps alerts of unknown tiles. */
 function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]): void {
   const kept = new Set(dashboard.tiles.map(({ id }) => id))
   const lost = [
@@ -160,3 +333,121 @@ function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, bef
     lost.map(({ id }) => id),
   )
 }
+
+/**
+ * The first missing or unsuitable reference of a dashboard, in the product's words and order. `existing` is the dashboard that is updated:
+ * a tile may keep a source that does not fit any more.
+ */
+function findReferenceProblem(
+  service: Service,
+  { tiles, filters = [], containers }: DashboardBody,
+  existing?: Dashboard,
+): string | undefined {
+  const configs = tiles.flatMap(({ config }): JsonObject[] => (config === undefined ? [] : [config]))
+  const before = new Map(existing?.tiles.map((tile) => [tile.id, tile]))
+  const containerProblems = findContainerProblems(tiles, containers ?? existing?.containers ?? [])
+  if (containerProblems.length > 0) return containerProblems.join('; ')
+
+  const missing = (ids: readonly string[], known: readonly { readonly id: string }[]): string[] =>
+    unique(ids).filter((id) => !known.some((one) => one.id === id))
+  const clicks = configs.flatMap(clickTargetOf)
+  const searchSources = clicks.filter(({ type }) => type === 'search').map(({ id }) => id)
+  const sources = [...tiles.flatMap(sourcesOf), ...filters.map(({ sourceId }) => sourceId)]
+
+  const problems: [string, readonly string[]][] = [
+    ['Could not find the following source IDs', missing(sources, service.sources)],
+    ['Could not find the following connection IDs', missing(configs.filter(isSql).map(connectionOf), service.connections)],
+    ['The following source IDs do not match the specified connections', findConnectionMismatches(configs, service)],
+    [
+      'Heatmap tiles require a Trace source. The following source IDs are not Trace sources',
+      findWrongKinds(
+        service,
+        tiles.filter((tile) => isHeatmap(tile.config) && isNewHeatmap(tile, before.get(tile.id ?? ''))),
+        ['trace'],
+      ),
+    ],
+    [
+      'Tiles with formulas require a Metric, Log, or Trace source. The following source IDs are not formula-capable',
+      findWrongKinds(
+        service,
+        tiles.filter((tile) => hasFormulas(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
+        ['metric', 'log', 'trace'],
+      ),
+    ],
+    [
+      'Could not find the following onClick dashboard IDs',
+      missing(
+        clicks.filter(({ type }) => type === 'dashboard').map(({ id }) => id),
+        service.dashboards,
+      ),
+    ],
+    [
+      'The following onClick search source IDs are not log or trace sources',
+      unique(searchSources).filter((id) => !['log', 'trace'].includes(kindOf(service, id) ?? '')),
+    ],
+  ]
+  const found = problems.find(([, ids]) => ids.length > 0)
+  return found && `${found[0]}: ${found[1].join(', ')}`
+}
+
+const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+function findContainerProblems(tiles: readonly TileBody[], containers: readonly JsonObject[]): string[] {
+  const byId = new Map(containers.map((container) => [container.id, container]))
+  return tiles.flatMap(({ containerId, tabId }, index): string[] => {
+    const container = byId.get(containerId)
+    const isUnknown = containerId !== undefined && container === undefined
+    const problems = isUnknown ? [`tiles.${index}.containerId: Tile references unknown containerId "${containerId}"`] : []
+    if (tabId !== undefined && containerId === undefined) problems.push(`tiles.${index}.tabId: tabId requires containerId to be set`)
+    if (tabId !== undefined && container !== undefined && !hasTab(container, tabId))
+      problems.push(`tiles.${index}.tabId: Tile references unknown tabId "${tabId}" in container "${containerId}"`)
+    return problems
+  })
+}
+
+function sourcesOf({ series = [], config }: TileBody): string[] {
+  const own = config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []
+  const clicked = config === undefined ? [] : clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
+  return [...series.flatMap((item) => ('sourceId' in item ? [item.sourceId] : [])), ...own, ...clicked]
+}
+
+function clickTargetOf({ onClick }: JsonObject): { readonly type: unknown; readonly id: string }[] {
+  if (!isJsonObject(onClick) || !isJsonObject(onClick.target) || onClick.target.mode !== 'id') return []
+  return [{ type: onClick.type, id: String(onClick.target.id) }]
+}
+
+const isSql = ({ configType }: JsonObject): boolean => configType === 'sql'
+
+const connectionOf = ({ connectionId }: JsonObject): string => String(connectionId)
+
+const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service): string[] =>
+  configs.filter(isSql).flatMap(({ sourceId, connectionId }) => {
+    const source = sources.find(({ id }) => id === sourceId)
+    return source !== undefined && source.connection !== connectionId ? [source.id] : []
+  })
+
+const kindOf = ({ sources }: Service, sourceId: string): Source['kind'] | undefined => sources.find(({ id }) => id === sourceId)?.kind
+
+function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]): string[] {
+  const ids = tiles.flatMap(({ config }) => (config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []))
+  return unique(ids).filter((id) => {
+    const kind = kindOf(service, id)
+    return kind !== undefined && !kinds.includes(kind)
+  })
+}
+
+const isHeatmap = (config: JsonObject | undefined): boolean => config?.displayType === 'heatmap'
+
+const hasFormulas = (config: JsonObject | undefined): boolean => Array.isArray(config?.formulas) && config.formulas.length > 0
+
+const hasSource = (tile: Tile, { config }: TileBody): boolean =>
+  config !== undefined && 'sourceId' in config && tile.config.sourceId === config.sourceId
+
+const isNewHeatmap = (tile: TileBody, before: Tile | undefined): boolean =>
+  before === undefined || isSql(before.config) || !isHeatmap(before.config) || !hasSource(before, tile)
+
+const isNewFormula = (tile: TileBody, before: Tile | undefined): boolean =>
+  before === undefined ||
+  before.config.configType !== undefined ||
+  !isSame(before.config.formulas, (tile.config as JsonObject | undefined)?.formulas) ||
+  !hasSource(before, tile)

@@ -1,6 +1,6 @@
-/** How deep parentheses and signs may be nested. */
-const deepestNesting = 64
-const longestExpression = 1024
+/** Of parentheses and signs. */
+const maxDepth = 64
+const maxLength = 1024
 
 interface Token {
   readonly kind: 'number' | 'series' | 'operator' | 'open' | 'close'
@@ -10,17 +10,16 @@ interface Token {
 class FormulaError extends Error {}
 
 /**
- * What is wrong with a formula of a tile, in the product's words; empty when it can be evaluated.
- * `A` stands for the first item of the tile's select, `B` for the second.
+ * The problems of a tile's formula, in the product's words. `A` refers to the first item of the tile's select, `B` to the second.
  */
 export function findFormulaProblems(expression: string, seriesCount: number): readonly string[] {
   if (expression.trim() === '') return ['Expression is empty']
-  if (expression.length > longestExpression) return [`Expression is too long (${expression.length} characters, max ${longestExpression})`]
+  if (expression.length > maxLength) return [`Expression is too long (${expression.length} characters, max ${maxLength})`]
   try {
     return findReferenceProblems(parse(tokenize(expression)), seriesCount)
-  } catch (thrown) {
-    if (thrown instanceof FormulaError) return [thrown.message]
-    throw thrown
+  } catch (cause) {
+    if (cause instanceof FormulaError) return [cause.message]
+    throw cause
   }
 }
 
@@ -50,7 +49,7 @@ function tokenize(expression: string): readonly Token[] {
   return tokens
 }
 
-/** The letters of the series that the formula refers to, in its order. Throws where the tokens are no expression. */
+/** The letters of the referenced series, in order. Throws a FormulaError for a syntax error. */
 function parse(tokens: readonly Token[]): readonly string[] {
   const letters: string[] = []
   let at = 0
@@ -60,7 +59,7 @@ function parse(tokens: readonly Token[]): readonly string[] {
     return token?.kind === 'operator' && texts.includes(token.text)
   }
   const nest = (inner: () => void): void => {
-    if (++depth > deepestNesting) throw new FormulaError(`Expression is nested too deeply (max ${deepestNesting} levels)`)
+    if (++depth > maxDepth) throw new FormulaError(`Expression is nested too deeply (max ${maxDepth} levels)`)
     inner()
     depth--
   }

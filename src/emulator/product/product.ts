@@ -1,18 +1,14 @@
 import { createAlert, deleteAlert, getAlert, listAlerts, updateAlert } from './alerts.ts'
 import { createConnection, deleteConnection, getConnection, listConnections, updateConnection } from './connections.ts'
 import { createDashboard, deleteDashboard, getDashboard, listDashboards, updateDashboard, validateDashboard } from './dashboards.ts'
-import { ProductError } from './errors.ts'
-import type { ProductRequest, ProductResponse } from './request.ts'
+import { ProductError, type ProductRequest, type ProductResponse } from './request.ts'
 import { createSavedSearch, deleteSavedSearch, getSavedSearch, listSavedSearches, updateSavedSearch } from './saved-searches.ts'
 import { createSource, deleteSource, getSource, listSources, updateSource } from './sources.ts'
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from './webhooks.ts'
 
-export type Handler = (request: ProductRequest) => ProductResponse
+type Handler = (request: ProductRequest) => ProductResponse
 
-/**
- * What HyperDX does and answers, the same behind every gateway. Every rule of this folder has a recorded answer of HyperDX 2.36 behind it
- * (`test/conformance`).
- */
+/** The API of HyperDX, the same behind every gateway. Every rule of this folder has a recorded answer of HyperDX 2.36 (`test/conformance`). */
 const handlers: Readonly<Record<string, Handler>> = {
   'GET alerts': listAlerts,
   'POST alerts': createAlert,
@@ -52,8 +48,8 @@ export interface Route {
   readonly handle: Handler
 }
 
-/** The handler for a path below the root of the resources, such as `dashboards/65f5…`; undefined where the product has none. */
-export function findHandler(method: string, path: string): Route | undefined {
+/** The route of a path below the root of the resources, such as `dashboards/65f5…`. */
+export function findRoute(method: string, path: string): Route | undefined {
   const [resource = '', id, ...rest] = path.split('/')
   if (rest.length > 0 || id === '') return undefined
   const exact = id === undefined ? handlers[`${method} ${resource}`] : handlers[`${method} ${resource}/${id}`]
@@ -61,13 +57,12 @@ export function findHandler(method: string, path: string): Route | undefined {
   return handle && { resource, id: id ?? '', handle }
 }
 
-/** The answer, also where the request is refused. */
-export function answerProduct({ handle }: Route, request: ProductRequest): ProductResponse {
+export function handleRoute({ handle }: Route, request: ProductRequest): ProductResponse {
   try {
     return handle(request)
-  } catch (thrown) {
-    if (!(thrown instanceof ProductError)) throw thrown
-    const { status, message, isPlainText } = thrown
+  } catch (cause) {
+    if (!(cause instanceof ProductError)) throw cause
+    const { status, message, isPlainText } = cause
     return { status, body: { message }, ...(isPlainText && { text: message }) }
   }
 }

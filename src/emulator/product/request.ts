@@ -1,13 +1,11 @@
-// The product validates with zod 3. zod 4 ships that version as `zod/v3`, which gives the same messages in the same order.
 import * as z from 'zod/v3'
-import type { Ids } from '../ids.ts'
+import type { Ids } from '../deterministic.ts'
 import type { Service } from '../store.ts'
-import { badRequest } from './errors.ts'
-import { isObjectId } from './object-id.ts'
 
-/** What a handler works with. */
+// The product validates with zod 3. zod 4 ships that version as `zod/v3`, which gives the same messages in the same order.
+
 export interface ProductRequest {
-  /** Where the objects are. The product behind one service knows nothing of others. */
+  /** The owner of the objects. The product behind one service knows nothing of other services. */
   readonly service: Service
   readonly ids: Ids
   readonly nowMs: number
@@ -20,7 +18,7 @@ export interface ProductRequest {
 }
 
 export interface PagingSettings {
-  /** The longest list that is answered, whatever the request asks for. Undefined: the product's own limits. */
+  /** The longest list of a response, whatever the request asks for. Undefined: the product's own limits. */
   readonly pageLimit: number | undefined
   readonly isPagingIgnored: boolean
 }
@@ -28,7 +26,7 @@ export interface PagingSettings {
 export interface ProductResponse {
   readonly status: number
   readonly body: unknown
-  /** Instead of `body`. */
+  /** Sent instead of `body`. */
   readonly text?: string
   /** How many objects there are, for lists that are paged. */
   readonly total?: number
@@ -36,10 +34,64 @@ export interface ProductResponse {
 
 export const ok = (data: unknown): ProductResponse => ({ status: 200, body: { data } })
 
-/** What the product answers after a deletion. */
 export const deleted: ProductResponse = { status: 200, body: {} }
 
+/** A response that is not 200. */
+export class ProductError extends Error {
+  override readonly name = 'ProductError'
+  readonly status: number
+  /** Some routes of the product send the bare text of the status instead of `{message}`. */
+  readonly isPlainText: boolean
+
+  constructor(status: number, message: string, { isPlainText = false } = {}) {
+    super(message)
+    this.status = status
+    this.isPlainText = isPlainText
+  }
+}
+
+export const badRequest = (message: string): ProductError => new ProductError(400, message)
+
+export const notFound = (message: string): ProductError => new ProductError(404, message)
+
+/** The response of dashboards and connections to an id that does not exist. */
+export const plainNotFound = (): ProductError => new ProductError(404, 'Not Found', { isPlainText: true })
+
+/** The product never explains an internal error. */
+export const internalError = (): ProductError => new ProductError(500, 'Something went wrong :(')
+
 export const nowOf = ({ nowMs }: ProductRequest): string => new Date(nowMs).toISOString()
+
+/**
+ * Whether the product accepts a text as an id: 24 hexadecimal digits, or any 12 characters of one byte each, which its database driver
+ * reads as the bytes of an id.
+ */
+export const isObjectId = (text: string): boolean => /^[0-9a-f]{24}$/i.test(text) || (text.length === 12 && Buffer.byteLength(text) === 12)
+
+/** The form in which ids are stored and shown. Only for texts that `isObjectId` accepts. */
+export const toObjectId = (text: string): string => (text.length === 12 ? Buffer.from(text).toString('hex') : text.toLowerCase())
+
+interface Identified {
+  readonly id: string
+}
+
+export function findById<T extends Identified>(items: readonly T[], id: string): T | undefined {
+  if (!isObjectId(id)) return items.find((item) => item.id === id)
+  const wanted = toObjectId(id)
+  return items.find((item) => item.id.toLowerCase() === wanted)
+}
+
+export function requireById<T extends Identified>(items: readonly T[], id: string, toError: () => ProductError): T {
+  const item = findById(items, id)
+  if (item === undefined) throw toError()
+  return item
+}
+
+export function removeById<T extends Identified>(items: T[], id: string): T | undefined {
+  const item = findById(items, id)
+  if (item !== undefined) items.splice(items.indexOf(item), 1)
+  return item
+}
 
 export const objectId = z.string().refine(isObjectId, 'Invalid ObjectId')
 
@@ -50,7 +102,7 @@ interface Schemas<Body extends z.ZodTypeAny> {
   readonly hasId?: boolean
 }
 
-/** The body as the product understands it. Throws one 400 for everything that is wrong, body first. */
+/** Returns the parsed body. Throws one 400 with all problems, those of the body first. */
 export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { body, hasId = false }: Schemas<Body>): z.output<Body> {
   const parsedBody = body?.safeParse(request.body)
   const parsedParams = hasId ? params.safeParse({ id: request.id }) : undefined
@@ -62,5 +114,35 @@ export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { b
   return parsedBody?.data as z.output<Body>
 }
 
-export const describeIssues = (issues: readonly z.ZodIssue[]): string =>
+const describeIssues = (issues: readonly z.ZodIssue[]): string =>
   issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message)).join('; ')
+
+export const addIssue = (context: z.RefinementCtx, message: string, path: (string | number)[] = []): void =>
+  context.addIssue({ code: 'custom', path, message })
+
+const maxPageSize = 1000
+
+const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(maxPageSize).default(maxPageSize),
+  offset: z.coerce.number().int().min(0).default(0),
+})
+
+/** For alerts, saved searches and webhooks: a page, sorted by id, and the total. */
+export function listPage<T extends Identified>(
+  { query, settings }: ProductRequest,
+  items: readonly T[],
+  toView: (item: T) => unknown,
+): ProductResponse {
+  const parsed = pageQuery.safeParse(query)
+  if (!parsed.success) throw badRequest(`Query validation failed: ${describeIssues(parsed.error.issues)}`)
+  const { limit, offset } = settings.isPagingIgnored ? { limit: maxPageSize, offset: 0 } : parsed.data
+  const hasLimit = query.limit !== undefined && !settings.isPagingIgnored
+  const size = hasLimit ? Math.min(limit, settings.pageLimit ?? limit) : (settings.pageLimit ?? maxPageSize)
+  // Ids of the emulator do not follow the order of creation, so that no client relies on it.
+  const page = items.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)).slice(offset, offset + size)
+  const total = items.length
+  return { status: 200, body: { data: page.map(toView), meta: { total, limit, offset } }, total }
+}
+
+/** For dashboards, sources and connections, which are not paged. */
+export const listAll = ({ settings }: ProductRequest, views: readonly unknown[]): ProductResponse => ok(views.slice(0, settings.pageLimit))

@@ -1,12 +1,22 @@
 import * as z from 'zod/v3'
 import type { JsonObject, SavedSearch } from '../store.ts'
 import { deleteAlertsOfSavedSearch } from './alerts.ts'
-import { tags } from './dashboard-schema.ts'
-import { badRequest, notFound } from './errors.ts'
-import { findById, removeById, toObjectId } from './object-id.ts'
-import { answerPage } from './paging.ts'
-import { isRenderable } from './renderable-filter.ts'
-import { deleted, nowOf, objectId, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
+import { tags } from './dashboards.ts'
+import {
+  badRequest,
+  deleted,
+  listPage,
+  notFound,
+  nowOf,
+  objectId,
+  ok,
+  type ProductRequest,
+  type ProductResponse,
+  removeById,
+  requireById,
+  toObjectId,
+  validate,
+} from './request.ts'
 
 const longestCondition = 8 * 1024
 
@@ -42,7 +52,7 @@ const savedSearch = z.object({
 })
 
 export const listSavedSearches = (request: ProductRequest): ProductResponse =>
-  answerPage(request, request.service.savedSearches, toSavedSearchView)
+  listPage(request, request.service.savedSearches, toSavedSearchView)
 
 export function getSavedSearch(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
@@ -67,7 +77,7 @@ export function createSavedSearch(request: ProductRequest): ProductResponse {
   return ok(toSavedSearchView(created))
 }
 
-/** A full replacement: what the body leaves out gets its default again. */
+/** Replaces the saved search: fields that the body leaves out get their defaults. */
 export function updateSavedSearch(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: savedSearch, hasId: true })
   checkSource(request, body.sourceId)
@@ -87,17 +97,13 @@ export function deleteSavedSearch(request: ProductRequest): ProductResponse {
 
 const savedSearchNotFound = () => notFound('Saved search not found')
 
-function requireSavedSearch({ service, id }: ProductRequest): SavedSearch {
-  const found = findById(service.savedSearches, id)
-  if (found === undefined) throw savedSearchNotFound()
-  return found
-}
+const requireSavedSearch = ({ service, id }: ProductRequest): SavedSearch => requireById(service.savedSearches, id, savedSearchNotFound)
 
 function checkSource({ service }: ProductRequest, sourceId: string): void {
-  if (findById(service.sources, sourceId) === undefined) throw badRequest('sourceId must be an existing source id')
+  requireById(service.sources, sourceId, () => badRequest('sourceId must be an existing source id'))
 }
 
-/** What the web app stored in forms that it cannot show may be sent back as it is. */
+/** A filter that the web app stored in a form that it cannot show may be sent back unchanged. */
 function checkFilters(filters: readonly Filter[], stored: readonly JsonObject[]): void {
   const index = filters.findIndex((one) => !isRenderable(one) && !stored.some((other) => isSameFilter(one, other)))
   if (index === -1) return
@@ -109,30 +115,64 @@ function checkFilters(filters: readonly Filter[], stored: readonly JsonObject[])
 const isSameFilter = (a: JsonObject, b: JsonObject): boolean =>
   ['type', 'condition', 'operator', 'left', 'right'].every((field) => a[field] === b[field])
 
-export const toSavedSearchView = ({
-  id,
-  name,
-  sourceId,
-  select,
-  where,
-  whereLanguage,
-  orderBy,
-  tags: given,
-  filters,
-  teamId,
-  createdAt,
-  updatedAt,
-}: SavedSearch): JsonObject => ({
-  id,
-  name,
-  select,
-  where,
-  whereLanguage,
-  orderBy,
-  sourceId,
-  tags: given ?? [],
-  filters: filters ?? [],
-  teamId,
-  createdAt,
-  updatedAt,
-})
+function toSavedSearchView({ tags: given = [], filters = [], ...shown }: SavedSearch): JsonObject {
+  return { ...shown, tags: given, filters }
+}
+
+/** Whether the side bar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
+function isRenderable({ type, condition }: JsonObject): boolean {
+  if (type !== 'sql' || typeof condition !== 'string') return false
+  const range = hasTopLevel(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null
+  if (range !== null) {
+    const [, column = '', from = '', to = ''] = range
+    return isColumn(column) && isNumeric(from) && isNumeric(to) && countTopLevel(condition, ' AND ') === 1
+  }
+  if (countTopLevel(condition, ' AND ') > 0) return false
+  const list = condition.trim()
+  if (['=', '<', '>', ' OR '].some((operator) => hasTopLevel(list, operator))) return false
+  const operator = hasTopLevel(list, ' NOT IN ') ? ' NOT IN ' : ' IN '
+  const [at] = findTopLevel(list, operator)
+  if (at === undefined) return false
+  return isColumn(list.slice(0, at)) && hasValue(list.slice(at + operator.length).trim())
+}
+
+const isColumn = (text: string): boolean => !/\b(?:NOT|AND|OR)\b/i.test(text)
+
+const isNumeric = (text: string): boolean => Number.isFinite(Number(text.trim()))
+
+function hasValue(list: string): boolean {
+  const values = list.startsWith('(') && list.endsWith(')') ? list.slice(1, -1) : list
+  return values.split(',').some((value) => value.trim() !== '')
+}
+
+const hasTopLevel = (text: string, wanted: string): boolean => findTopLevel(text, wanted).length > 0
+
+function countTopLevel(text: string, wanted: string): number {
+  let end = 0
+  return findTopLevel(text, wanted).filter((at) => {
+    if (at < end) return false
+    end = at + wanted.length
+    return true
+  }).length
+}
+
+/** Where the text occurs outside of quotes and parentheses. */
+function findTopLevel(text: string, wanted: string): readonly number[] {
+  const upper = text.toUpperCase()
+  const found: number[] = []
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "'") at = endOfQuote(text, at)
+    else if (text[at] === '(') depth++
+    else if (text[at] === ')') depth = Math.max(0, depth - 1)
+    else if (depth === 0 && upper.startsWith(wanted, at)) found.push(at)
+  }
+  return found
+}
+
+/** A quote in a quoted text is doubled or escaped with a backslash. */
+function endOfQuote(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && (text[at] !== "'" || text[at + 1] === "'")) at += text[at] === '\\' || text[at] === "'" ? 2 : 1
+  return at
+}

@@ -1,23 +1,176 @@
-import { isJsonObject } from '../json.ts'
-import type { JsonObject, Service, Source } from '../store.ts'
-import { badRequest, internalError, notFound } from './errors.ts'
-import { findById, isObjectId, removeById, toObjectId } from './object-id.ts'
-import { answerWhole } from './paging.ts'
-import { deleted, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
-import { type SourceBody, source } from './source-schema.ts'
+import * as z from 'zod/v3'
+import { isJsonObject, type JsonObject, type Service, type Source } from '../store.ts'
+import {
+  badRequest,
+  deleted,
+  internalError,
+  isObjectId,
+  listAll,
+  notFound,
+  ok,
+  type ProductRequest,
+  type ProductResponse,
+  removeById,
+  requireById,
+  toObjectId,
+  validate,
+} from './request.ts'
+import { aggregateFunctions } from './tile-schema.ts'
 
-/** A source that the product cannot read is left out without a word. */
+const text = z.string().optional()
+const required = (message: string) => z.string().min(1, message)
+
+/** The stored form. Requests and responses have `5m` for `5 minute`. */
+const interval = z.string().regex(/^\d+ (second|minute|hour|day)$/)
+
+const base = {
+  name: required('Name is required'),
+  section: z.string().max(256).optional(),
+}
+
+const place = {
+  connection: required('Server Connection is required'),
+  from: z.object({ databaseName: required('Database is required'), tableName: required('Table is required') }),
+  disabled: z.boolean().optional(),
+  querySettings: z
+    .array(z.object({ setting: z.string().min(1), value: z.string().min(1) }))
+    .max(10)
+    .optional(),
+  timestampValueExpression: required('Timestamp Column is required'),
+}
+
+const kind = <const K extends string>(name: K) => ({ ...base, kind: z.literal(name), ...place })
+
+const highlights = z
+  .array(z.object({ sqlExpression: required('Attribute SQL Expression is required'), luceneExpression: text, alias: text }))
+  .optional()
+
+const aggregatedColumn = z
+  .object({
+    sourceColumn: text,
+    aggFn: z.enum([...aggregateFunctions, 'histogram']),
+    mvColumn: required('Materialized View Column is required'),
+  })
+  .refine(({ sourceColumn, aggFn }) => aggFn === 'count' || Boolean(sourceColumn), 'Materialized View Source Column is required')
+
+const materializedViews = z
+  .array(
+    z.object({
+      databaseName: required('Materialized View Database is required'),
+      tableName: required('Materialized View Table is required'),
+      dimensionColumns: z.string(),
+      minGranularity: interval,
+      minDate: z.string().datetime().nullish(),
+      timestampColumn: required('Materialized View Timestamp column is required'),
+      aggregatedColumns: z.array(aggregatedColumn).min(1, 'At least one aggregated column is required'),
+    }),
+  )
+  .optional()
+
+const metadataMaterializedViews = z
+  .object({
+    keyRollupTable: z.string().nullish(),
+    kvRollupTable: required('KV rollup table name is required'),
+    granularity: interval,
+  })
+  .optional()
+
+const textIndex = z.nativeEnum({ auto: 'auto', enabled: 'enabled', disabled: 'disabled' } as const).optional()
+
+/** The common fields of logs and traces. */
+const events = {
+  highlightedTraceAttributeExpressions: highlights,
+  highlightedRowAttributeExpressions: highlights,
+  materializedViews,
+  metadataMaterializedViews,
+  orderByExpression: text,
+  useTextIndexForImplicitColumn: textIndex,
+}
+
+const log = z.object({
+  ...kind('log'),
+  defaultTableSelectExpression: required('Default Select Expression is required'),
+  serviceNameExpression: text,
+  serviceVersionExpression: text,
+  severityTextExpression: text,
+  bodyExpression: text,
+  eventAttributesExpression: text,
+  resourceAttributesExpression: text,
+  displayedTimestampValueExpression: text,
+  metricSourceId: text,
+  traceSourceId: text,
+  traceIdExpression: text,
+  spanIdExpression: text,
+  implicitColumnExpression: text,
+  knownColumnsListExpression: text,
+  tableFilterExpression: text,
+  ...events,
+})
+
+const trace = z.object({
+  ...kind('trace'),
+  defaultTableSelectExpression: required('Default Select Expression is required'),
+  durationExpression: required('Duration Expression is required'),
+  durationPrecision: z.number().min(0).max(9).default(3),
+  traceIdExpression: required('Trace ID Expression is required'),
+  spanIdExpression: required('Span ID Expression is required'),
+  parentSpanIdExpression: required('Parent span ID expression is required'),
+  spanNameExpression: required('Span Name Expression is required'),
+  spanKindExpression: required('Span Kind Expression is required'),
+  sampleRateExpression: text,
+  logSourceId: z.string().optional().nullable(),
+  sessionSourceId: text,
+  metricSourceId: text,
+  statusCodeExpression: text,
+  statusMessageExpression: text,
+  serviceNameExpression: text,
+  serviceVersionExpression: text,
+  resourceAttributesExpression: text,
+  eventAttributesExpression: text,
+  spanEventsValueExpression: text,
+  spanLinksValueExpression: text,
+  implicitColumnExpression: text,
+  knownColumnsListExpression: text,
+  displayedTimestampValueExpression: text,
+  ...events,
+})
+
+const session = z.object({
+  ...kind('session'),
+  traceSourceId: z.string({ message: 'Correlated Trace Source is required' }).min(1, 'Correlated Trace Source is required'),
+  resourceAttributesExpression: text,
+})
+
+const metricTables = z
+  .object({ gauge: text, histogram: text, sum: text, summary: text, 'exponential histogram': text })
+  .refine((tables) => Object.values(tables).some(Boolean), 'At least one metric table must be specified')
+
+const metric = z.object({
+  ...kind('metric'),
+  from: z.object({ databaseName: required('Database is required'), tableName: z.string() }),
+  metricTables,
+  resourceAttributesExpression: required('Resource Attributes is required'),
+  serviceNameExpression: text,
+  logSourceId: text,
+  seriesTable: text,
+})
+
+const promql = z.object(kind('promql'))
+
+const source = z.discriminatedUnion('kind', [log, trace, session, metric, promql])
+
+type SourceBody = z.output<typeof source>
+
+/** A source that the product cannot read is silently left out. */
 export const listSources = (request: ProductRequest): ProductResponse =>
-  answerWhole(
+  listAll(
     request,
     request.service.sources.flatMap((stored) => toSourceView(stored) ?? []),
   )
 
 export function getSource(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
-  const found = findById(request.service.sources, request.id)
-  if (found === undefined) throw sourceNotFound()
-  return answerSource(found)
+  return respond(requireById(request.service.sources, request.id, sourceNotFound))
 }
 
 export function createSource(request: ProductRequest): ProductResponse {
@@ -25,22 +178,21 @@ export function createSource(request: ProductRequest): ProductResponse {
   checkConnection(request.service, body)
   const created: Source = { ...body, connection: toObjectId(body.connection), id: request.ids.objectId() }
   request.service.sources.push(created)
-  return answerSource(created)
+  return respond(created)
 }
 
-/** A full replacement. */
+/** Replaces the source. */
 export function updateSource(request: ProductRequest): ProductResponse {
   const { sources } = request.service
   const body = validate(withSqlIntervals(request), { body: source, hasId: true })
   checkConnection(request.service, body)
-  const existing = findById(sources, request.id)
-  if (existing === undefined) throw sourceNotFound()
+  const existing = requireById(sources, request.id, sourceNotFound)
   const updated: Source = { ...body, connection: toObjectId(body.connection), id: existing.id }
   sources.splice(sources.indexOf(existing), 1, updated)
-  return answerSource(updated)
+  return respond(updated)
 }
 
-/** Nothing is looked for that uses it. */
+/** Also when something uses the source. */
 export function deleteSource(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   if (removeById(request.service.sources, request.id) === undefined) throw sourceNotFound()
@@ -49,7 +201,7 @@ export function deleteSource(request: ProductRequest): ProductResponse {
 
 const sourceNotFound = () => notFound('Source not found')
 
-function answerSource(stored: Source): ProductResponse {
+function respond(stored: Source): ProductResponse {
   const view = toSourceView(stored)
   if (view === undefined) throw internalError()
   return ok(view)
@@ -57,10 +209,10 @@ function answerSource(stored: Source): ProductResponse {
 
 function checkConnection({ connections }: Service, { connection }: SourceBody): void {
   if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')
-  if (findById(connections, connection) === undefined) throw badRequest('connection must be an existing connection id')
+  requireById(connections, connection, () => badRequest('connection must be an existing connection id'))
 }
 
-/** What the database fills in where a body leaves something out. */
+/** Defaults of the database for fields that a body leaves out. */
 const defaultsOf = ({ kind }: Source): JsonObject => ({
   disabled: false,
   querySettings: [],
@@ -73,7 +225,7 @@ const defaultsOf = ({ kind }: Source): JsonObject => ({
   ...(kind === 'session' && { timestampValueExpression: 'TimestampTime' }),
 })
 
-export function toSourceView(stored: Source): JsonObject | undefined {
+function toSourceView(stored: Source): JsonObject | undefined {
   const parsed = source.safeParse(mapIntervals({ ...defaultsOf(stored), ...stored }, toSqlInterval))
   return parsed.success ? { ...mapIntervals(parsed.data, toShortInterval), id: stored.id } : undefined
 }

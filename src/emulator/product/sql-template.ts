@@ -1,6 +1,6 @@
 // Macros of SQL tiles, as far as they matter for alerts: an alert on a line or a stacked bar needs a query in buckets of its interval.
 
-/** How many arguments a macro takes. The others take what they get. */
+/** The number of arguments of macros that check it. */
 const argumentCounts: Readonly<Record<string, number>> = {
   timeFilter: 1,
   timeFilter_ms: 1,
@@ -20,17 +20,17 @@ const macro = `\\$__(?<name>${names}${Object.keys(argumentCounts).join('|')})(?!
 
 class ExpansionError extends Error {}
 
-/** Whether the product lets an alert on a line or a stacked bar use the query. What it cannot expand, it does not judge. */
+/** Whether the product accepts the query for an alert on a line or a stacked bar. It accepts what it cannot expand. */
 export function isUsableOverTime(template: string): boolean {
   try {
     return mentionsInterval(template)
-  } catch (thrown) {
-    if (thrown instanceof ExpansionError) return true
-    throw thrown
+  } catch (cause) {
+    if (cause instanceof ExpansionError) return true
+    throw cause
   }
 }
 
-/** Macros count in quotes too, but not in comments. Parameters count anywhere. */
+/** Macros are expanded in quotes too, but not in comments. Parameters count anywhere. */
 function mentionsInterval(template: string): boolean {
   const tokens = new RegExp(`(?<quoted>${quoted})|(?<comment>${comment})|${macro}`, 'g')
   let found = false
@@ -51,17 +51,17 @@ function mentionsInterval(template: string): boolean {
   return found || /intervalSeconds|intervalMilliseconds/.test(plain + template.slice(end))
 }
 
-/** Whether what the macro becomes mentions the interval. */
+/** Whether the expanded macro mentions the interval. */
 function expand(name: string, args: readonly string[]): boolean {
   const inArguments = args.map(mentionsInterval).includes(true)
-  // The product looks up no source here.
+  // The product has no source to look up here.
   if (name === 'sourceTable') throw new ExpansionError()
   const count = argumentCounts[name]
   if (count !== undefined && count !== args.length) throw new ExpansionError()
   return intervalMacros.includes(name) || (count !== undefined && inArguments)
 }
 
-/** Of the parenthesis that opens at `open`; undefined when none opens there. */
+/** The position of the parenthesis that closes the one at `open`; undefined when none opens there. */
 function closingParenthesis(text: string, open: number): number | undefined {
   if (text[open] !== '(') return undefined
   const marks = new RegExp(`${quoted}|[()]`, 'g')

@@ -1,11 +1,75 @@
 import * as z from 'zod/v3'
-import { aggregateFunction, backgroundChart, color, colorRule, metricType, numberFormat, queryLanguage } from './chart-vocabulary.ts'
+import type { JsonObject } from '../store.ts'
 import { findFormulaProblems } from './formula.ts'
-import { objectId } from './request.ts'
+import { addIssue, objectId } from './request.ts'
+
+export const aggregateFunctions = [
+  'avg',
+  'count',
+  'count_distinct',
+  'last_value',
+  'max',
+  'min',
+  'quantile',
+  'sum',
+  'any',
+  'none',
+  // For sums of metrics.
+  'increase',
+] as const
+
+export const aggregateFunction = z.enum(aggregateFunctions)
+
+export const metricType = z.nativeEnum({
+  gauge: 'gauge',
+  histogram: 'histogram',
+  sum: 'sum',
+  summary: 'summary',
+  'exponential histogram': 'exponential histogram',
+} as const)
+
+/** The product accepts `promql` everywhere, although this API does not show PromQL tiles. */
+export const queryLanguage = z.enum(['sql', 'lucene', 'promql']).optional()
+
+const hues = ['blue', 'orange', 'red', 'cyan', 'green', 'pink', 'purple', 'light-blue', 'brown', 'gray'] as const
+const semanticColors = ['success', 'warning', 'error'] as const
+
+export type ChartColor = `chart-${(typeof hues)[number] | (typeof semanticColors)[number]}`
+
+export const color = z.enum([...hues, ...semanticColors].map((name): ChartColor => `chart-${name}`) as [ChartColor, ...ChartColor[]])
+
+const units = (
+  'bytes_iec bytes_si bits_iec bits_si kibibytes kilobytes mebibytes megabytes gibibytes gigabytes tebibytes terabytes pebibytes ' +
+  'petabytes packets_sec bytes_sec_iec bytes_sec_si bits_sec_iec bits_sec_si kibibytes_sec kibibits_sec kilobytes_sec kilobits_sec ' +
+  'mebibytes_sec mebibits_sec megabytes_sec megabits_sec gibibytes_sec gibibits_sec gigabytes_sec gigabits_sec tebibytes_sec ' +
+  'tebibits_sec terabytes_sec terabits_sec pebibytes_sec pebibits_sec petabytes_sec petabits_sec cps ops rps reads_sec wps iops cpm ' +
+  'opm rpm_reads wpm'
+).split(' ')
+
+export const numberFormat = z.object({
+  output: z.enum(['currency', 'percent', 'byte', 'time', 'duration', 'number', 'data_rate', 'throughput']),
+  numericUnit: z.nativeEnum(Object.fromEntries(units.map((unit) => [unit, unit]))).optional(),
+  mantissa: z.number().int().optional(),
+  thousandSeparated: z.boolean().optional(),
+  average: z.boolean().optional(),
+  decimalBytes: z.boolean().optional(),
+  factor: z.number().optional(),
+  currencySymbol: z.string().optional(),
+  unit: z.string().optional(),
+})
+
+const rule = { color, label: z.string().max(40).optional() }
+
+export const colorRule = z.discriminatedUnion('operator', [
+  z.object({ operator: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number().finite(), ...rule }),
+  z.object({ operator: z.literal('between'), value: z.array(z.number().finite()).length(2), ...rule }),
+  z.object({ operator: z.enum(['eq', 'neq']), value: z.union([z.number().finite(), z.string().max(200)]), ...rule }),
+])
+
+const backgroundChart = z.object({ type: z.enum(['line', 'area']), color: color.optional() })
 
 const expression = z.string().max(10_000)
 
-/** Quantiles that the product draws. */
 export const quantileLevel = z.union([z.literal(0.5), z.literal(0.9), z.literal(0.95), z.literal(0.99)])
 
 const selectItem = z
@@ -22,10 +86,9 @@ const selectItem = z
     periodAggFn: z.enum(['delta']).optional(),
   })
   .superRefine(({ aggFn, level, valueExpression }, context) => {
-    const refuse = (message: string): void => context.addIssue({ code: 'custom', message })
-    if (level && aggFn !== 'quantile') refuse('Level can only be used with quantile aggregation function')
-    if (valueExpression && aggFn === 'count') refuse('Value expression cannot be used with count aggregation function')
-    if (!valueExpression && aggFn !== 'count') refuse('Value expression is required for non-count aggregation functions')
+    if (level && aggFn !== 'quantile') addIssue(context, 'Level can only be used with quantile aggregation function')
+    if (valueExpression && aggFn === 'count') addIssue(context, 'Value expression cannot be used with count aggregation function')
+    if (!valueExpression && aggFn !== 'count') addIssue(context, 'Value expression is required for non-count aggregation functions')
   })
 
 const target = z.discriminatedUnion('mode', [
@@ -160,12 +223,12 @@ const sqlConfig = z.discriminatedUnion('displayType', [
   z.object({ ...sql, displayType: z.literal('bar') }),
 ])
 
-export type TileConfig = z.output<typeof builderConfig> | z.output<typeof sqlConfig>
+type TileConfig = z.output<typeof builderConfig> | z.output<typeof sqlConfig>
 
 const schemaOf = (config: unknown) =>
   typeof config === 'object' && config !== null && 'configType' in config && config.configType === 'sql' ? sqlConfig : builderConfig
 
-/** Rules between the fields look at the config as it was sent, and unknown fields go only after them: that is the product's order. */
+/** As in the product, rules between fields see the config as it was sent. Unknown fields are stripped after them. */
 export const tileConfig = z
   .custom<TileConfig>()
   .superRefine((config, context) => {
@@ -175,26 +238,130 @@ export const tileConfig = z
       return
     }
     if ('asRatio' in config && config.asRatio && config.select.length !== 2)
-      context.addIssue({ code: 'custom', message: 'asRatio can only be used with exactly two select items' })
+      addIssue(context, 'asRatio can only be used with exactly two select items')
     if (!('configType' in config)) checkFormulas(config, context)
   })
   .transform((config) => schemaOf(config).parse(config))
 
 function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx): void {
-  const refuse = (path: (string | number)[], message: string): void => context.addIssue({ code: 'custom', path, message })
   const given = 'formulas' in config ? (config.formulas ?? []) : []
   const isNumber = config.displayType === 'number'
   const seriesCount = 'select' in config && Array.isArray(config.select) ? config.select.length : 0
   if (given.length === 0) {
     if (isNumber && seriesCount !== 1)
-      refuse(['select'], 'Number tiles support a single select item unless formulas are used (extra items are formula operands)')
+      addIssue(context, 'Number tiles support a single select item unless formulas are used (extra items are formula operands)', ['select'])
     return
   }
   for (const [index, { expression: text }] of given.entries()) {
     const problems = findFormulaProblems(text, seriesCount)
-    if (problems.length > 0) refuse(['formulas', index, 'expression'], problems.join('; '))
+    if (problems.length > 0) addIssue(context, problems.join('; '), ['formulas', index, 'expression'])
   }
   if ('asRatio' in config && config.asRatio)
-    refuse(['formulas'], 'formulas cannot be combined with asRatio; express the ratio as a formula instead (e.g. "A / B")')
-  if (isNumber && given.length > 1) refuse(['formulas'], 'Number charts support a single formula')
+    addIssue(context, 'formulas cannot be combined with asRatio; express the ratio as a formula instead (e.g. "A / B")', ['formulas'])
+  if (isNumber && given.length > 1) addIssue(context, 'Number charts support a single formula', ['formulas'])
 }
+
+// Series: the form that tiles had before `config`. It is still accepted, and converted when it is stored.
+
+const measure = {
+  sourceId: objectId,
+  aggFn: aggregateFunction,
+  level: z.number().min(0).max(1).optional(),
+  field: z.string().optional(),
+  alias: z.string().optional(),
+  where: z.string(),
+  whereLanguage: queryLanguage,
+}
+
+const measureFormat = {
+  numberFormat: numberFormat.optional(),
+  metricDataType: metricType.optional(),
+  metricName: z.string().optional(),
+}
+
+const groupBy = z.array(z.string()).max(10)
+
+const seriesItem = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('time'),
+    ...measure,
+    groupBy,
+    ...measureFormat,
+    displayType: z.union([z.literal('stacked_bar'), z.literal('line')]).optional(),
+  }),
+  z.object({
+    type: z.literal('table'),
+    ...measure,
+    groupBy,
+    sortOrder: z.union([z.literal('desc'), z.literal('asc')]).optional(),
+    ...measureFormat,
+  }),
+  z.object({
+    type: z.literal('search'),
+    sourceId: objectId,
+    fields: z.array(z.string()),
+    where: z.string(),
+    whereLanguage: queryLanguage,
+  }),
+  z.object({ type: z.literal('number'), ...measure, ...measureFormat }),
+  z.object({ type: z.literal('markdown'), content: z.string().max(100_000) }),
+])
+
+export const series = seriesItem
+  .array()
+  .min(1)
+  .superRefine((items, context) => {
+    if (items.some(({ type }) => type !== items[0]?.type)) addIssue(context, 'All series must have the same type')
+  })
+
+type Series = z.output<typeof series>
+type SeriesItem = Series[number]
+type Measure = Extract<SeriesItem, { readonly aggFn: string }>
+
+/** The config that the product stores for series. */
+export function seriesToConfig(items: Series, asRatio: boolean | undefined): JsonObject {
+  const [first] = items
+  if (first === undefined) throw new Error('the schema requires at least one series')
+  const measures = items.filter((one): one is Measure => 'aggFn' in one)
+  const format = measures.find(({ numberFormat: one }) => one !== undefined)?.numberFormat
+  switch (first.type) {
+    case 'time':
+    case 'table':
+      return {
+        displayType: first.type === 'table' ? 'table' : (first.displayType ?? 'line'),
+        sourceId: first.sourceId,
+        select: measures.map(toSelectItem),
+        ...(first.groupBy.join(',') !== '' && { groupBy: first.groupBy.join(',') }),
+        ...(asRatio && { asRatio }),
+        ...(format && { numberFormat: format }),
+      }
+    case 'number':
+      return {
+        displayType: 'number',
+        sourceId: first.sourceId,
+        select: [toSelectItem(first)],
+        ...(first.numberFormat && { numberFormat: first.numberFormat }),
+      }
+    case 'search':
+      return {
+        displayType: 'search',
+        sourceId: first.sourceId,
+        select: first.fields.join(', '),
+        where: first.where,
+        whereLanguage: first.whereLanguage ?? 'lucene',
+      }
+    case 'markdown':
+      return { displayType: 'markdown', markdown: first.content }
+  }
+}
+
+const toSelectItem = ({ aggFn, level, field, alias, where, whereLanguage, metricDataType, metricName }: Measure): JsonObject => ({
+  ...(alias && { alias }),
+  aggFn,
+  ...(level && { level }),
+  ...(metricName && { metricName }),
+  ...(metricDataType && { metricType: metricDataType }),
+  valueExpression: field ?? '',
+  where,
+  whereLanguage: whereLanguage ?? 'lucene',
+})

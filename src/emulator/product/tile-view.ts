@@ -1,29 +1,29 @@
-import { isJsonObject } from '../json.ts'
-import type { Dashboard, JsonObject, Tile } from '../store.ts'
-import { aggregateFunction, colorRule, toCurrentColor } from './chart-vocabulary.ts'
-import { hasTab } from './dashboard-references.ts'
-import { quantileLevel } from './tile-schema.ts'
+import { type Dashboard, isJsonObject, type JsonObject, type Tile } from '../store.ts'
+import { aggregateFunction, type ChartColor, color, colorRule, quantileLevel } from './tile-schema.ts'
 
 /**
- * A tile as the API answers it, or undefined for one that it does not show. Only what belongs to the display type is answered, with the
- * product's defaults; whatever else the web app saved stays hidden, and an update with this answer drops it.
+ * A tile as the API shows it, or undefined for a hidden tile. Shows the fields of the display type, with the product's defaults. Other
+ * fields that the web app saved stay hidden, and an update with this view drops them.
  */
 export function toTileView(tile: Tile, { containers }: Pick<Dashboard, 'containers'>): JsonObject | undefined {
   const { id, name, x, y, w, h, config } = tile
-  // PromQL tiles have no form in this API.
+  // This API has no form for PromQL tiles.
   if (config.configType === 'promql') return undefined
   const shown = config.configType === 'sql' ? toSqlView(config) : toBuilderView(config)
-  return { id, x, y, w, h, name, config: shown ?? placeholderOf(config), ...toPlace(tile, containers) }
+  return { id, x, y, w, h, name, config: shown ?? placeholderOf(config), ...toContainer(tile, containers) }
 }
 
-/** References to containers and tabs that are gone are left out, so that the answer can be sent back. */
-function toPlace({ containerId, tabId }: Tile, containers: readonly JsonObject[]): JsonObject {
+/** Leaves out references to deleted containers and tabs, so that the view can be sent back. */
+function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObject[]): JsonObject {
   const container = containers.findLast(({ id }) => id === containerId)
   if (!containerId || container === undefined) return {}
   return { containerId, ...(tabId && hasTab(container, tabId) && { tabId }) }
 }
 
-/** What stands in the place of a tile that cannot be converted. */
+export const hasTab = ({ tabs }: JsonObject, tabId: string): boolean =>
+  Array.isArray(tabs) && tabs.some((tab) => isJsonObject(tab) && tab.id === tabId)
+
+/** For a tile that cannot be converted. */
 const placeholderOf = ({ configType, connectionId, sqlTemplate, sourceId }: JsonObject): JsonObject =>
   configType === 'sql'
     ? { configType, displayType: 'line', connectionId, sqlTemplate }
@@ -48,7 +48,7 @@ function toSqlView(config: JsonObject): JsonObject | undefined {
     configType: 'sql',
     displayType,
     ...pick(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
-    ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toCap(config, 'seriesLimit') }),
+    ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toLimit(config, 'seriesLimit') }),
     ...(displayType === 'number' && toColor(config)),
   }
 }
@@ -68,7 +68,7 @@ function toBuilderView(config: JsonObject): JsonObject | undefined {
         ...text('groupBy'),
         fillNulls: config.fillNulls !== false,
         ...pick(config, ['alignDateRangeToGranularity', 'numberFormat']),
-        ...toCap(config, 'seriesLimit'),
+        ...toLimit(config, 'seriesLimit'),
         ...(config.displayType === 'line' && pick(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
       }
     case 'table':
@@ -88,7 +88,7 @@ function toBuilderView(config: JsonObject): JsonObject | undefined {
         select: [firstItemOf(config)],
         ...text('groupBy'),
         ...text('orderBy'),
-        ...toCap(config, 'limit'),
+        ...toLimit(config, 'limit'),
         ...pick(config, ['numberFormat']),
       }
     case 'heatmap':
@@ -118,19 +118,38 @@ function toNumberView(config: JsonObject, head: JsonObject): JsonObject {
   }
 }
 
-function toColor(config: JsonObject): JsonObject {
-  const color = toCurrentColor(config.color)
-  return color === undefined ? {} : { color }
+/** Older versions stored numbers: `chart-1` is green. */
+const numberedColors: readonly ChartColor[] = [
+  'chart-green',
+  'chart-blue',
+  'chart-orange',
+  'chart-red',
+  'chart-cyan',
+  'chart-pink',
+  'chart-purple',
+  'chart-light-blue',
+  'chart-brown',
+  'chart-gray',
+]
+
+function toCurrentColor(stored: unknown): ChartColor | undefined {
+  const number = typeof stored === 'string' ? /^chart-([1-9]|10)$/.exec(stored)?.[1] : undefined
+  return number === undefined ? color.safeParse(stored).data : numberedColors[Number(number) - 1]
 }
 
-/** The web app stores null where the default cap applies. */
-const toCap = (config: JsonObject, field: string): JsonObject => (config[field] == null ? {} : { [field]: config[field] })
+function toColor(config: JsonObject): JsonObject {
+  const current = toCurrentColor(config.color)
+  return current === undefined ? {} : { color: current }
+}
+
+/** The web app stores null for the default limit. */
+const toLimit = (config: JsonObject, field: string): JsonObject => (config[field] == null ? {} : { [field]: config[field] })
 
 const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
 
 const toFormulas = (config: JsonObject): JsonObject => (hasFormulas(config) ? { formulas: config.formulas } : {})
 
-/** Several series side by side, as a ratio, or as formulas. */
+/** Several items side by side, as a ratio, or as operands of formulas. */
 function toCombination(config: JsonObject): JsonObject {
   return {
     select: itemsOf(config),
@@ -145,7 +164,7 @@ const itemsOf = ({ select }: JsonObject): readonly unknown[] =>
 
 const firstItemOf = (config: JsonObject): unknown => itemsOf(config)[0] ?? anyCount
 
-/** Fields that the aggregation cannot have are left out: the editor of the web app leaves them behind when the aggregation is changed. */
+/** Leaves out fields that do not fit the aggregation: the editor of the web app keeps them when the aggregation is changed. */
 function toItemView(item: JsonObject): JsonObject {
   const known = aggregateFunction.safeParse(item.aggFn)
   const aggFn = known.success ? known.data : 'none'

@@ -1,10 +1,21 @@
+import { BlockList, isIP } from 'node:net'
 import * as z from 'zod/v3'
 import type { JsonObject, Webhook } from '../store.ts'
-import { badRequest, notFound, ProductError } from './errors.ts'
-import { findById, removeById } from './object-id.ts'
-import { answerPage } from './paging.ts'
-import { deleted, nowOf, ok, type ProductRequest, type ProductResponse, validate } from './request.ts'
-import { findUrlProblem } from './webhook-url.ts'
+import {
+  addIssue,
+  badRequest,
+  deleted,
+  listPage,
+  notFound,
+  nowOf,
+  ok,
+  ProductError,
+  type ProductRequest,
+  type ProductResponse,
+  removeById,
+  requireById,
+  validate,
+} from './request.ts'
 
 const isPlainText = (text: string): boolean => !/[\x00-\x1F\x7F]/.test(text)
 
@@ -43,13 +54,12 @@ const webhook = z
   .superRefine((given, context) => {
     if (given.service !== 'slack') return
     for (const field of ['headers', 'queryParams', 'body'] as const)
-      if (given[field] !== undefined)
-        context.addIssue({ code: 'custom', path: [field], message: `${field} is not supported for the slack webhook service` })
+      if (given[field] !== undefined) addIssue(context, `${field} is not supported for the slack webhook service`, [field])
   })
 
 type WebhookBody = z.output<typeof webhook>
 
-export const listWebhooks = (request: ProductRequest): ProductResponse => answerPage(request, request.service.webhooks, toWebhookView)
+export const listWebhooks = (request: ProductRequest): ProductResponse => listPage(request, request.service.webhooks, toWebhookView)
 
 export function createWebhook(request: ProductRequest): ProductResponse {
   const { service, ids } = request
@@ -62,11 +72,10 @@ export function createWebhook(request: ProductRequest): ProductResponse {
   return ok(toWebhookView(created))
 }
 
-/** Replaces. Headers and query parameters are kept when they are left out, unless they would go to another address. */
+/** Replaces the webhook. Headers and query parameters are kept when they are left out, unless they would be sent to another address. */
 export function updateWebhook(request: ProductRequest): ProductResponse {
   const body = validate(request, { body: webhook, hasId: true })
-  const existing = findById(request.service.webhooks, request.id)
-  if (existing === undefined) throw webhookNotFound()
+  const existing = requireById(request.service.webhooks, request.id, webhookNotFound)
   checkUrl(body)
   checkName(request, body, existing)
   const isSameTarget = existing.url === body.url && existing.service === body.service
@@ -81,7 +90,7 @@ export function updateWebhook(request: ProductRequest): ProductResponse {
   return ok(toWebhookView(updated))
 }
 
-/** Only the first channel of an alert holds its webhook. */
+/** Only a webhook that is the first channel of an alert is protected. */
 export function deleteWebhook(request: ProductRequest): ProductResponse {
   validate(request, { hasId: true })
   const { service, id } = request
@@ -104,7 +113,52 @@ function checkName({ service: { webhooks } }: ProductRequest, { name, service }:
     throw badRequest('A webhook with this service and name already exists')
 }
 
-/** Headers and query parameters are write-only, and the body is answered for one service only. */
-export function toWebhookView({ headers: _, queryParams: __, body, ...shown }: Webhook): JsonObject {
+/** Headers and query parameters are write-only, and the body is shown for one service only. */
+function toWebhookView({ headers: _, queryParams: __, body, ...shown }: Webhook): JsonObject {
   return { ...shown, ...(shown.service === 'generic' && body !== undefined && { body }) }
+}
+
+// The product rejects addresses inside of the server's own network.
+const reserved = new BlockList()
+for (const [address, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  reserved.addSubnet(address, prefix, 'ipv4')
+for (const [address, prefix] of [
+  ['::', 128],
+  ['::1', 128],
+  ['100::', 64],
+  ['2001:db8::', 32],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const)
+  reserved.addSubnet(address, prefix, 'ipv6')
+
+/** The text must be a URL. */
+function findUrlProblem(service: string, text: string): string | undefined {
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Webhook URL must use HTTP or HTTPS'
+  if (service === 'slack' && url.hostname.split('.').slice(-2).join('.') !== 'slack.com')
+    return `Slack Webhook URL ${text} does not have hostname that ends in 'slack.com'`
+  const host = url.hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '')
+    .toLowerCase()
+  const family = isIP(host)
+  const isReserved = family === 0 ? /(?:^|\.)localhost$/.test(host) : reserved.check(host, family === 6 ? 'ipv6' : 'ipv4')
+  return isReserved ? 'Webhook URL resolves to a private or reserved address.' : undefined
 }

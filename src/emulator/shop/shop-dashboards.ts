@@ -1,21 +1,21 @@
-import type { ServiceName } from '../demo.ts'
-import type { DemoIds } from '../ids.ts'
-import type { Dashboard, SavedSearch, Service, Source, Tile } from '../store.ts'
-import { type Catalogue, dashboardsOf, type TileText } from './shop-tiles.ts'
+import type { DemoIds } from '../deterministic.ts'
+import type { Dialect } from '../options.ts'
+import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source, Tile } from '../store.ts'
+import type { ServiceName } from './demo.ts'
 
 export function createDashboards(ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] {
-  const catalogue: Catalogue = {
+  const sourceIds: SourceIds = {
     logs: idOf(sources, 'Logs'),
     traces: idOf(sources, 'Traces'),
     metrics: idOf(sources, 'Metrics'),
     connection: String(sources[0]?.connection),
   }
-  return dashboardsOf[service](catalogue).map(({ name, tiles }) => ({
+  return dashboardsOf[service](sourceIds).map(({ name, tiles }) => ({
     id: ids.objectId(),
     name,
-    tiles: tiles.map((text, index) => place(ids, text, index)),
+    tiles: tiles.map((spec, index) => createTile(ids, spec, index)),
     tags: ['shop', service],
-    filters: [createFilter(ids, catalogue.logs)],
+    filters: [createFilter(ids, sourceIds.logs)],
     savedQuery: null,
     savedQueryLanguage: null,
     savedFilterValues: [],
@@ -24,7 +24,7 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
 }
 
 // Two tiles side by side on the grid's 24 columns.
-const place = (ids: DemoIds, [name, w, config]: TileText, index: number): Tile => ({
+const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number): Tile => ({
   id: ids.objectId(),
   name,
   x: index % 2 === 0 ? 0 : 12,
@@ -41,6 +41,166 @@ const createFilter = (ids: DemoIds, sourceId: string) => ({
   expression: "ResourceAttributes['deployment.environment']",
   sourceId,
 })
+
+const idOf = (sources: readonly Source[], name: string): string => sources.find((source) => source.name === name)?.id ?? ''
+
+/** Ids of the sources and of their connection. */
+interface SourceIds {
+  readonly logs: string
+  readonly traces: string
+  readonly metrics: string
+  readonly connection: string
+}
+
+type TileSpec = readonly [name: string, width: number, config: JsonObject]
+
+interface DashboardSpec {
+  readonly name: string
+  readonly tiles: readonly TileSpec[]
+}
+
+const count = (where: string, alias?: string): JsonObject => ({ aggFn: 'count', where, whereLanguage: 'lucene', ...(alias && { alias }) })
+
+const quantile = (level: number, where: string): JsonObject => ({
+  aggFn: 'quantile',
+  level,
+  valueExpression: 'Duration',
+  where,
+  whereLanguage: 'lucene',
+  alias: `p${level * 100}`,
+})
+
+const line = (sourceId: string, select: JsonObject[], more: JsonObject = {}): JsonObject => ({
+  displayType: 'line',
+  sourceId,
+  select,
+  ...more,
+})
+
+const number = (sourceId: string, item: JsonObject, more: JsonObject = {}): JsonObject => ({
+  displayType: 'number',
+  sourceId,
+  select: [item],
+  ...more,
+})
+
+const table = (sourceId: string, item: JsonObject, groupBy: string): JsonObject => ({
+  displayType: 'table',
+  sourceId,
+  select: [item],
+  groupBy,
+  orderBy: 'count() DESC',
+})
+
+const notes = (markdown: string): JsonObject => ({ displayType: 'markdown', markdown })
+
+/** The common tiles of all services. */
+const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileSpec[] => {
+  const own = `ServiceName:${service}`
+  return [
+    ['Request rate', 12, line(traces, [count(`${own} SpanKind:Server`, 'requests')], { groupBy: 'SpanName', fillNulls: true })],
+    [
+      'Error rate',
+      12,
+      line(traces, [count(`${own} StatusCode:Error`, 'errors'), count(own, 'all')], {
+        asRatio: true,
+        numberFormat: { output: 'percent', mantissa: 2 },
+      }),
+    ],
+    [
+      'Latency',
+      12,
+      line(traces, [quantile(0.5, own), quantile(0.95, own), quantile(0.99, own)], { numberFormat: { output: 'duration', factor: 1e-9 } }),
+    ],
+    ['Errors in logs', 12, { displayType: 'stacked_bar', sourceId: logs, select: [count(`${own} level:error`)], groupBy: 'SeverityText' }],
+  ]
+}
+
+const gauge = (metricName: string): JsonObject => ({ aggFn: 'avg', valueExpression: 'Value', metricName, metricType: 'gauge' })
+
+const dashboardsOf: Readonly<Record<ServiceName, (sourceIds: SourceIds) => DashboardSpec[]>> = {
+  checkout: (all) => [
+    {
+      name: 'Checkout overview',
+      tiles: [
+        ...overviewTiles(all, 'checkout'),
+        ['Orders per minute', 6, number(all.traces, count('SpanName:PlaceOrder'), { color: 'chart-green' })],
+        ['How to read this', 12, notes('Error rate above 2 % for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`')],
+      ],
+    },
+    {
+      name: 'Payments',
+      tiles: [
+        ['Payments by provider', 12, line(all.traces, [count('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" })],
+        ['Declined payments', 12, line(all.logs, [count('event:payment_declined')])],
+        ['Declines by reason', 12, table(all.logs, count('event:payment_declined'), "LogAttributes['reason']")],
+        [
+          'Payment queue',
+          12,
+          number(all.metrics, gauge('payments.queue.depth'), { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] }),
+        ],
+      ],
+    },
+    {
+      name: 'Checkout logs',
+      tiles: [
+        [
+          'Latest errors',
+          12,
+          { displayType: 'search', sourceId: all.logs, select: 'Timestamp, Body', where: 'level:error', whereLanguage: 'lucene' },
+        ],
+        ['Patterns', 12, { displayType: 'event_patterns', sourceId: all.logs, where: 'ServiceName:checkout', whereLanguage: 'lucene' }],
+      ],
+    },
+  ],
+  catalog: (all) => [
+    { name: 'Catalog overview', tiles: overviewTiles(all, 'catalog') },
+    {
+      name: 'Catalog imports',
+      tiles: [
+        [
+          'Imported products',
+          12,
+          line(all.metrics, [{ aggFn: 'sum', valueExpression: 'Value', metricName: 'imports.products', metricType: 'sum' }]),
+        ],
+        ['Failed imports', 12, number(all.logs, count('event:import_failed'))],
+        [
+          'Failures by supplier',
+          12,
+          { displayType: 'bar', sourceId: all.logs, select: [count('event:import_failed')], groupBy: "LogAttributes['supplier']" },
+        ],
+      ],
+    },
+  ],
+  search: (all) => [
+    { name: 'Search overview', tiles: overviewTiles(all, 'search') },
+    {
+      name: 'Search quality',
+      tiles: [
+        [
+          'Searches without results',
+          12,
+          line(all.logs, [count('event:search hits:0', 'empty'), count('event:search', 'all')], { asRatio: true }),
+        ],
+        [
+          'Slow queries',
+          12,
+          { displayType: 'heatmap', sourceId: all.traces, select: [{ valueExpression: 'Duration', heatmapScaleType: 'log' }] },
+        ],
+        [
+          'Index age',
+          12,
+          {
+            displayType: 'number',
+            configType: 'sql',
+            connectionId: all.connection,
+            sqlTemplate: "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state",
+          },
+        ],
+      ],
+    },
+  ],
+}
 
 export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Service, atMs: number): SavedSearch[] {
   const at = new Date(atMs - 60 * 86_400_000).toISOString()
@@ -62,4 +222,120 @@ export function createSavedSearches(ids: DemoIds, { name, sources, teamId }: Ser
   ]
 }
 
-const idOf = (sources: readonly Source[], name: string): string => sources.find((source) => source.name === name)?.id ?? ''
+interface AlertOverrides {
+  readonly thresholdType?: string
+  readonly state?: Alert['state']
+  /** Default `oncall`. */
+  readonly webhook?: string
+}
+
+type AlertSpec = readonly [
+  name: string,
+  dashboard: string,
+  tile: string,
+  threshold: number,
+  interval: string,
+  message: string,
+  overrides?: AlertOverrides,
+]
+
+const auditOnly: AlertOverrides = { webhook: 'audit' }
+const below: AlertOverrides = { thresholdType: 'below' }
+
+const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
+  checkout: [
+    ['Checkout errors', 'Checkout overview', 'Error rate', 0.02, '5m', 'More than 2 % of checkouts fail', { state: 'ALERT' }],
+    ['Checkout is slow', 'Checkout overview', 'Latency', 1.5, '15m', 'p99 above 1.5 s'],
+    [
+      'No orders',
+      'Checkout overview',
+      'Orders per minute',
+      1,
+      '15m',
+      'Nobody has ordered for 15 minutes',
+      { ...below, webhook: 'incidents' },
+    ],
+    ['Declined payments', 'Payments', 'Declined payments', 50, '1h', 'Many payments are declined', { state: 'PENDING' }],
+    ['Payment queue grows', 'Payments', 'Payment queue', 500, '30m', 'The queue is longer than 500', { ...auditOnly, state: 'DISABLED' }],
+  ],
+  catalog: [
+    ['Catalog errors', 'Catalog overview', 'Error rate', 0.05, '5m', 'More than 5 % of requests fail'],
+    ['Catalog error logs', 'Catalog overview', 'Errors in logs', 200, '1h', 'Unusually many errors in the logs', auditOnly],
+    [
+      'Imports fail',
+      'Catalog imports',
+      'Failed imports',
+      0,
+      '1d',
+      'An import failed',
+      { thresholdType: 'above_exclusive', state: 'ALERT' },
+    ],
+    ['Imports stopped', 'Catalog imports', 'Imported products', 1, '12h', 'Nothing came', { ...below, state: 'INSUFFICIENT_DATA' }],
+  ],
+  search: [
+    ['Search errors', 'Search overview', 'Error rate', 0.05, '5m', 'More than 5 % of searches fail'],
+    ['Search is slow', 'Search overview', 'Latency', 0.8, '15m', 'p99 above 0.8 s'],
+    ['Empty results', 'Search quality', 'Searches without results', 0.2, '6h', 'A fifth of the searches find nothing', auditOnly],
+    ['Index is old', 'Search quality', 'Index age', 60, '30m', 'The index is older than an hour', { state: 'INSUFFICIENT_DATA' }],
+  ],
+}
+
+const hourMs = 3_600_000
+
+export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
+  const name = service.name as ServiceName
+  const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
+  const alerts = alertsOf[name].map(
+    (spec): Alert => ({ ...createAlert(ids, service, spec), createdAt: before(1200), updatedAt: before(400) }),
+  )
+  const [first] = alerts
+  if (name === 'catalog' && first) first.silenced = { by: 'ops@shop.example', at: before(2), until: before(-6) }
+  if (name === 'search' && first) {
+    first.executionErrors = [{ timestamp: before(1), type: 'QUERY_ERROR', message: "Unknown identifier 'StatusCod' in the query" }]
+  }
+  // The neutral contract has no saved searches.
+  if (dialect !== 'neutral' && first) alerts.push(toSavedSearchAlert(first, ids, service))
+  return alerts
+}
+
+function createAlert(ids: DemoIds, { dashboards, webhooks, teamId }: Service, spec: AlertSpec): Omit<Alert, 'createdAt' | 'updatedAt'> {
+  const [name, dashboardName, tileName, threshold, interval, message, { thresholdType = 'above', state = 'OK', webhook = 'oncall' } = {}] =
+    spec
+  const dashboard = dashboards.find((one) => one.name === dashboardName)
+  return {
+    id: ids.objectId(),
+    teamId,
+    source: 'tile',
+    dashboardId: dashboard?.id ?? null,
+    tileId: dashboard?.tiles.find((tile) => tile.name === tileName)?.id ?? null,
+    savedSearchId: null,
+    groupBy: null,
+    threshold,
+    thresholdType,
+    interval,
+    channels: [{ type: 'webhook', webhookId: webhooks.find((one) => one.name === webhook)?.id ?? '' }],
+    name,
+    message,
+    note: null,
+    numConsecutiveWindows: null,
+    state,
+  }
+}
+
+const toSavedSearchAlert = (
+  { silenced: _, executionErrors: __, ...like }: Alert,
+  ids: DemoIds,
+  { name, savedSearches }: Service,
+): Alert => ({
+  ...like,
+  id: ids.objectId(),
+  source: 'saved_search',
+  dashboardId: null,
+  tileId: null,
+  savedSearchId: savedSearches[0]?.id ?? null,
+  name: `Errors in ${name}`,
+  message: null,
+  threshold: 100,
+  interval: '1h',
+  state: 'OK',
+})

@@ -1,15 +1,11 @@
-import { demo, type ServiceName } from '../demo.ts'
-import { createDemoIds, type DemoIds, type Ids } from '../ids.ts'
+import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
-import type { ApiKey, Organization, Permission, Service, Store } from '../store.ts'
-import { createAlerts } from './shop-alerts.ts'
-import { createBackups } from './shop-backups.ts'
-import { createDashboards, createSavedSearches } from './shop-dashboards.ts'
-import { createConnection, createSources, createWebhooks } from './shop-sources.ts'
-import { createUsage } from './shop-usage.ts'
+import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, Webhook } from '../store.ts'
+import { demo, type ServiceName } from './demo.ts'
+import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
+import { createBackups, createUsage } from './shop-platform.ts'
 
-const dayMs = 86_400_000
-const createdDaysAgo = 400
+const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * 86_400_000).toISOString()
 
 /** A small shop with three services in one warehouse. */
 export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
@@ -22,7 +18,7 @@ export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   return store
 }
 
-/** The same organization, services and keys, with a connection in each service and nothing else. */
+/** The same organization, services and keys. The services have only a connection. */
 export function createEmpty(ids: Ids, atMs: number): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
@@ -35,14 +31,12 @@ function createOrganization(ids: DemoIds, atMs: number): Store {
   const organization: Organization = {
     id: demo.organizationId,
     name: 'Demo shop',
-    createdAt: createdAt(atMs),
+    createdAt: daysBefore(atMs, 400),
     services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
     usage: [],
   }
   return { organizations: [organization], keys: createKeys() }
 }
-
-const createdAt = (atMs: number): string => new Date(atMs - createdDaysAgo * dayMs).toISOString()
 
 function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
   const isPrimary = name === 'checkout'
@@ -55,7 +49,7 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
     dataWarehouseId: demo.warehouseId,
     isPrimary,
     tags: [{ key: 'team', value: name }, { key: 'importance', value: isPrimary ? 'critical' : 'normal' }, { key: 'shop' }],
-    createdAt: createdAt(atMs),
+    createdAt: daysBefore(atMs, 400),
     teamId: ids.objectId(),
     connections: [],
     dashboards: [],
@@ -80,7 +74,7 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
   service.backups = createBackups(ids, service.id, name, atMs)
 }
 
-const everything: readonly Permission[] = [
+const allPermissions: readonly Permission[] = [
   'control-plane:organization:view',
   'control-plane:organization:view-billing',
   'control-plane:service:view',
@@ -89,10 +83,10 @@ const everything: readonly Permission[] = [
 ]
 
 const createKeys = (): ApiKey[] => [
-  createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, everything),
+  createKey('admin', { id: demo.apiKeyId, secret: demo.apiKeySecret }, allPermissions),
   createKey('billing', demo.keys.billing, ['control-plane:organization:view', 'control-plane:organization:view-billing']),
   createKey('observability', demo.keys.observability, ['control-plane:service:manage-clickstack-api']),
-  { ...createKey('disabled', demo.keys.disabled, everything), state: 'disabled' },
+  { ...createKey('disabled', demo.keys.disabled, allPermissions), state: 'disabled' },
 ]
 
 const createKey = (name: string, pair: { readonly id: string; readonly secret: string }, permissions: readonly Permission[]): ApiKey => ({
@@ -103,3 +97,105 @@ const createKey = (name: string, pair: { readonly id: string; readonly secret: s
   expireAt: null,
   permissions: [...permissions],
 })
+
+function createConnection(ids: DemoIds, service: ServiceName, atMs: number): Connection {
+  const at = daysBefore(atMs, 300)
+  return {
+    id: ids.objectId(),
+    name: 'Default',
+    host: `https://${service}.clickhouse.example:8443`,
+    username: 'otel',
+    createdAt: at,
+    updatedAt: at,
+  }
+}
+
+function createSources(ids: DemoIds, service: ServiceName, connection: string): Source[] {
+  const from = (tableName: string) => ({ databaseName: `${service}_otel`, tableName })
+  const [logs, traces, metrics] = [ids.objectId(), ids.objectId(), ids.objectId()]
+  const resource = { serviceNameExpression: 'ServiceName', resourceAttributesExpression: 'ResourceAttributes' }
+  const sources: Source[] = [
+    {
+      id: logs,
+      name: 'Logs',
+      kind: 'log',
+      connection,
+      from: from('otel_logs'),
+      defaultTableSelectExpression: 'Timestamp, ServiceName, SeverityText, Body',
+      timestampValueExpression: 'TimestampTime',
+      ...resource,
+      severityTextExpression: 'SeverityText',
+      bodyExpression: 'Body',
+      // A field that was never set may be an empty text: terraform-provider-clickhouse PR#659.
+      displayedTimestampValueExpression: '',
+      traceSourceId: traces,
+      metricSourceId: metrics,
+    },
+    {
+      id: traces,
+      name: 'Traces',
+      kind: 'trace',
+      connection,
+      from: from('otel_traces'),
+      defaultTableSelectExpression: 'Timestamp, ServiceName, SpanName, Duration',
+      timestampValueExpression: 'Timestamp',
+      durationExpression: 'Duration',
+      durationPrecision: 9,
+      traceIdExpression: 'TraceId',
+      spanIdExpression: 'SpanId',
+      parentSpanIdExpression: 'ParentSpanId',
+      spanNameExpression: 'SpanName',
+      spanKindExpression: 'SpanKind',
+      ...resource,
+      logSourceId: logs,
+      metricSourceId: metrics,
+    },
+    {
+      id: metrics,
+      name: 'Metrics',
+      kind: 'metric',
+      connection,
+      from: from(''),
+      metricTables: { gauge: 'otel_metrics_gauge', sum: 'otel_metrics_sum', histogram: 'otel_metrics_histogram' },
+      timestampValueExpression: 'TimeUnix',
+      resourceAttributesExpression: 'ResourceAttributes',
+      logSourceId: logs,
+    },
+  ]
+  if (service === 'checkout')
+    sources.push({
+      id: ids.objectId(),
+      name: 'Sessions',
+      kind: 'session',
+      connection,
+      from: from('hyperdx_sessions'),
+      traceSourceId: traces,
+    })
+  return sources
+}
+
+/** Like secrets, as in the real API, but fake. */
+const hookUrls = (service: ServiceName) => ({
+  oncall: `https://hooks.slack.example/services/T0DEMO000/B0DEMO000/opens-nothing-${service}`,
+  incidents: `https://api.incidents.example/v2/alert_events/http/demo-${service}?token=opens-nothing`,
+  audit: `https://audit.example/hooks/opens-nothing-${service}`,
+})
+
+function createWebhooks(ids: DemoIds, service: ServiceName, atMs: number): Webhook[] {
+  const at = daysBefore(atMs, 120)
+  const urls = hookUrls(service)
+  const create = (name: string, kind: string, url: string, description: string): Webhook => ({
+    id: ids.objectId(),
+    name,
+    service: kind,
+    url,
+    description,
+    createdAt: at,
+    updatedAt: at,
+  })
+  return [
+    create('oncall', 'slack', urls.oncall, `On-call channel of the ${service} team`),
+    create('incidents', 'incidentio', urls.incidents, 'Opens an incident'),
+    { ...create('audit', 'generic', urls.audit, 'Keeps every notification'), body: '{"text":"{{title}}"}' },
+  ]
+}

@@ -102,7 +102,7 @@ describe('the control of an emulator', () => {
   it('has nothing else', async () => {
     const emulator = await start()
     const { status, json } = await call(emulator, 'POST', '/_emulator/store', { body: {} })
-    expect([status, json.error]).toEqual([404, "NOT_FOUND: the emulator's control has no POST /_emulator/store"])
+    expect([status, json.error]).toEqual([404, 'NOT_FOUND: unknown control request POST /_emulator/store'])
     expect((await call(emulator, 'GET', '/_emulators')).text).toContain('Cannot GET /_emulators')
     expect(checkoutOf(emulator).alerts).toHaveLength(5)
   })

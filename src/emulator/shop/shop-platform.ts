@@ -1,7 +1,9 @@
-// Amounts are a pure function of entity and date, but for the spike and the part of today that has passed.
 import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
-import { demo, type ServiceName } from '../demo.ts'
-import type { UsageRecord } from '../store.ts'
+import { type DemoIds, hashOf } from '../deterministic.ts'
+import type { Backup, UsageRecord } from '../store.ts'
+import { demo, type ServiceName } from './demo.ts'
+
+// Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
 
 const days = 92
 const spike = { service: 'search', metric: 'compute', daysAgo: 9, factor: 6 } as const
@@ -33,7 +35,7 @@ export function createUsage(atMs: number): UsageRecord[] {
   })
 }
 
-interface Facts {
+interface UsageSpec {
   readonly entityName: string
   readonly date: Day
   /** The part of the day that has passed. */
@@ -42,12 +44,12 @@ interface Facts {
   readonly service?: ServiceName
 }
 
-function createRecord({ entityName, date, passed, base, service }: Facts): UsageRecord {
+function createRecord({ entityName, date, passed, base, service }: UsageSpec): UsageRecord {
   const serviceId = service === undefined ? null : demo.services[service]
-  // Storage does not rest at the weekend.
+  // Only services use less at the weekend.
   const activity = service !== undefined && isWeekend(date) ? 0.9 : 1
   const amounts = Object.entries(base).map(([metric, micro]) => {
-    const jitter = 0.96 + 0.08 * fraction(`${entityName} ${metric} ${date}`)
+    const jitter = 0.96 + 0.08 * (hashOf(`${entityName} ${metric} ${date}`) / 2 ** 32)
     return [metric, Math.round(micro * activity * jitter * passed)]
   })
   return {
@@ -63,10 +65,42 @@ function createRecord({ entityName, date, passed, base, service }: Facts): Usage
 
 const isWeekend = (date: Day): boolean => [0, 6].includes(new Date(date).getUTCDay())
 
-// FNV-1a with a last mix, so that neighbouring days differ: a text's place between 0 and 1.
-function fraction(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const backupCount = 10
+
+/** Since the newest backup finished, or would have finished if it had not failed. */
+const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
+
+const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_080, catalog: 21_474_836_480, search: 8_589_934_592 }
+
+export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs: number): Backup[] {
+  const newestMs = atMs - newestAgeHours[name] * hourMs
+  return Array.from({ length: backupCount }, (_, index): Backup => {
+    const isFull = index % 7 === 2
+    const isFailed = name === 'search' && index === 0
+    const minutes = (isFull ? 42 : 9) + ((index * 5) % 7)
+    const finishedMs = newestMs - index * 24 * hourMs
+    const startedAt = new Date(finishedMs - minutes * minuteMs).toISOString()
+    // A shop grows, so that older backups are smaller.
+    const bytes = Math.round((fullBytes[name] / (isFull ? 1 : 16)) * (1 - index * 0.004))
+    return {
+      id: ids.uuid(),
+      status: isFailed ? 'error' : 'done',
+      serviceId,
+      startedAt,
+      // Documented for finished backups only.
+      ...(!isFailed && { finishedAt: new Date(finishedMs).toISOString() }),
+      sizeInBytes: isFailed ? 0 : bytes,
+      durationInSeconds: minutes * 60,
+      type: isFull ? 'full' : 'incremental',
+      backupName: `${name}-${startedAt.slice(0, 10)}`,
+      bucket: {
+        bucketProvider: 'AWS',
+        bucketPath: `https://demo-shop-backups.s3.example/${name}`,
+        iamRoleArn: 'arn:aws:iam::000000000000:role/demo-shop-backups',
+        iamRoleSessionName: `demo-shop-${name}`,
+      },
+    }
+  })
 }

@@ -1,3 +1,5 @@
+// Ids and random numbers that are the same on every run.
+
 export interface Ids {
   /** 24 hexadecimal digits. The order of ids says nothing about the order of creation. */
   objectId(): string
@@ -5,7 +7,7 @@ export interface Ids {
   reset(): void
 }
 
-// Odd, so that each count has an id of its own; near the golden section, so that neighbors are far apart.
+// Odd, so that every count has its own id. Near the golden section, so that neighbors are far apart.
 const factor = 0x9e3779b97f4a7c15f39cc061n
 const modulus = 1n << 96n
 
@@ -26,8 +28,16 @@ export function createIds(): Ids {
 
 export type DemoIds = Pick<Ids, 'objectId' | 'uuid'>
 
-/** Ids of the demo data. They are counted, because examples and documentation name them. */
+/** Object ids of the demo data are counted, because examples and documentation contain them. */
 export function createDemoIds({ uuid }: Ids): DemoIds {
   let objects = 0
   return { uuid, objectId: () => `65f5e4a35eedc0de00${(++objects).toString(16).padStart(6, '0')}` }
+}
+
+/** A 32-bit hash: FNV-1a with a final mix, so that similar texts get distant numbers. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (hash ^ (hash >>> 13)) >>> 0
 }

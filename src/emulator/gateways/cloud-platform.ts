@@ -1,0 +1,167 @@
+import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
+import type { ExactNumber } from '../../core/json.ts'
+import type { EmulatorContext } from '../context.ts'
+import type { Backup, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
+import { badRequest, notFound } from './gateway.ts'
+
+/** A read of an organization, a service, backups or the usage cost: everything but the observability resources. */
+export interface PlatformCall {
+  readonly context: EmulatorContext
+  readonly organization: Organization
+  readonly query: URLSearchParams
+  param(name: string): string
+}
+
+export interface ServiceCall extends PlatformCall {
+  readonly service: Service
+}
+
+export const getOrganization = ({ organization: { id, name, createdAt } }: PlatformCall): unknown => ({
+  id,
+  name,
+  createdAt,
+  privateEndpoints: [],
+  byocConfig: [],
+  enableCoreDumps: true,
+})
+
+export const listServices = ({ organization }: PlatformCall): unknown => organization.services.map(toServiceView)
+
+export const getService = ({ service }: ServiceCall): unknown => toServiceView(service)
+
+const memoryGb = { min: 16, max: 120 }
+const replicas = 3
+const idleTimeoutMinutes = 15
+
+/** Fields: the vendor's OpenAPI document of 2026-07-31. */
+function toServiceView({ id, name, provider, region, state, dataWarehouseId, isPrimary, tags, createdAt }: Service): JsonObject {
+  const host = `${name}.${region}.${provider}.clickhouse.example`
+  return {
+    id,
+    name,
+    provider,
+    region,
+    state,
+    clickhouseVersion: '26.6',
+    endpoints: [
+      { protocol: 'nativesecure', host, port: 9440, username: 'default' },
+      { protocol: 'https', host, port: 8443, username: 'default' },
+    ],
+    minReplicaMemoryGb: memoryGb.min,
+    maxReplicaMemoryGb: memoryGb.max,
+    numReplicas: replicas,
+    autoscalingMode: 'vertical',
+    currentScaling: {
+      effectiveAutoscalingMode: 'vertical',
+      effectiveMinReplicaMemoryGb: memoryGb.min,
+      effectiveMaxReplicaMemoryGb: memoryGb.max,
+      effectiveMinReplicas: replicas,
+      effectiveMaxReplicas: replicas,
+      effectiveIdleScaling: isPrimary === false,
+      effectiveIdleTimeoutMinutes: idleTimeoutMinutes,
+    },
+    idleScaling: isPrimary === false,
+    idleTimeoutMinutes,
+    ipAccessList: [{ source: '0.0.0.0/0' }],
+    createdAt,
+    privateEndpointIds: [],
+    availablePrivateEndpointIds: [],
+    dataWarehouseId,
+    isPrimary,
+    isReadonly: false,
+    releaseChannel: 'default',
+    hasTransparentDataEncryption: false,
+    profile: 'v1-default',
+    tags,
+    enableCoreDumps: true,
+  }
+}
+
+export const listBackups = ({ service }: ServiceCall): unknown => service.backups.toSorted((a, b) => startMsOf(b) - startMsOf(a))
+
+const startMsOf = ({ startedAt }: Backup): number => (startedAt === undefined ? 0 : Date.parse(startedAt))
+
+export function getBackup({ service, param }: ServiceCall): unknown {
+  const id = param('id')
+  const backup = service.backups.find((one) => one.id === id)
+  if (backup === undefined) throw notFound(`backup ${id} does not exist`)
+  return backup
+}
+
+export const getBackupConfiguration = ({ service }: ServiceCall): unknown => service.backupConfiguration
+
+// When records become immutable is not documented. Three days are an assumption.
+const openDays = 3
+
+export function getUsageCost({ organization, query, context }: PlatformCall): unknown {
+  const { from, to, filters } = toUsageQuery(query)
+  const { unit, costs } = context.settings
+  const firstOpenDay = addDays(dayOf(context.clock.now()), -openDays)
+  const records = organization.usage
+    .filter(({ date }) => date >= from && date <= to)
+    .filter((record) => isTagged(organization, record, filters))
+  const views = records.map((record) => toUsageView(record, unit, firstOpenDay))
+  return {
+    [`grandTotal${unit}`]: toCredits(sumMicro(records.flatMap(({ micro }) => Object.values(micro)))),
+    // An older copy of the documentation shows one record here instead of a list (clickhousectl#27).
+    costs: costs === 'object' && views.length === 1 ? views[0] : views,
+  }
+}
+
+interface UsageQuery {
+  readonly from: Day
+  readonly to: Day
+  readonly filters: readonly Tag[]
+}
+
+// to_date is at most 30 days after from_date, both inclusive.
+const maxDays = 31
+
+function toUsageQuery(query: URLSearchParams): UsageQuery {
+  const from = requireDay(query, 'from_date')
+  const to = requireDay(query, 'to_date')
+  if (to < from) throw badRequest('to_date must not be before from_date')
+  if (countDays(from, to) > maxDays) throw badRequest('to_date must be at most 30 days after from_date')
+  return { from, to, filters: query.getAll('filter').map(toFilter) }
+}
+
+function requireDay(query: URLSearchParams, name: string): Day {
+  const [text, ...more] = query.getAll(name)
+  if (text === undefined) throw badRequest(`${name} is required`)
+  if (more.length > 0) throw badRequest(`${name} must be given once`)
+  if (!isDay(text)) throw badRequest(`${name} must be a date in the form YYYY-MM-DD`)
+  return text
+}
+
+// The specification's two forms: `tag:Key=Value` and `tag:Key`.
+function toFilter(text: string): Tag {
+  const [, key, value] = /^tag:([^=]+)(?:=(.*))?$/s.exec(text) ?? []
+  if (key === undefined) throw badRequest('filter must have the form tag:Key=Value or tag:Key')
+  return { key, ...(value !== undefined && { value }) }
+}
+
+// A record has the tags of its service. All filters must match. Records of a warehouse have no service and match none.
+function isTagged({ services }: Organization, { serviceId }: UsageRecord, filters: readonly Tag[]): boolean {
+  const tags = services.find(({ id }) => id === serviceId)?.tags ?? []
+  return filters.every(({ key, value }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value)))
+}
+
+function toUsageView(record: UsageRecord, unit: string, firstOpenDay: string): JsonObject {
+  const { micro, locked, ...fields } = record
+  return {
+    ...fields,
+    metrics: Object.fromEntries(Object.entries(micro).map(([name, amount]) => [`${name}${unit}`, toCredits(BigInt(amount))])),
+    [`total${unit}`]: toCredits(sumMicro(Object.values(micro))),
+    locked: locked ?? record.date < firstOpenDay,
+  }
+}
+
+const sumMicro = (amounts: readonly number[]): bigint => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+
+/** Millionths of a credit as an exact decimal, without a float in between: 1250000 → 1.25, 3 → 0.000003. */
+function toCredits(micro: bigint): ExactNumber {
+  const sign = micro < 0n ? '-' : ''
+  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return JSON.rawJSON(`${sign}${digits.slice(0, -6)}${fraction === '' ? '' : `.${fraction}`}`)
+}
