@@ -1,10 +1,12 @@
+import { get } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../../src/emulator/index.ts'
-import { alertBody, call, callRaw, checkoutOf, observability, organization, start } from './support.ts'
+import { admin, alertBody, basic, call, callRaw, checkoutOf, observability, organization, start } from './support.ts'
 
 const alerts = `${observability}/alerts`
 
-const broken: Effect = { kind: 'status', status: 503 }
+const unavailable: Effect = { kind: 'status', status: 503 }
 
 const statuses = async (emulator: Emulator, count: number, path = alerts) => {
   const seen: number[] = []
@@ -17,102 +19,105 @@ const post = (emulator: Emulator) => call(emulator, 'POST', alerts, { body: aler
 const countAlerts = (emulator: Emulator) => checkoutOf(emulator).alerts.length
 
 describe('a fault', () => {
-  it('meets the first request, once, unless told otherwise', async () => {
+  it('applies to the first request, once, by default', async () => {
     const emulator = await start()
-    emulator.addFault({ effect: broken })
+    emulator.addFault({ effect: unavailable })
     expect(await statuses(emulator, 3)).toEqual([503, 200, 200])
   })
 
-  it('meets the nth matching request since it was added, and as many as told', async () => {
+  it('applies from the nth matching request since it was added, as many times as given', async () => {
     const emulator = await start()
     await statuses(emulator, 2)
-    emulator.addFault({ nth: 2, times: 2, effect: broken })
+    emulator.addFault({ nth: 2, times: 2, effect: unavailable })
     expect(await statuses(emulator, 5)).toEqual([200, 503, 503, 200, 200])
-  })
-
-  it('may go on for ever', async () => {
-    const emulator = await start()
-    emulator.addFault({ nth: 2, times: Number.POSITIVE_INFINITY, effect: broken })
+    emulator.clearFaults()
+    emulator.addFault({ nth: 2, times: Number.POSITIVE_INFINITY, effect: unavailable })
     expect(await statuses(emulator, 4)).toEqual([200, 503, 503, 503])
   })
 
-  it('meets only the method and the path that it names', async () => {
+  it('applies only to its method and path', async () => {
     const emulator = await start()
-    emulator.addFault({ match: { method: 'post', path: '/alerts' }, effect: broken })
+    emulator.addFault({ match: { method: 'post', path: '/alerts' }, effect: unavailable })
     expect(await statuses(emulator, 1)).toEqual([200])
     expect((await call(emulator, 'POST', `${observability}/dashboards`, { body: {} })).status).toBe(400)
     expect((await post(emulator)).status).toBe(503)
-    emulator.addFault({ match: { path: 'to_date=2026-03-02' }, effect: broken })
+    emulator.addFault({ match: { path: 'to_date=2026-03-02' }, effect: unavailable })
     expect(await statuses(emulator, 1, `${organization}/usageCost?from_date=2026-03-01&to_date=2026-03-01`)).toEqual([200])
     expect(await statuses(emulator, 1, `${organization}/usageCost?from_date=2026-03-01&to_date=2026-03-02`)).toEqual([503])
   })
 
-  it('stands back for an older one, and counts that request all the same', async () => {
+  it('yields to an older one, and still counts that request', async () => {
     const emulator = await start()
-    emulator.addFault({ effect: broken })
+    emulator.addFault({ effect: unavailable })
     emulator.addFault({ times: 2, effect: { kind: 'status', status: 500 } })
     expect(await statuses(emulator, 3)).toEqual([503, 500, 200])
   })
 
-  it('can be cleared', async () => {
+  it('is rejected when it is invalid', async () => {
     const emulator = await start()
-    emulator.addFault({ times: 9, effect: broken })
-    emulator.clearFaults()
-    expect(await statuses(emulator, 1)).toEqual([200])
-  })
-
-  it.each([
-    { effect: { kind: 'explode' } },
-    { effect: { kind: 'delay' } },
-    { effect: { kind: 'reset', bytes: 1 } },
-    { effect: { kind: 'status', status: 99 } },
-    { effect: { kind: 'rate-limited', headers: { 'bad name': 'x' } } },
-    { effect: { kind: 'body', bytes: 'no base64!' } },
-    { effect: broken, nth: 0 },
-    { effect: broken, acts: 'after' },
-  ])('is refused when it is none: %j', async (fault) => {
-    const emulator = await start()
-    expect(() => emulator.addFault(fault as unknown as Fault)).toThrow()
+    const invalid = [
+      { effect: { kind: 'explode' } },
+      { effect: { kind: 'delay' } },
+      { effect: { kind: 'reset', bytes: 1 } },
+      { effect: { kind: 'reset' }, often: 3 },
+      { effect: { kind: 'status', status: 99 } },
+      { effect: { kind: 'rate-limited', headers: { 'bad name': 'x' } } },
+      { effect: { kind: 'body', bytes: 'no base64!' } },
+      { effect: unavailable, nth: 0 },
+      { effect: unavailable, acts: 'after' },
+    ]
+    for (const fault of invalid) expect(() => emulator.addFault(fault as unknown as Fault), JSON.stringify(fault)).toThrow()
   })
 })
 
-describe('what the server does under a fault', () => {
-  it.each<Effect>([
-    broken,
-    { kind: 'reset' },
-    { kind: 'reset-in-headers' },
-    { kind: 'reset-in-body' },
-    { kind: 'truncate' },
-    { kind: 'short-length' },
-    { kind: 'html' },
-    { kind: 'body', text: '' },
-    { kind: 'rate-limited' },
-  ])('is nothing before, and everything after: $kind', async (effect) => {
+describe('the server under a fault', () => {
+  it('does nothing with `before`, and handles the request with `after`', async () => {
+    const effects: readonly Effect[] = [
+      unavailable,
+      { kind: 'reset' },
+      { kind: 'reset-in-headers' },
+      { kind: 'reset-in-body' },
+      { kind: 'truncate' },
+      { kind: 'short-length' },
+      { kind: 'html' },
+      { kind: 'body', text: '' },
+      { kind: 'rate-limited' },
+    ]
     const emulator = await start()
-    const before = countAlerts(emulator)
     const body = JSON.stringify(alertBody(emulator))
-    emulator.addFault({ effect })
-    await callRaw(emulator, alerts, 'POST', body)
-    expect(countAlerts(emulator)).toBe(before)
-    emulator.addFault({ act: 'after', effect })
-    await callRaw(emulator, alerts, 'POST', body)
-    expect(countAlerts(emulator)).toBe(before + 1)
+    for (const effect of effects) {
+      const before = countAlerts(emulator)
+      emulator.addFault({ effect })
+      await callRaw(emulator, alerts, 'POST', body)
+      expect(countAlerts(emulator), effect.kind).toBe(before)
+      emulator.addFault({ act: 'after', effect })
+      await callRaw(emulator, alerts, 'POST', body)
+      expect(countAlerts(emulator), effect.kind).toBe(before + 1)
+    }
   })
 
-  it('is what was asked, in its time, when the answer is only slow', async () => {
+  it('handles a delayed request after the delay', async () => {
     const emulator = await start()
     const before = countAlerts(emulator)
     emulator.addFault({ effect: { kind: 'delay', ms: 80 } })
     const startedAt = performance.now()
-    const answering = post(emulator)
+    const response = post(emulator)
     await new Promise((resolve) => setTimeout(resolve, 40))
     expect(countAlerts(emulator)).toBe(before)
-    expect((await answering).json).toMatchObject({ name: 'Errors' })
+    expect((await response).json).toMatchObject({ name: 'Errors' })
     expect(performance.now() - startedAt).toBeGreaterThan(75)
     expect(countAlerts(emulator)).toBe(before + 1)
   })
 
-  it('comes late after an early 504', async () => {
+  it('delays requests independently of each other', async () => {
+    const emulator = await start()
+    emulator.addFault({ times: 20, effect: { kind: 'delay', ms: 100 } })
+    const startedAt = performance.now()
+    await Promise.all(Array.from({ length: 20 }, () => call(emulator, 'GET', alerts)))
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+
+  it('handles a late commit after its 504', async () => {
     const emulator = await start()
     const before = countAlerts(emulator)
     emulator.addFault({ effect: { kind: 'late-commit', ms: 80 } })
@@ -123,27 +128,21 @@ describe('what the server does under a fault', () => {
     emulator.addFault({ effect: { kind: 'late-commit', ms: 1, status: 502 } })
     expect((await post(emulator)).status).toBe(502)
   })
-
-  it('is not waited for by twenty others', async () => {
-    const emulator = await start()
-    emulator.addFault({ times: 20, effect: { kind: 'delay', ms: 100 } })
-    const startedAt = performance.now()
-    await Promise.all(Array.from({ length: 20 }, () => call(emulator, 'GET', alerts)))
-    expect(performance.now() - startedAt).toBeLessThan(1000)
-  })
 })
 
-describe('an answer that is another one', () => {
-  it.each([500, 502, 503, 504, 400, 401, 403, 404, 409, 422, 424])('has status %i and a JSON error', async (status) => {
+describe('a replaced response', () => {
+  it('has any error status, with a JSON error', async () => {
     const emulator = await start()
-    emulator.addFault({ effect: { kind: 'status', status } })
-    const { json, headers, ...reply } = await call(emulator, 'GET', alerts)
-    expect([reply.status, headers.get('content-type')]).toEqual([status, 'application/json; charset=utf-8'])
-    expect(json).toEqual({ status, error: expect.stringMatching(/^INJECTED_FAULT: /), requestId: expect.any(String) })
-    expect(emulator.requests[0]?.status).toBe(status)
+    for (const status of [500, 502, 503, 504, 400, 401, 403, 404, 409, 422, 424]) {
+      emulator.addFault({ effect: { kind: 'status', status } })
+      const { json, headers, ...reply } = await call(emulator, 'GET', alerts)
+      expect([reply.status, headers.get('content-type')]).toEqual([status, 'application/json; charset=utf-8'])
+      expect(json).toEqual({ status, error: expect.stringMatching(/^INJECTED_FAULT: /), requestId: expect.any(String) })
+      expect(emulator.requests.at(-1)?.status).toBe(status)
+    }
   })
 
-  it('has the body, type and headers that it is given', async () => {
+  it('has the given body, type and headers', async () => {
     const emulator = await start()
     const headers = { 'Retry-After': '7', 'X-Twice': ['a', 'b'] }
     emulator.addFault({ effect: { kind: 'status', status: 503, body: '<h1>Down</h1>', contentType: 'text/html', headers } })
@@ -162,23 +161,25 @@ describe('an answer that is another one', () => {
     }
   })
 
-  it.each([301, 302, 303, 307, 308])('redirects with %i', async (status) => {
+  it('may be a redirect', async () => {
     const emulator = await start()
-    emulator.addFault({ effect: { kind: 'status', status, headers: { location: 'https://elsewhere.example/' } } })
-    const reply = await call(emulator, 'GET', alerts)
-    expect([reply.status, reply.headers.get('location'), reply.text]).toEqual([status, 'https://elsewhere.example/', ''])
+    for (const status of [301, 302, 303, 307, 308]) {
+      emulator.addFault({ effect: { kind: 'status', status, headers: { location: 'https://elsewhere.example/' } } })
+      const reply = await call(emulator, 'GET', alerts)
+      expect([reply.status, reply.headers.get('location'), reply.text]).toEqual([status, 'https://elsewhere.example/', ''])
+    }
   })
 
-  it('keeps the headers of the rate limit where the server itself answers', async () => {
+  it('has the headers of the rate limit only when the server itself sends it', async () => {
     const emulator = await start({ rateLimit: { limit: 5, windowMs: 10_000 } })
-    emulator.addFault({ effect: broken })
+    emulator.addFault({ effect: unavailable })
     emulator.addFault({ nth: 2, effect: { kind: 'html' } })
     expect((await call(emulator, 'GET', alerts)).headers.get('x-ratelimit-remaining')).toBe('4')
     expect((await call(emulator, 'GET', alerts)).headers.get('x-ratelimit-remaining')).toBeNull()
     expect((await call(emulator, 'GET', alerts)).headers.get('x-ratelimit-remaining')).toBe('2')
   })
 
-  it('is the page of a captive portal', async () => {
+  it('may be the page of a captive portal', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'html' } })
     emulator.addFault({ nth: 2, effect: { kind: 'html', status: 511 } })
@@ -187,7 +188,7 @@ describe('an answer that is another one', () => {
     expect([one.headers.get('content-type'), one.text.slice(0, 15)]).toEqual(['text/html; charset=utf-8', '<!DOCTYPE html>'])
   })
 
-  it('is any text or bytes', async () => {
+  it('may be any text or bytes', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'body', text: 'null' } })
     emulator.addFault({
@@ -203,7 +204,7 @@ describe('an answer that is another one', () => {
     expect((await call(emulator, 'GET', alerts)).text).toBe('€')
   })
 
-  it('is a 429 with the headers that it is given, or the usual four', async () => {
+  it('may be a 429 with the given headers, or with the usual four', async () => {
     const emulator = await start()
     emulator.addFault({ effect: { kind: 'rate-limited' } })
     emulator.addFault({ nth: 2, effect: { kind: 'rate-limited', headers: {}, body: '<html>' } })
@@ -213,5 +214,130 @@ describe('an answer that is another one', () => {
     const bare = await call(emulator, 'GET', alerts)
     expect([bare.status, bare.text, bare.headers.get('x-ratelimit-reset')]).toEqual([429, '<html>', null])
     expect((await call(emulator, 'GET', alerts)).headers.get('retry-after')).toBe('1, 2')
+  })
+})
+
+async function callUnder(effect: Effect) {
+  const emulator = await start()
+  const { text: whole } = await call(emulator, 'GET', alerts)
+  emulator.addFault({ effect })
+  const { text, end } = await callRaw(emulator, alerts)
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  return { whole, text, head: head.toLowerCase(), body: rest.join('\r\n\r\n'), end, status: emulator.requests.at(-1)?.status }
+}
+
+describe('an incomplete response', () => {
+  it('is reset before any byte', async () => {
+    expect(await callUnder({ kind: 'reset' })).toMatchObject({ text: '', end: 'reset', status: undefined })
+  })
+
+  it('is reset in its headers', async () => {
+    const { text, end, status } = await callUnder({ kind: 'reset-in-headers' })
+    expect([text, end, status]).toEqual(['HTTP/1.1 200 OK\r\nContent-Type: applicat', 'reset', undefined])
+  })
+
+  it('is reset in its body', async () => {
+    const { head, body, whole, end, status } = await callUnder({ kind: 'reset-in-body' })
+    expect(head).toContain(`content-length: ${whole.length}`)
+    expect([body, end, status]).toEqual([whole.slice(0, Math.floor(whole.length / 2)), 'reset', 200])
+    expect((await callUnder({ kind: 'reset-in-body', bytes: 3 })).body).toBe(whole.slice(0, 3))
+  })
+
+  it('ends cleanly after half of its body, without a length', async () => {
+    const { head, body, whole, end } = await callUnder({ kind: 'truncate' })
+    expect(head).toContain('connection: close')
+    expect(head).not.toMatch(/content-length|transfer-encoding/)
+    expect([body, end]).toEqual([whole.slice(0, Math.floor(whole.length / 2)), 'end'])
+    expect((await callUnder({ kind: 'truncate', bytes: 0 })).body).toBe('')
+  })
+
+  it('looks complete to a client that trusts the end of the connection', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'truncate', bytes: 10 } })
+    expect(await call(emulator, 'GET', alerts)).toMatchObject({ status: 200, text: '[{"id":"65', json: undefined })
+  })
+
+  it('ends before its content-length', async () => {
+    const { head, body, whole, end } = await callUnder({ kind: 'short-length' })
+    expect(head).toContain(`content-length: ${whole.length + 64}`)
+    expect([body, end]).toEqual([whole, 'end'])
+  })
+
+  it('does not affect the next request', async () => {
+    const emulator = await start()
+    const effects: Effect[] = [{ kind: 'reset' }, { kind: 'reset-in-headers' }, { kind: 'reset-in-body' }, { kind: 'short-length' }]
+    for (const [index, effect] of effects.entries()) emulator.addFault({ nth: index + 1, effect })
+    for (const _ of effects) await expect(call(emulator, 'GET', alerts)).rejects.toThrow()
+    expect((await call(emulator, 'GET', alerts)).status).toBe(200)
+  })
+})
+
+describe('a slow or large response', () => {
+  const fetchAlerts = (emulator: Emulator, init: RequestInit = {}) =>
+    fetch(`${emulator.url}${alerts}`, { ...init, headers: { authorization: basic(admin), ...init.headers } })
+
+  it('never begins', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'hang' } })
+    await expect(fetchAlerts(emulator, { signal: AbortSignal.timeout(150) })).rejects.toThrow('timeout')
+    expect(emulator.requests[0]?.status).toBeUndefined()
+  })
+
+  it('drips a few bytes at a time, and is complete', async () => {
+    const emulator = await start()
+    const { json: whole } = await call(emulator, 'GET', alerts)
+    emulator.addFault({ effect: { kind: 'drip', bytesPerTick: 200, everyMs: 10 } })
+    const startedAt = performance.now()
+    const { json } = await call(emulator, 'GET', alerts)
+    expect(json).toEqual(whole)
+    expect(performance.now() - startedAt).toBeGreaterThan((JSON.stringify(whole).length / 200 - 1) * 10)
+  })
+
+  it('drips one byte at a time by default', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'drip', everyMs: 20 } })
+    const reader = (await fetchAlerts(emulator)).body?.getReader()
+    const first = await reader?.read()
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('[')
+    await reader?.cancel()
+  })
+
+  it('never ends, and does not keep the emulator open', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'endless' } })
+    const response = await fetchAlerts(emulator)
+    let bytes = 0
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length
+      if (bytes > 4 * 1024 * 1024) break
+    }
+    expect(bytes).toBeGreaterThan(4 * 1024 * 1024)
+    const startedAt = performance.now()
+    await emulator.close()
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+
+  it('is a gzip bomb, also for a client that does not accept gzip', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 8 } })
+    const response = await fetchAlerts(emulator, { headers: { 'accept-encoding': 'identity' } })
+    expect(response.headers.get('content-encoding')).toBe('gzip')
+    const text = await response.text()
+    expect(text.length).toBeGreaterThan(8 * 1024 * 1024)
+    expect(JSON.parse(text)).toMatchObject({ status: 200 })
+  })
+
+  it('is small on the wire as a gzip bomb', async () => {
+    const emulator = await start()
+    emulator.addFault({ effect: { kind: 'gzip-bomb', mebibytes: 16 } })
+    const gzipped = await new Promise<Buffer>((resolve, reject) => {
+      get(`${emulator.url}${alerts}`, async (response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk as Buffer)
+        resolve(Buffer.concat(chunks))
+      }).on('error', reject)
+    })
+    expect(gzipped.length).toBeLessThan(64 * 1024)
+    expect(gunzipSync(gzipped).length).toBeGreaterThan(16 * 1024 * 1024)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { alertBody, call, callHyperdx, checkoutOf, organization, startHyperdx } from './support.ts'
+import { alertBody, call, callHyperdx, checkoutOf, dashboardBody, organization, startHyperdx } from './support.ts'
 
 describe('the dialect of self-hosted HyperDX', () => {
   it('serves the checkout service of the demo below /api/v2', async () => {
@@ -15,7 +15,7 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect((await callHyperdx(emulator, 'DELETE', `alerts/${created.json.data.id}`)).json).toEqual({})
   })
 
-  it('takes the secret of any key that is enabled', async () => {
+  it('accepts the secret of every enabled key, and does not log it', async () => {
     const emulator = await startHyperdx()
     const statusOf = async (secret: string) => (await callHyperdx(emulator, 'GET', 'alerts', { key: { id: '', secret } })).status
     expect(await statusOf(demo.keys.billing.secret)).toBe(200)
@@ -25,17 +25,11 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect(JSON.stringify(emulator.requests)).not.toContain(demo.keys.billing.secret)
   })
 
-  it('answers at its root, where the product answers an access key, one that opens nothing', async () => {
+  it('shows at its root an access key that is not valid', async () => {
     const emulator = await startHyperdx()
     const { json } = await callHyperdx(emulator, 'GET', '')
     expect(json.version).toBe('v2')
     expect((await callHyperdx(emulator, 'GET', 'alerts', { key: { id: '', secret: json.user.accessKey } })).status).toBe(401)
-  })
-
-  it('tells its health and its release without a key', async () => {
-    const emulator = await startHyperdx()
-    const response = await fetch(`${emulator.url}/health`)
-    expect(await response.json()).toMatchObject({ data: 'OK', version: '2.36.0' })
   })
 
   it('has no organizations, usage cost or backups', async () => {
@@ -44,7 +38,7 @@ describe('the dialect of self-hosted HyperDX', () => {
       expect((await call(emulator, 'GET', path)).text).toContain('Cannot GET')
   })
 
-  it('counts all keys in windows that end at the same time', async () => {
+  it('has rate limit windows that end for all keys at the same time', async () => {
     let at = Date.parse('2026-03-21T09:30:00Z')
     const emulator = await startHyperdx({ now: () => at })
     const resetOf = async () => (await callHyperdx(emulator, 'GET', 'alerts')).headers.get('ratelimit-reset')
@@ -54,7 +48,7 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect(await resetOf()).toBe('60')
   })
 
-  it('plays faults with errors of its own', async () => {
+  it('has its own form of errors in faults', async () => {
     const emulator = await startHyperdx()
     emulator.addFault({ effect: { kind: 'status', status: 503 } })
     expect((await callHyperdx(emulator, 'GET', 'alerts')).json).toEqual({ message: 'status 503 on request' })
@@ -64,5 +58,19 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect((await callHyperdx(emulator, 'POST', 'alerts', { body: alertBody(emulator) })).json).toMatchObject({
       data: { name: 'never stored' },
     })
+  })
+
+  it('does not page dashboards, and has a page limit only by option', async () => {
+    const emulator = await startHyperdx({ rateLimit: 'off' })
+    const { id: _, ...plain } = dashboardBody(emulator)
+    for (let i = 0; i < 1001; i++) emulator.saveInWebApp({ ...plain, name: `Dashboard ${i}`, tiles: [] })
+    expect((await callHyperdx(emulator, 'GET', 'dashboards?limit=1')).json.data).toHaveLength(1004)
+    const limited = await startHyperdx({ pageLimit: 2 })
+    expect((await callHyperdx(limited, 'GET', 'dashboards')).json.data).toHaveLength(2)
+  })
+
+  it('shows no total when the option hides it', async () => {
+    const { json, headers } = await callHyperdx(await startHyperdx({ totalCount: 'hidden' }), 'GET', 'alerts')
+    expect([Object.keys(json), headers.get('x-total-count')]).toEqual([['data'], null])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { call, checkoutOf, clickstack, dashboardBody, lineConfig, startCloud, tile } from './support.ts'
 
-it('a newer server keeps fields that the product of today does not know until an update leaves them out', async () => {
+it('a newer server keeps new fields until an update leaves them out', async () => {
   const emulator = await startCloud({ newFieldPrefix: 'novel' })
   const config = { ...lineConfig(emulator), novelty: 1, select: [{ aggFn: 'count', novelItem: { deep: [null] } }] }
   const body = dashboardBody(emulator, { novel: true, tiles: [tile(config, { novelTile: 'x' })] })
@@ -19,7 +19,7 @@ it('a newer server keeps fields that the product of today does not know until an
   expect((await call(emulator, 'POST', `${clickstack}/dashboards`, { body: { ...body, owner: 'me' } })).status).toBe(400)
 })
 
-it('without that option such fields are refused by the gateway', async () => {
+it('the gateway rejects new fields without that option', async () => {
   const emulator = await startCloud()
   const { json } = await call(emulator, 'POST', `${clickstack}/dashboards`, { body: dashboardBody(emulator, { novel: true }) })
   expect(json.error).toBe("BAD_REQUEST: request body property can't be validated: novel")

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { demo, type Emulator, type UsageRecord } from '../../../src/emulator/index.ts'
-import { call, type Json, now, organization, start, startCloud } from './support.ts'
+import { type Backup, demo, type Emulator, type UsageRecord } from '../../../src/emulator/index.ts'
+import { call, checkoutOf, type Json, now, organization, servicePath, start, startCloud } from './support.ts'
 
 const get = (emulator: Emulator, query: string) => call(emulator, 'GET', `${organization}/usageCost?${query}`)
 
@@ -23,32 +23,36 @@ const record = (date: string, micro: UsageRecord['micro'], more: Partial<UsageRe
 })
 
 describe('the period of a usage cost', () => {
-  it.each([
-    ['no dates', ''],
-    ['no from_date', 'to_date=2026-03-01'],
-    ['no to_date', 'from_date=2026-03-01'],
-    ['an empty date', 'from_date=&to_date=2026-03-01'],
-    ['a day that does not exist', 'from_date=2026-02-29&to_date=2026-03-01'],
-    ['a month that does not exist', 'from_date=2026-13-01&to_date=2026-13-02'],
-    ['a time', 'from_date=2026-03-01T00:00:00Z&to_date=2026-03-02'],
-    ['short forms', 'from_date=2026-3-1&to_date=2026-3-2'],
-    ['a date given twice', `${march(1, 2)}&from_date=2026-03-01`],
-    ['a reversed period', march(2, 1)],
-    ['32 days', 'from_date=2026-02-01&to_date=2026-03-04'],
-  ])('is refused with %s', async (_, query) => {
-    const { status, json } = await get(await start(), query)
-    expect(status).toBe(400)
-    expect(json).toEqual({ status: 400, error: expect.stringMatching(/^BAD_REQUEST: /), requestId: expect.any(String) })
+  it('is rejected when a date is missing, invalid, repeated or out of range', async () => {
+    const emulator = await start()
+    const periods = {
+      'no dates': '',
+      'no from_date': 'to_date=2026-03-01',
+      'no to_date': 'from_date=2026-03-01',
+      'an empty date': 'from_date=&to_date=2026-03-01',
+      'a day that does not exist': 'from_date=2026-02-29&to_date=2026-03-01',
+      'a month that does not exist': 'from_date=2026-13-01&to_date=2026-13-02',
+      'a time': 'from_date=2026-03-01T00:00:00Z&to_date=2026-03-02',
+      'short forms': 'from_date=2026-3-1&to_date=2026-3-2',
+      'a repeated date': `${march(1, 2)}&from_date=2026-03-01`,
+      'a reversed period': march(2, 1),
+      '32 days': 'from_date=2026-02-01&to_date=2026-03-04',
+    }
+    for (const [name, query] of Object.entries(periods)) {
+      const { status, json } = await get(emulator, query)
+      expect(status, name).toBe(400)
+      expect(json).toEqual({ status: 400, error: expect.stringMatching(/^BAD_REQUEST: /), requestId: expect.any(String) })
+    }
   })
 
-  it('may be one day, and 31 days with both ends', async () => {
+  it('may have 1 to 31 days, both ends included', async () => {
     const emulator = await start()
     const days = async (query: string) => new Set((await get(emulator, query)).json.result.costs.map(({ date }: Json) => date)).size
     expect(await days(march(20, 20))).toBe(1)
     expect(await days('from_date=2026-02-01&to_date=2026-03-03')).toBe(31)
   })
 
-  it('holds its own records alone', async () => {
+  it('has only its own records', async () => {
     const emulator = await start()
     setUsage(
       emulator,
@@ -59,37 +63,40 @@ describe('the period of a usage cost', () => {
     expect(json.result.grandTotalCredits).toBe(2)
   })
 
-  it('may lie in the future, where nothing is', async () => {
+  it('may be in the future, without records', async () => {
     expect((await get(await start(), march(22, 31))).json.result).toEqual({ grandTotalCredits: 0, costs: [] })
   })
 })
 
 describe('the amounts of a usage cost', () => {
-  it.each([
-    ['neutral', 'Credits'],
-    ['clickhouse-cloud', 'CHC'],
-  ] as const)('end in the unit of the dialect: %s', async (dialect, unit) => {
-    const emulator = await start({ dialect })
-    setUsage(emulator, [record('2026-03-02', { compute: 1_250_000, publicDataTransfer: 3 })])
-    expect((await get(emulator, march(2, 2))).json.result).toEqual({
-      [`grandTotal${unit}`]: 1.250003,
-      costs: [
-        {
-          dataWarehouseId: demo.warehouseId,
-          serviceId: demo.services.checkout,
-          date: '2026-03-02',
-          entityType: 'service',
-          entityId: demo.services.checkout,
-          entityName: 'checkout',
-          metrics: { [`compute${unit}`]: 1.25, [`publicDataTransfer${unit}`]: 0.000003 },
-          [`total${unit}`]: 1.250003,
-          locked: true,
-        },
-      ],
-    })
+  it('have the unit of the dialect in their names', async () => {
+    const units = [
+      ['neutral', 'Credits'],
+      ['clickhouse-cloud', 'CHC'],
+    ] as const
+    for (const [dialect, unit] of units) {
+      const emulator = await start({ dialect })
+      setUsage(emulator, [record('2026-03-02', { compute: 1_250_000, publicDataTransfer: 3 })])
+      expect((await get(emulator, march(2, 2))).json.result).toEqual({
+        [`grandTotal${unit}`]: 1.250003,
+        costs: [
+          {
+            dataWarehouseId: demo.warehouseId,
+            serviceId: demo.services.checkout,
+            date: '2026-03-02',
+            entityType: 'service',
+            entityId: demo.services.checkout,
+            entityName: 'checkout',
+            metrics: { [`compute${unit}`]: 1.25, [`publicDataTransfer${unit}`]: 0.000003 },
+            [`total${unit}`]: 1.250003,
+            locked: true,
+          },
+        ],
+      })
+    }
   })
 
-  it('are exact decimals, also where a float is not', async () => {
+  it('are exact decimals, also where a float is inexact', async () => {
     const emulator = await start()
     setUsage(emulator, [
       record('2026-03-01', { compute: 100_000, storage: 200_000 }),
@@ -117,14 +124,14 @@ describe('a record of a usage cost', () => {
     expect([...open]).toEqual(['2026-03-18', '2026-03-19', '2026-03-20', '2026-03-21'])
   })
 
-  it('is locked as it says when it says so', async () => {
+  it('is locked as stored', async () => {
     const emulator = await start()
     setUsage(emulator, [record('2026-03-01', { compute: 1 }, { locked: false }), record('2026-03-21', { compute: 1 }, { locked: true })])
     const { json } = await get(emulator, march(1, 21))
     expect(json.result.costs.map(({ locked }: Json) => locked)).toEqual([false, true])
   })
 
-  it('has no service when it is of the warehouse', async () => {
+  it('has no service when it belongs to the warehouse', async () => {
     const { json } = await get(await start(), march(2, 2))
     const rows = json.result.costs.filter(({ entityType }: Json) => entityType === 'datawarehouse')
     expect(rows).toEqual([
@@ -136,7 +143,7 @@ describe('a record of a usage cost', () => {
     ])
   })
 
-  it('stands alone as an object where the older documentation is followed', async () => {
+  it('is an object instead of a list when it is the only one and the option asks for it', async () => {
     const emulator = await start({ costs: 'object' })
     setUsage(emulator, [record('2026-03-01', { compute: 1 }), record('2026-03-02', { compute: 1 }), record('2026-03-02', { compute: 1 })])
     expect((await get(emulator, march(1, 1))).json.result.costs).toMatchObject({ date: '2026-03-01' })
@@ -154,27 +161,28 @@ describe('the filters of a usage cost', () => {
     return json.result.costs.map(({ entityName }: Json) => entityName)
   }
 
-  it('choose by the tags of the service, by key or by key and value', async () => {
+  it('select by the tags of the service, by key or by key and value', async () => {
     expect(await names('')).toEqual(['demo-warehouse', 'checkout', 'catalog', 'search'])
     expect(await names('&filter=tag:shop')).toEqual(['checkout', 'catalog', 'search'])
     expect(await names('&filter=tag:importance=normal')).toEqual(['catalog', 'search'])
     expect(await names('&filter=tag%3Ateam%3Dsearch')).toEqual(['search'])
-    expect(await names('&filter=tag:nobody')).toEqual([])
+    expect(await names('&filter=tag:unknown')).toEqual([])
   })
 
-  it('must all fit when there are several', async () => {
+  it('must all match', async () => {
     expect(await names('&filter=tag:importance=normal&filter=tag:team=catalog')).toEqual(['catalog'])
     expect(await names('&filter=tag:team=search&filter=tag:team=catalog')).toEqual([])
   })
 
-  it('go into the total', async () => {
+  it('apply to the total', async () => {
     const { json } = await get(await start(), `${march(2, 2)}&filter=tag:team=search`)
     expect(json.result.grandTotalCredits).toBe(json.result.costs[0].totalCredits)
   })
 
-  it.each(['region:eu', 'tag:', 'tag:=x', 'team=search', ''])('are refused in any other form: %j', async (filter) => {
-    const { status } = await get(await start(), `${march(2, 2)}&filter=${filter}`)
-    expect(status).toBe(400)
+  it('are rejected in any other form', async () => {
+    const emulator = await start()
+    for (const filter of ['region:eu', 'tag:', 'tag:=x', 'team=search', ''])
+      expect((await get(emulator, `${march(2, 2)}&filter=${filter}`)).status, filter).toBe(400)
   })
 })
 
@@ -207,5 +215,63 @@ describe('the usage of the shop', () => {
   it('is the same for the same day, whenever the emulator is started', async () => {
     const [one, later] = [await start(), await start({ now: () => now + 5 * 86_400_000 })]
     expect((await get(one, march(14, 16))).json.result).toEqual((await get(later, march(14, 16))).json.result)
+  })
+})
+
+const listBackups = async (name: keyof typeof demo.services): Promise<Backup[]> =>
+  (await call(await start(), 'GET', `${servicePath(name)}/backups`)).json.result
+
+const ageHours = (time: string | undefined): number => (now - Date.parse(time ?? '')) / 3_600_000
+
+describe('backups', () => {
+  it('are listed most recent first', async () => {
+    const emulator = await start()
+    const before = checkoutOf(emulator).backups.map(({ id }) => id)
+    checkoutOf(emulator).backups.reverse()
+    const { json } = await call(emulator, 'GET', `${servicePath('checkout')}/backups`)
+    expect(json.result.map(({ id }: Backup) => id)).toEqual(before)
+  })
+
+  it('are read by their uuid', async () => {
+    const emulator = await start()
+    const [, second] = checkoutOf(emulator).backups
+    const { json } = await call(emulator, 'GET', `${servicePath('checkout')}/backups/${second?.id}`)
+    expect(json.result).toEqual(second)
+    expect((await call(emulator, 'GET', `${servicePath('catalog')}/backups/${second?.id}`)).status).toBe(404)
+  })
+
+  it('have times, size, duration and bucket', async () => {
+    const [newest] = await listBackups('checkout')
+    expect(newest).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'done',
+      serviceId: demo.services.checkout,
+      startedAt: '2026-03-21T06:21:00.000Z',
+      finishedAt: '2026-03-21T06:30:00.000Z',
+      sizeInBytes: expect.any(Number),
+      durationInSeconds: 540,
+      type: 'incremental',
+      backupName: 'checkout-2026-03-21',
+      bucket: {
+        bucketProvider: 'AWS',
+        bucketPath: expect.any(String),
+        iamRoleArn: expect.any(String),
+        iamRoleSessionName: expect.any(String),
+      },
+    })
+  })
+
+  it('of the shop are fresh for checkout, stale for catalog, and failing for search', async () => {
+    const [checkout, catalog, search] = [await listBackups('checkout'), await listBackups('catalog'), await listBackups('search')]
+    expect([checkout.length, catalog.length, search.length]).toEqual([10, 10, 10])
+    expect([checkout[0]?.status, ageHours(checkout[0]?.finishedAt)]).toEqual(['done', 3])
+    expect([catalog[0]?.status, ageHours(catalog[0]?.finishedAt)]).toEqual(['done', 50])
+    expect([search[0]?.status, search[0]?.finishedAt]).toEqual(['error', undefined])
+    expect([search[1]?.status, ageHours(search[1]?.finishedAt)]).toEqual(['done', 29])
+  })
+
+  it('have a configuration in the cloud dialect', async () => {
+    const { json } = await call(await startCloud(), 'GET', `${servicePath('checkout')}/backupConfiguration`)
+    expect(json.result).toEqual({ backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 })
   })
 })
