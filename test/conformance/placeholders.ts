@@ -6,10 +6,10 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 const isCopy = (value: unknown): value is Copy => isObject(value) && typeof value.$copy === 'string'
 
-/** What requests were answered, by the names that the case gives them. */
+/** Answers by the names that the case gives them. */
 export type Named = ReadonlyMap<string, unknown>
 
-/** Fills in `$name` and copies. Throws for a name that nothing has. */
+/** Fills in `$name` and copies. Throws for an unknown name. */
 export function fillIn(value: unknown, named: Named): unknown {
   if (typeof value === 'string') return fillInText(value, named)
   if (Array.isArray(value)) return value.map((item) => fillIn(item, named))
@@ -24,13 +24,13 @@ export const fillInText = (text: string, named: Named): string =>
     const keys = path.split('.').slice(1)
     const isUpper = keys.at(-1) === 'upper'
     const value = path === '' && isObject(found) ? found.id : valueAt(found, isUpper ? keys.slice(0, -1) : keys)
-    if (typeof value !== 'string') throw new Error(`$${name}${path} is not known`)
+    if (typeof value !== 'string') throw new Error(`$${name}${path} is unknown`)
     return isUpper ? value.toUpperCase() : value
   })
 
 function fillInCopy({ $copy, omit = [], set = {} }: Copy, named: Named): unknown {
   const found = named.get($copy)
-  if (!isObject(found)) throw new Error(`$${$copy} is not known`)
+  if (!isObject(found)) throw new Error(`$${$copy} is unknown`)
   const copied: Record<string, unknown> = structuredClone(found)
   for (const path of omit) remove(ownerOf(copied, path), lastOf(path))
   for (const [path, value] of Object.entries(set)) ownerOf(copied, path)[lastOf(path)] = fillIn(value, named)
@@ -55,7 +55,7 @@ export const valueAt = (value: unknown, path: readonly string[]): unknown =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Names for the ids in answers: those of the named, and `$new1`, `$new2` for the others in the order in which they appear. */
+/** Replaces ids in answers by their names, and other ids by `$new1`, `$new2` in their order. */
 export function createIdNames(named: Named): (text: string) => string {
   const names = new Map<string, string>()
   const add = (value: unknown, name: string): void => {

@@ -1,5 +1,3 @@
-// Applies random files to an emulator or to a server, one after the other: `npm run conformance:files -- --help`.
-
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
@@ -34,7 +32,7 @@ const { values } = parseArgs({
   },
 })
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 function required(name: string): string {
   const value = process.env[name]
@@ -61,12 +59,12 @@ async function filesFor({ session }: Site, place: typeof demoService, count: num
   return fc.sample(randomFile({ sources, webhooks, connections }, 'clickhouse-cloud'), { numRuns: count, seed })
 }
 
-/** A file without any object would make prune delete everything, which is refused. */
+/** `prune` rejects a file without objects, because it would delete everything. */
 const kept = (file: RandomFile): RandomFile => ({ ...file, dashboards: { ...file.dashboards, keep: { name: 'Keep', tiles: [] } } })
 
 async function main(): Promise<number> {
   if (values.help || values.target === undefined) {
-    say(help)
+    print(help)
     return values.help ? 0 : 2
   }
   const seed = Number(values.seed ?? process.env.RANDOM_SEED ?? Date.now() % 1e9)
@@ -92,7 +90,7 @@ async function main(): Promise<number> {
     await server.close()
   }
   const objects = `${values.files} files, seed ${seed}`
-  say(failures.length === 0 ? `${objects}: all converge.` : `${objects}: ${failures.length} do not converge.\n\n${failures.join('\n\n')}`)
+  print(failures.length === 0 ? `${objects}: all converge.` : `${objects}: ${failures.length} do not converge.\n\n${failures.join('\n\n')}`)
   return failures.length === 0 ? 0 : 1
 }
 

@@ -1,21 +1,18 @@
 import type { WebAppDashboard } from '../../src/emulator/index.ts'
 import { type Case, constants, type Exchange, type Setup, type WebAppRead } from './case.ts'
-import { fixtures } from './fixtures.ts'
+import { fixtures } from './cases/fixtures.ts'
 import { createIdNames, fillIn, fillInText, type Named, valueAt } from './placeholders.ts'
-import { type RecordedAnswer, toRecorded } from './recorded-answer.ts'
-import type { Answer, Target } from './target.ts'
-
-/** Answers to the request of each case and to those after it, by the name of the case. */
-export type Recording = Readonly<Record<string, readonly RecordedAnswer[]>>
+import { type RecordedAnswer, type Recording, toRecorded } from './recording.ts'
+import type { Answer, Target } from './targets.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The server is not one that the suite may write to. */
+/** The suite must not write to the server. */
 export class UnsafeTargetError extends Error {
   override readonly name = 'UnsafeTargetError'
 }
 
-/** In the order in which they can be deleted. */
+/** In the order in which objects can be deleted. */
 const resources = ['alerts', 'saved-searches', 'dashboards', 'webhooks', 'sources', 'connections'] as const
 
 type Resource = (typeof resources)[number]
@@ -26,14 +23,14 @@ interface Created {
 }
 
 /**
- * Runs the cases one after the other. Refuses a server with dashboards, alerts or saved searches: it could be somebody's. Deletes whatever
- * it creates, also when it fails.
+ * Runs the cases one after the other. Rejects a server with dashboards, alerts or saved searches, because it may be in use. Deletes all
+ * objects that it creates, also when it fails.
  */
 export async function runCases(target: Target, cases: readonly Case[], onDone: (name: string) => void = () => {}): Promise<Recording> {
   for (const resource of ['dashboards', 'alerts', 'saved-searches'])
     if ((await listIds(target, resource)).length > 0)
       throw new UnsafeTargetError(`The server has ${resource} that this suite did not create. Run the suite against an empty server.`)
-  const foreignWebhooks = (await listIds(target, 'webhooks')).length
+  const otherWebhooks = (await listIds(target, 'webhooks')).length
   const shared: Created[] = []
   const named = new Map<string, unknown>(Object.entries(constants))
   const recording: Record<string, readonly RecordedAnswer[]> = {}
@@ -42,7 +39,7 @@ export async function runCases(target: Target, cases: readonly Case[], onDone: (
     for (const fixture of fixtures) await setUp(target, fixture, named, shared)
     for (const one of cases) {
       if (!canRun(target, one)) continue
-      recording[one.name] = await runCase(target, one, { named, shared, foreignWebhooks })
+      recording[one.name] = await runCase(target, one, { named, shared, otherWebhooks })
       onDone(one.name)
     }
   } finally {
@@ -57,7 +54,7 @@ export const canRun = ({ dialect, webApp }: Target, { dialects, given = [] }: Ca
 interface Shared {
   readonly named: Named
   readonly shared: readonly Created[]
-  readonly foreignWebhooks: number
+  readonly otherWebhooks: number
 }
 
 async function runCase(target: Target, one: Case, shared: Shared): Promise<readonly RecordedAnswer[]> {
@@ -79,7 +76,7 @@ interface Running extends Shared {
   readonly named: Map<string, unknown>
 }
 
-async function record(target: Target, one: Case, { named, shared, foreignWebhooks }: Running, created: Created[]) {
+async function record(target: Target, one: Case, { named, shared, otherWebhooks }: Running, created: Created[]) {
   const nameIds = createIdNames(named)
   const recorded: RecordedAnswer[] = []
   for (const exchange of [one, ...(one.after ?? [])]) {
@@ -89,10 +86,10 @@ async function record(target: Target, one: Case, { named, shared, foreignWebhook
     }
     const answer = await send(target, exchange, named, created)
     const own = new Set([...shared, ...created].map(({ id }) => id))
-    const foreignCount = exchange.request.startsWith('GET webhooks') ? foreignWebhooks : 0
+    const otherCount = exchange.request.startsWith('GET webhooks') ? otherWebhooks : 0
     const isUnordered = !exchange.request.startsWith('GET dashboards')
     const shown = exchange === one ? one : {}
-    recorded.push(toRecorded(answer, shown, { nameIds, own, foreignCount, isUnordered }))
+    recorded.push(toRecorded(answer, shown, { nameIds, own, otherCount, isUnordered }))
   }
   return recorded
 }
@@ -115,7 +112,7 @@ async function setUp(target: Target, step: Setup, named: Map<string, unknown>, c
   await send(target, { request: `GET dashboards/${id}`, as: step.as }, named, created)
 }
 
-/** Those that the web app would make up. */
+/** Ids that the web app would generate. */
 const withIds = ({ tiles, filters = [], ...dashboard }: WebAppDashboard): WebAppDashboard => ({
   ...dashboard,
   tiles: tiles.map((tile, index) => ({ id: `tile-${index}`, ...tile })),
@@ -152,7 +149,7 @@ async function deleteAll(target: Target, created: readonly Created[]): Promise<v
   const ordered = created.toSorted((a, b) => resources.indexOf(a.resource) - resources.indexOf(b.resource))
   for (const { resource, id } of ordered) {
     const { status, text } = await target.send({ method: 'DELETE', path: `${resource}/${id}`, headers: {}, text: undefined })
-    // It may be gone: cases delete things themselves.
+    // Cases delete objects themselves.
     if (status >= 300 && status !== 404) throw new Error(`DELETE ${resource}/${id} answered ${status}: ${text}`)
   }
 }

@@ -1,12 +1,10 @@
-// Runs the conformance cases against the emulator or a server: `npm run conformance -- --help`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Dialect } from './case.ts'
 import { cases } from './cases/index.ts'
-import { describeDifferences, findDifferences } from './compare.ts'
-import { type Recording, runCases, UnsafeTargetError } from './run-cases.ts'
-import type { Target } from './target.ts'
-import { createServerTarget, startEmulatorTarget } from './targets.ts'
+import { describeDifferences, findDifferences, type Recording, recordedPath } from './recording.ts'
+import { runCases, UnsafeTargetError } from './run-cases.ts'
+import { createServerTarget, startEmulatorTarget, type Target } from './targets.ts'
 
 const help = `Usage: npm run conformance -- --target emulator|URL [options]
 
@@ -24,8 +22,6 @@ Exits with 1 when answers differ, with 2 when the run was refused.
   --record             writes the answers of the server to recorded/ instead of comparing them
 `
 
-const recordedPath = new URL('recorded/hyperdx-2.36.json', import.meta.url).pathname
-
 const { values } = parseArgs({
   options: {
     target: { type: 'string' },
@@ -41,11 +37,11 @@ const { values } = parseArgs({
   },
 })
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 async function main(): Promise<number> {
   if (values.help || values.target === undefined) {
-    say(help)
+    print(help)
     return values.help ? 0 : 2
   }
   const dialects = toDialects()
@@ -100,13 +96,13 @@ async function run(target: Target): Promise<number> {
   const summary = `${target.dialect}: ${count} cases in ${seconds} s${skipped > 0 ? `, ${skipped} do not apply` : ''}`
   if (values.record) {
     writeFileSync(recordedPath, `${JSON.stringify(answers, undefined, 1)}\n`)
-    say(`${summary}; recorded.`)
+    print(`${summary}; recorded.`)
     return 0
   }
   const recorded = JSON.parse(readFileSync(recordedPath, 'utf8')) as Recording
   const differences = findDifferences(chosen, recorded, answers, target)
   const differing = new Set(differences.map(({ name }) => name)).size
-  say(
+  print(
     `${summary}; ${differing === 0 ? 'no differences.' : `${differing} differ (path: expected / got):\n\n${describeDifferences(differences)}`}`,
   )
   return differing === 0 ? 0 : 1
@@ -114,8 +110,8 @@ async function run(target: Target): Promise<number> {
 
 try {
   process.exitCode = await main()
-} catch (thrown) {
-  if (!(thrown instanceof UnsafeTargetError)) throw thrown
-  say(thrown.message)
+} catch (cause) {
+  if (!(cause instanceof UnsafeTargetError)) throw cause
+  print(cause.message)
   process.exitCode = 2
 }

@@ -1,7 +1,120 @@
-import { demo, startEmulator } from '../../src/emulator/index.ts'
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { text as readText } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+import { demo, startEmulator, type WebAppDashboard } from '../../src/emulator/index.ts'
 import type { Dialect } from './case.ts'
-import { createSender, type Target } from './target.ts'
-import { toWebAppDocument } from './web-app.ts'
+
+export interface Request {
+  readonly method: string
+  /** Relative to the resource root, or with a slash at its beginning. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | null>>
+  readonly text: string | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+/** A server that the cases run against. */
+export interface Target {
+  readonly dialect: Dialect
+  /** Whether bodies are validated before the product sees them. */
+  readonly isStrictGateway: boolean
+  send(request: Request): Promise<Answer>
+  /** Absent without access to the web app. Cases that need it are then left out. */
+  readonly webApp?: {
+    readonly save: (dashboard: WebAppDashboard) => Promise<string>
+    readonly read: (id: string) => Promise<unknown>
+  }
+  /** The id of a connection that sources can use. */
+  findConnection(): Promise<string>
+  /** Remembers the state and returns a function that restores it, which is faster than deleting the created objects. */
+  readonly remember?: () => () => void
+}
+
+interface HttpTargetOptions {
+  readonly dialect: Dialect
+  /** `http://127.0.0.1:8000`, without a path. */
+  readonly origin: string
+  /** Path below which the resources are. */
+  readonly root: string
+  /** Values of the `authorization` header, used in turn: each key has a limit of its own. */
+  readonly authorizations: readonly string[]
+}
+
+interface Key {
+  readonly authorization: string
+  /** Not before this time, by `performance.now()`. */
+  freeAtMs: number
+}
+
+/** Sends requests over HTTP. Keys that have reached their limit pause until their window ends. */
+function createSender({ origin, root, authorizations }: HttpTargetOptions): Target['send'] {
+  const keys = authorizations.map((authorization): Key => ({ authorization, freeAtMs: 0 }))
+  let turn = 0
+
+  async function takeKey(): Promise<Key> {
+    for (let tried = 0; tried < keys.length; tried++) {
+      const key = keys[turn++ % keys.length]
+      if (key !== undefined && key.freeAtMs <= performance.now()) return key
+    }
+    const first = keys.reduce((best, key) => (key.freeAtMs < best.freeAtMs ? key : best))
+    await wait(Math.max(0, first.freeAtMs - performance.now()))
+    return first
+  }
+
+  return async ({ method, path, headers, text }) => {
+    for (;;) {
+      const key = await takeKey()
+      const given = {
+        authorization: key.authorization,
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      }
+      const sent = Object.fromEntries(Object.entries(given).filter((header): header is [string, string] => header[1] !== null))
+      const answer = await exchange(path.startsWith('/') ? `${origin}${path}` : `${origin}${root}/${path}`, method, sent, text)
+      const isOwnKey = headers.authorization === undefined
+      if (isOwnKey) pauseAtLimit(key, answer)
+      if (!isOwnKey || answer.status !== 429) return answer
+    }
+  }
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+/** Not with `fetch`, which takes twice as long. Thousands of requests are sent. */
+function exchange(url: string, method: string, headers: Readonly<Record<string, string>>, text: string | undefined): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const body = text === undefined ? undefined : Buffer.from(text)
+    const length = body === undefined ? {} : { 'content-length': String(body.length) }
+    const options = { method, headers: { ...headers, ...length } }
+    const isSecure = url.startsWith('https:')
+    const request = isSecure ? httpsRequest(url, options) : httpRequest(url, { ...options, agent })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      readText(response).then(
+        (answered) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answered }),
+        reject,
+      )
+    })
+    request.end(body)
+  })
+}
+
+/** Keeps one request in reserve, because the counts of a server with several processes differ. */
+function pauseAtLimit(key: Key, { status, headers }: Answer): void {
+  const number = (name: string): number | undefined => {
+    const value = headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
+    return value === undefined ? undefined : Number(value)
+  }
+  const remaining = number('remaining') ?? 1
+  if (status !== 429 && remaining > 0) return
+  key.freeAtMs = performance.now() + ((number('reset') ?? 10) + 1) * 1000
+}
 
 const rootOf = (dialect: Dialect, organization: string, service: string): string =>
   dialect === 'hyperdx' ? '/api/v2' : `/v1/organizations/${organization}/services/${service}/clickstack`
@@ -13,7 +126,7 @@ export interface ClosableTarget extends Target {
   close(): Promise<void>
 }
 
-/** The emulator without any data, and with as many keys as the cases need within a minute. */
+/** The emulator without data, and with enough keys for all cases within a minute. */
 export async function startEmulatorTarget(dialect: Dialect): Promise<ClosableTarget> {
   const emulator = await startEmulator({ dialect, data: 'empty', ...(dialect === 'clickhouse-cloud' && { rateLimit: 'off' }) })
   const [admin] = emulator.store.keys
@@ -36,7 +149,7 @@ export async function startEmulatorTarget(dialect: Dialect): Promise<ClosableTar
     },
     findConnection: async () => service?.connections[0]?.id ?? '',
     remember() {
-      // Cases change no object that is there before them, so that the lists are enough.
+      // Cases do not change earlier objects, so that the lists are enough.
       const lists = Object.entries(service ?? {}).flatMap(([name, value]) => (Array.isArray(value) ? [[name, [...value]]] : []))
       return () => void Object.assign(service ?? {}, Object.fromEntries(lists))
     },
@@ -107,3 +220,43 @@ function createWebApp({ url, cookie }: WebAppAccess): NonNullable<Target['webApp
 interface Document {
   readonly _id: string
 }
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The document that the web app of the product sends for a dashboard. */
+function toWebAppDocument({ tiles, filters = [], ...dashboard }: WebAppDashboard): unknown {
+  return {
+    tags: [],
+    ...dashboard,
+    tiles: tiles.map(({ name = '', config, ...tile }, index) => ({
+      x: 0,
+      y: index * 6,
+      w: 12,
+      h: 6,
+      ...tile,
+      config: { ...toDocumentConfig(config), name },
+    })),
+    filters: filters.map(({ sourceId, ...filter }) => ({ ...filter, source: sourceId })),
+  }
+}
+
+/** The web app has other names for sources, series and their conditions. */
+function toDocumentConfig({ sourceId, connectionId, select, asRatio, limit, ...config }: Json): Json {
+  return {
+    where: '',
+    ...config,
+    ...((sourceId !== undefined || config.configType === undefined) && { source: sourceId ?? '' }),
+    ...(connectionId !== undefined && { connection: connectionId }),
+    ...(limit !== undefined && { seriesLimit: limit }),
+    ...(asRatio === true && { seriesReturnType: 'ratio' }),
+    ...(select !== undefined && { select: Array.isArray(select) ? select.map(toDocumentItem) : select }),
+  }
+}
+
+const toDocumentItem = ({ where, whereLanguage, periodAggFn, valueExpression = '', ...item }: Json): Json => ({
+  ...item,
+  valueExpression,
+  aggCondition: where ?? '',
+  aggConditionLanguage: whereLanguage ?? 'lucene',
+  ...(periodAggFn === 'delta' && { isDelta: true }),
+})

@@ -1,8 +1,13 @@
 import type { Case, Dialect } from './case.ts'
 import { valueAt } from './placeholders.ts'
-import type { Answer } from './target.ts'
+import type { Answer, Target } from './targets.ts'
 
-/** An answer in which ids and times have names, so that two runs give the same. */
+export const recordedPath = new URL('recorded/hyperdx-2.36.json', import.meta.url).pathname
+
+/** Answers to the request of each case and to those after it, by the name of the case. */
+export type Recording = Readonly<Record<string, readonly RecordedAnswer[]>>
+
+/** An answer in which ids and times have names, so that two runs record the same. */
 export interface RecordedAnswer {
   readonly status: number
   /** Absent for JSON. `web-app` for what is not an answer of the API. */
@@ -15,11 +20,11 @@ export interface RecordedAnswer {
 
 export interface Names {
   readonly nameIds: (text: string) => string
-  /** Ids of what the suite created. Of lists, nothing else is recorded: it is the business of whoever owns the server. */
+  /** Ids of objects that the suite created. Other objects are left out of recorded lists. */
   readonly own: ReadonlySet<string>
-  /** How many other objects a list has. */
-  readonly foreignCount: number
-  /** Whether the order of a list means nothing: it is that of ids, or of the database. */
+  /** The number of other objects in a list. */
+  readonly otherCount: number
+  /** Whether the order of a list has no meaning: that of ids, or of the database. */
   readonly isUnordered: boolean
 }
 
@@ -36,7 +41,7 @@ export function toRecorded(answer: Answer, { showHeaders, show }: Pick<Case, 'sh
     status,
     ...(!isJson && { type }),
     ...(showHeaders && { headers: Object.fromEntries(showHeaders.map((name) => [name, headers[name] ?? null])) }),
-    ...(total !== undefined && { total: Number(total) - names.foreignCount }),
+    ...(total !== undefined && { total: Number(total) - names.otherCount }),
     body: isJson && text !== '' ? toRecordedBody(JSON.parse(text), names, show) : names.nameIds(text),
   }
 }
@@ -45,7 +50,7 @@ function toRecordedBody(body: unknown, names: Names, show: readonly string[] | u
   if (!isObject(body)) return shorten(body, names)
   const data = dataOf(body)
   const own = Array.isArray(data) ? data.filter((item) => !isObject(item) || item.id === undefined || names.own.has(String(item.id))) : data
-  const meta = isObject(body.meta) ? { meta: { ...body.meta, total: Number(body.meta.total) - names.foreignCount } } : {}
+  const meta = isObject(body.meta) ? { meta: { ...body.meta, total: Number(body.meta.total) - names.otherCount } } : {}
   const envelope = { ...body, ...meta, ...(data !== undefined && { [keyOfData(body)]: names.isUnordered ? sort(own) : own }) }
   return shorten(show === undefined || data === undefined ? envelope : { ...envelope, [keyOfData(body)]: pick(own, show) }, names)
 }
@@ -81,16 +86,15 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 function shortenText(text: string, { nameIds }: Names, key: string): string {
   if ((key === 'createdAt' || key === 'updatedAt') && time.test(text)) return '$time'
   if (key === 'teamId') return '$team'
-  // Messages are what the cases are about.
+  // Messages are recorded whole.
   const isMessage = key === 'message' || key === 'error'
   return text.length > longestText && !isMessage ? `${text.slice(0, 20)}… (${text.length} characters)` : nameIds(text)
 }
 
 /**
- * The part of an answer that all gateways have in common. The cloud wraps what the product answers in an envelope of its own, puts a code
- * before messages, and shows no `meta`.
+ * The common part of the answers of all gateways. The cloud has an envelope of its own, puts a code before messages, and shows no `meta`.
  */
-export function toComparable({ status, type, headers, total, body }: RecordedAnswer, dialect: Dialect, compared: Dialect): unknown {
+function toComparable({ status, type, headers, total, body }: RecordedAnswer, dialect: Dialect, compared: Dialect): unknown {
   if (compared === 'hyperdx' || type === 'web-app') return { status, type, headers, total, body }
   return { status, total, ...(dialect === 'hyperdx' ? fromProduct(status, body) : fromCloud(body)) }
 }
@@ -106,3 +110,77 @@ function fromCloud(body: unknown): Json {
   if ('error' in body) return { message: String(body.error).replace(/^[A-Z_]+: /, '') }
   return { data: body.result }
 }
+
+/** A field whose value is not the expected one. */
+export interface Difference {
+  readonly name: string
+  /** `body.data.tiles.0.x`, of the second answer `after.1.body.data.name`. */
+  readonly path: string
+  readonly expected: unknown
+  readonly actual: unknown
+}
+
+type ComparedTarget = Pick<Target, 'dialect' | 'isStrictGateway'>
+
+export function findDifferences(
+  cases: readonly Case[],
+  recorded: Recording,
+  actual: Recording,
+  target: ComparedTarget,
+): readonly Difference[] {
+  return cases.flatMap((one) => {
+    const answers = actual[one.name]
+    if (answers === undefined) return []
+    const expected = recorded[one.name]
+    if (expected === undefined) return [{ name: one.name, path: '', expected: 'a recorded answer', actual: 'none' }]
+    return findInCase(one, expected, answers, target)
+  })
+}
+
+function findInCase(
+  one: Case,
+  expected: readonly RecordedAnswer[],
+  actual: readonly RecordedAnswer[],
+  target: ComparedTarget,
+): readonly Difference[] {
+  const { dialect, isStrictGateway } = target
+  const isRejected = isStrictGateway && one.gateway !== undefined
+  // After a rejection, later answers cannot be compared with those after a success.
+  const count = isRejected ? 1 : Math.max(expected.length, actual.length)
+  return Array.from({ length: count }).flatMap((_, index) => {
+    const [wanted, got] = [expected[index], actual[index]]
+    const prefix = index === 0 ? '' : `after.${index}.`
+    const comparable = isRejected
+      ? { status: one.gateway?.status, total: undefined, message: one.gateway?.message }
+      : wanted && toComparable(wanted, 'hyperdx', dialect)
+    return findFields(comparable, got && toComparable(got, dialect, dialect)).map(([path, a, b]) => ({
+      name: one.name,
+      path: `${prefix}${path}`,
+      expected: a,
+      actual: b,
+    }))
+  })
+}
+
+type Field = readonly [path: string, expected: unknown, actual: unknown]
+
+function findFields(expected: unknown, actual: unknown, path: readonly string[] = []): readonly Field[] {
+  if (Object.is(expected, actual)) return []
+  if (!isContainer(expected) || !isContainer(actual) || Array.isArray(expected) !== Array.isArray(actual))
+    return [[path.join('.'), expected, actual]]
+  const keys = new Set([...Object.keys(expected), ...Object.keys(actual)])
+  return [...keys].flatMap((key) => findFields(expected[key], actual[key], [...path, key]))
+}
+
+const isContainer = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+export function describeDifferences(differences: readonly Difference[]): string {
+  const byName = Map.groupBy(differences, ({ name }) => name)
+  return [...byName]
+    .map(([name, fields]) =>
+      [name, ...fields.map(({ path, expected, actual }) => `  ${path}: ${show(expected)} / ${show(actual)}`)].join('\n'),
+    )
+    .join('\n')
+}
+
+const show = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))

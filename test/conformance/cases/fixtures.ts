@@ -1,6 +1,6 @@
-import type { Exchange } from './case.ts'
+import type { Exchange } from '../case.ts'
 
-/** What every case can refer to. The tables do not exist: nothing is queried. */
+/** Objects that every case can refer to. Their tables do not exist, because nothing is queried. */
 export const fixtures: readonly Exchange[] = [
   {
     request: 'POST sources',
