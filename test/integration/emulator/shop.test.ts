@@ -12,7 +12,7 @@ describe('the shop', () => {
     expect((await call(await startCloud(), 'GET', organization)).json.result).toMatchObject({ id: demo.organizationId, name: 'Demo shop' })
   })
 
-  it('has in each service what a team would have', async () => {
+  it('has sources, webhooks, dashboards, alerts and a saved search in every service', async () => {
     for (const service of services(await start())) {
       expect(service.sources.map(({ name }) => name)).toEqual(expect.arrayContaining(['Logs', 'Traces', 'Metrics']))
       expect(service.webhooks.map(({ name }) => name)).toEqual(['oncall', 'incidents', 'audit'])
@@ -31,14 +31,14 @@ describe('the shop', () => {
     expect(alerts.filter(({ executionErrors = [] }) => executionErrors.length > 0)).toHaveLength(1)
   })
 
-  it('has alerts on saved searches in the cloud dialect alone', async () => {
+  it('has alerts on saved searches only in the cloud dialect', async () => {
     const sources = (emulator: Emulator) =>
       services(emulator).map(({ alerts }) => alerts.filter(({ source }) => source === 'saved_search').length)
     expect(sources(await start())).toEqual([0, 0, 0])
     expect(sources(await startCloud())).toEqual([1, 1, 1])
   })
 
-  it('gives every object an id of its own', async () => {
+  it('gives every object a unique id', async () => {
     const emulator = await startCloud()
     const ids = services(emulator).flatMap(({ alerts, dashboards, sources, webhooks, savedSearches, backups }) =>
       [alerts, dashboards, sources, webhooks, savedSearches, backups, ...dashboards.map(({ tiles }) => tiles)].flat().map(({ id }) => id),
@@ -46,7 +46,7 @@ describe('the shop', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('keeps the rules of the API: every dashboard and alert is accepted when it is sent back without what the server owns', async () => {
+  it('follows the rules of the API: dashboards and alerts can be sent back without the fields that the server owns', async () => {
     const emulator = await startCloud()
     for (const service of services(emulator)) {
       const path = clickstack.replace(demo.services.checkout, service.id)
@@ -68,7 +68,7 @@ describe('the shop', () => {
     }
   })
 
-  it('has webhooks whose urls look like secrets and lead nowhere', async () => {
+  it('has webhooks with fake secret URLs', async () => {
     const { json } = await call(await startCloud(), 'GET', `${clickstack}/webhooks`)
     expect(json.result.map(({ name, service }: Json) => [name, service])).toEqual([
       ['oncall', 'slack'],
