@@ -1,4 +1,3 @@
-// Owns how the outcome of apply is judged and shown.
 
 import type { Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
@@ -9,14 +8,14 @@ import { nouns, objectBlocks, type PlannedObject, type PlanResult } from './plan
 
 type Applied = PlanResult & { readonly stopped?: StopReason | undefined }
 
-/** In the order in which people want to know. */
+/** In the order in which they are reported. */
 const order: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped', 'created', 'updated', 'replaced', 'deleted', 'adopted']
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
 
 const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] => objects.filter(({ outcome }) => outcome === kind)
 
-/** Objects of which it is not as the plan wanted it. */
+/** Objects that are not as planned. */
 const undone: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped']
 
 export function applyWords(result: Applied): Line {
@@ -47,7 +46,7 @@ export function judgeApply(result: Applied): Verdict {
   }
 }
 
-/** All was written; what is wrong nevertheless is nothing that anybody wrote into a file. */
+/** Everything was written; the errors that are left are not in the files. */
 function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result)
   if (verdict.status !== 'fail') return verdict
@@ -96,10 +95,10 @@ export function applyBlocks(result: Applied): readonly Block[] {
   ]
 }
 
-/** Failures whose whole story is told. */
+/** The most failures that are shown in full. */
 const mostTold = 10
 
-/** Which request it was, and what to do: more than a table's cell can hold. */
+/** The request and the advice, which do not fit into a table's cell. */
 function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   if (failures.length === 0) return []

@@ -1,4 +1,3 @@
-// Owns the operation that makes the service as the files say.
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
@@ -89,7 +88,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** Most differences that a message lists. */
+/** The most differences that a message lists. */
 const mostListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile }: ApplyContext, prune: boolean): void {

@@ -1,17 +1,15 @@
 import type { FieldChange } from '../resources/compare.ts'
-// Owns what a plan is made of. A plan is a value: it holds all that is needed to show it and, with the desired bodies, to apply it.
-
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import type { Body, RemoteObject, Section } from '../resources/resource-type.ts'
 
-/** `adopt` marks an object that is already as declared: nothing about it changes. */
+/** `adopt`: the object is as declared already and only gets the ownership marker. */
 export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const
 
 export type Action = (typeof actions)[number]
 
 export interface Change {
   readonly section: Section
-  /** The key in the files; for a delete the one in the mark, where that can be read. */
+  /** The key in the files; for a delete the one in the ownership marker, where it can be read. */
   readonly key: string
   readonly name: string
   readonly action: Action
@@ -19,35 +17,36 @@ export interface Change {
   readonly id?: string | undefined
   /** Where it is declared. */
   readonly location?: Location | undefined
-  /** An object without the ownership marker of this key, that the files take over. */
+  /** The object does not have the ownership marker of this key yet, and the files take it over. */
   readonly isAdopted: boolean
-  /** Nothing differs but these fields, which the server fills in everywhere since the last apply. */
+  /** The only differences: fields that the server has filled in everywhere since the last apply. */
   readonly newDefaults?: readonly FieldChange[]
-  /** Fields that the files leave out, and that no update can clear. */
+  /** Fields that the files removed, and that no update can clear. */
   readonly unclearable?: readonly string[]
-  /** Which side moved since the last apply; undefined where nothing differs or nobody can tell. */
+  /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
   readonly origin?: 'files' | 'service' | undefined
-  /** What a reviewer must know beside the fields. */
+  /** What a reviewer must know besides the fields. */
   readonly notes: readonly string[]
   readonly fields: readonly FieldChange[]
-  /** What is sent, before it is laid over what exists; undefined for a delete. */
+  /** The body to send, before it is merged with the existing object; undefined for a delete. */
   readonly desired?: Body | undefined
   readonly actual?: RemoteObject | undefined
-  /** The tiles that an update of a dashboard takes away, and the alerts that were seen on them. */
+  /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */
   readonly takes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
 }
 
+/** A value: it holds everything needed to show it and to apply it. */
 export interface Plan {
   readonly project: string
   /** In the order in which they are applied, deletes last. */
   readonly changes: readonly Change[]
-  /** Objects with this project's mark that no file declares, and that stay. */
+  /** Objects with this project's marker that no file declares, and that stay. */
   readonly orphans: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
-  /** What must be right before anything is written, and what is worth knowing. */
+  /** Errors stop the plan from being applied. */
   readonly diagnostics: readonly Diagnostic[]
-  /** How many objects of each kind the service had. */
+  /** How many objects of each section the service has. */
   readonly seen: Readonly<Partial<Record<Section, number>>>
 }
 
-/** Whether the service differs from the files. */
+/** Whether the remote object differs from the files. */
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean => action !== 'unchanged' && action !== 'adopt'

@@ -13,11 +13,9 @@ import { type Section, sectionNames } from '../resources/resource-type.ts'
 import { type Declared, sections } from '../resources/resource-types.ts'
 import { declaredSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 
-// Owns the whole of a file of declarations, for checking it and for editors.
-
 export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
 
-/** What `defaults` give need not be in an object, so that nothing is required of it here. */
+/** No field is required here: it may come from `defaults`. */
 const written = {
   dashboards: declaredDashboard.partial().meta({ id: 'dashboard' }),
   savedSearches: declaredSavedSearch.partial().meta({ id: 'savedSearch' }),
@@ -32,10 +30,10 @@ const defaults = z
   })
   .meta({ description: 'What every object of this file has unless it says otherwise.' })
 
-// JSON has no comment that could name the schema.
+// JSON has no comments that could name the schema.
 const editing = { $schema: z.string().optional().meta({ description: 'The schema of this file, for editors.' }) } as const
 
-/** A file as its editor knows it. */
+/** A file as editors check it. */
 export const declarationsSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
@@ -44,7 +42,7 @@ export const declarationsSchema = z.strictObject({
   alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
 })
 
-/** The frame alone: the objects are checked one by one, with their defaults. */
+/** The frame only: objects are checked one by one, with their defaults. */
 export const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
@@ -53,24 +51,22 @@ export const frameSchema = z.strictObject({
   alerts: z.record(z.string(), z.unknown()).optional(),
 })
 
-// Owns reading files of declarations into one list of objects. Pure: texts in, objects and diagnostics out.
-
 export interface SourceFile {
-  /** As messages call it. */
+  /** As messages show it. */
   readonly path: string
   readonly text: string
 }
 
 export interface Declarations {
   readonly objects: readonly Declared[]
-  /** Objects in which something is wrong: they are there, whoever refers to them. */
+  /** Objects with errors: references to them are still valid. */
   readonly broken: readonly DeclaredKey[]
-  /** Files of which nobody can say what they declare. */
+  /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The ids of what is found here; references.ts and lint.ts have the others. */
+/** Rules that reading can break; references.ts and lint.ts have the others. */
 export const readingRules = {
   syntax: 'The file is no YAML or JSON document that can be read.',
   schema: 'A field is unknown, missing, or has a value that is not accepted.',
@@ -108,7 +104,7 @@ function readFile({ path, text }: SourceFile, variable: InterpolateOptions['vari
     toDiagnostic('variable')({ location: reading.locationOf(error.path), message: `${wordsFor(error.path)}: ${error.message}` }),
   )
   const read = readSections({ ...reading, value })
-  // What is wrong with a value that could not be filled in is known already.
+  // A variable that is not set has its own diagnostic.
   const known = new Set(unset.map(({ location }) => formatLocation(location)))
   return { ...read, diagnostics: [...unset, ...read.diagnostics.filter(({ location }) => !known.has(formatLocation(location)))] }
 }
@@ -122,7 +118,7 @@ function readSections(document: ReadDocument): Declarations {
   const read = sectionNames.flatMap((section) => {
     const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
     const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
-    // Not what the frame was parsed to: that leaves out a key such as __proto__ without a word.
+    // Not the parsed frame: zod drops a key such as __proto__ silently.
     return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
   })
   return merge([{ ...nothing, diagnostics }, ...read])
@@ -137,7 +133,7 @@ interface Written {
   readonly section: Section
   readonly key: string
   readonly written: unknown
-  /** Undefined when they are wrong: nobody can say then what the object lacks. */
+  /** Undefined when they have errors: then it is unknown which fields are missing. */
   readonly defaults: object | undefined
 }
 
@@ -163,13 +159,13 @@ function readObject({ document, section, key, written, defaults }: Written): Dec
   return { ...nothing, objects: [declared] }
 }
 
-/** Fields of which an alert has one or the others. */
+/** Alternatives: an alert has the fields of one side. */
 const alternatives = [
   [['channel'], ['channels']],
   [['dashboard', 'tile'], ['savedSearch']],
 ] as const
 
-/** Whole fields, not parts of them. What an object says displaces the defaults that contradict it. */
+/** Merges whole fields. A field of the object removes the defaults that it is an alternative to. */
 function withDefaults(written: object, defaults: object): object {
   const displaced = alternatives.flatMap(([one, other]) => [
     ...(one.some((field) => Object.hasOwn(written, field)) ? other : []),

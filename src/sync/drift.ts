@@ -1,5 +1,3 @@
-// Owns the operation that fails when files and service differ, for schedules.
-
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, type Line, ours, say } from '../report/blocks.ts'
 import { judgeDiagnostics, planFiles, planShape, runPlan } from './plan.ts'
@@ -31,7 +29,7 @@ function judgeDrift(result: PlanResult): Verdict {
   return { status: 'fail', reasons }
 }
 
-/** Which side moved, and so who must act. */
+/** Which side changed, and therefore who must act. */
 function whoActs({ action, origin }: PlannedObject): Line {
   if (action === 'create') return say`Only in the files: apply them. If it was deleted in the service, apply brings it back`
   if (action === 'delete') return say`Only in the service: apply with prune deletes it`

@@ -1,5 +1,3 @@
-// Owns reading the files of declarations that an operation is about.
-
 import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
@@ -20,20 +18,20 @@ export interface Found extends Declarations {
   readonly paths: readonly string[]
 }
 
-/** Reads, checks and lints. Throws an InputError where a named file, or any file, is missing: nothing found is not nothing wrong. */
+/** Reads, checks and lints the files. Throws an InputError when a named file is missing, or when no file matches at all. */
 export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
   const paths = await files.find(globs, 'files')
   const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.includes(plainPath(glob)))
   if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
-  // What a product has no field for, nobody can be told to fill in.
+  // A profile without the field cannot ask for it.
   const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
   const all = [...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: all.toSorted(byLocation) }
 }
 
-/** One file by its name, which somebody expects to be there; a pattern may match nothing. */
+/** A file by its name must exist; a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
 
 const plainPath = (path: string): string =>
@@ -42,10 +40,10 @@ const plainPath = (path: string): string =>
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-/** All of them together; more than anybody writes by hand. */
+/** Of all files together: far more than people write by hand. */
 const mostCharacters = 20_000_000
 
-// One after the other: a thousand files at once are more than some systems open.
+// One after the other: some systems cannot open a thousand files at once.
 async function readAll(paths: readonly string[], files: Files): Promise<readonly SourceFile[]> {
   const texts: SourceFile[] = []
   let characters = 0

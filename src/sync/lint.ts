@@ -4,8 +4,6 @@ import { quote } from '../core/text.ts'
 import { type Declared, isOf } from '../resources/resource-types.ts'
 import type { Declarations } from './declarations.ts'
 
-// Owns advice about declarations that are valid: what can never work, and what whoever is woken at night will miss.
-
 interface Rule {
   readonly severity: Severity
   readonly description: string
@@ -32,7 +30,10 @@ const onEachAlert =
       return violation === undefined ? [] : [{ declared, ...violation }]
     })
 
-/** By id. `off` and another severity: `rules` in .watchkeeper.yml. */
+/**
+ * Advice on declarations that are valid: what can never work, and what an on-call engineer will miss. By rule id; `rules` in
+ * .watchkeeper.yml changes the severity or turns a rule off.
+ */
 export const lintRules = {
   'alert-without-channel': {
     severity: 'error',
@@ -124,7 +125,7 @@ function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation
   return found
 }
 
-/** The product's side bar shows these, and its API takes no others for a new saved search. */
+/** The product's sidebar shows these, and its API accepts no others for a new saved search. */
 const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
 
 function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[] {
@@ -149,7 +150,7 @@ function checkOperandSeries(declared: Declared<'dashboards'>): readonly Violatio
   )
 }
 
-/** What is counted is never negative. */
+/** Counts are never negative. */
 const counting: readonly string[] = ['count', 'count_distinct']
 
 function checkCounts(objects: readonly Declared[]): readonly Violation[] {
@@ -163,7 +164,7 @@ function checkCounts(objects: readonly Declared[]): readonly Violation[] {
   })
 }
 
-/** A formula can make anything of counts. */
+/** The result of a formula can be negative, even of counts. */
 const counts = (config: object): boolean =>
   'select' in config &&
   Array.isArray(config.select) &&
@@ -174,7 +175,7 @@ const counts = (config: object): boolean =>
       item !== null &&
       'aggFn' in item &&
       counting.includes(String(item.aggFn)) &&
-      // What is counted can become less than it was.
+      // A count can drop: `below` makes sense.
       !('periodAggFn' in item),
   )
 
@@ -204,8 +205,6 @@ function checkNames(objects: readonly Declared[]): readonly Violation[] {
       : [{ declared, path: ['name'], message: `"${quote(declared.value.name, 60)}" is also the name of ${before.key}` }]
   })
 }
-
-// Owns how a repository sets the severities of the rules, under `rules` in its config file.
 
 const ids = Object.keys(lintRules) as [LintRule, ...LintRule[]]
 

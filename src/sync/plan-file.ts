@@ -1,5 +1,4 @@
-// Owns a plan as a file: what was looked at when somebody agreed to it. Applied is what the files and the service make of it
-// anew, and only if that is the very same.
+// A plan file holds digests of what was reviewed. `apply` plans again, and writes only if the new plan is the same.
 import * as z from 'zod'
 import { comparable, compareBodies } from '../resources/compare.ts'
 import { longDigestOf } from '../resources/marker.ts'
@@ -26,7 +25,7 @@ export const planFileSchema = z.object({
   organizationId: z.string(),
   serviceId: z.string(),
   prune: z.boolean(),
-  /** Of everything below: what was agreed to. */
+  /** Digest of everything below. */
   digest: z.string(),
   seen: z.partialRecord(section, z.int()),
   changes: z.array(plannedChange),
@@ -48,7 +47,7 @@ export function toPlanFile(plan: Plan, kinds: ResourceTypes, identity: PlanIdent
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
 
-/** Whether it is as `plan` wrote it. Against slips, not against intent: nothing in it is secret. */
+/** Whether it is as `plan` wrote it. This finds mistakes, not attacks: the digest has no secret. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
 function toPlanned(change: Change, kinds: ResourceTypes): PlannedChange {
@@ -61,7 +60,7 @@ function toPlanned(change: Change, kinds: ResourceTypes): PlannedChange {
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 
-/** Why the plan of now is not the one that was agreed to; empty when it is. */
+/** How the current plan differs from the reviewed one; empty when it does not. */
 export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   const others = (['project', 'organizationId', 'serviceId', 'prune'] as const).flatMap((field) =>
     agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is ${String(now[field])}`],
@@ -93,7 +92,7 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
   ]
 }
 
-/** Of several that bear one mark the same one, or any. */
+/** Of several objects with one marker the same one, or any. */
 function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
   const same = candidates.findIndex((one) => one.digest === digest)
   return candidates.splice(Math.max(same, 0), 1)[0]

@@ -8,8 +8,6 @@ import { type Action, actions, type Change, isDifference, type Plan } from './ch
 import type { PlanningResult } from './make-plan.ts'
 import { unmanagedAdoption } from './match.ts'
 
-// Owns the result of plan, apply and drift: what is to be done, or was done, about each object.
-
 const count = (what: string) => z.int().describe(what)
 
 export const planOutput = z.object({
@@ -62,7 +60,7 @@ export const planDetails = z.object({
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
-/** Every change as it is shown, without what became of it. */
+/** Every change as it is shown, without its outcome. */
 export type Described = ReadonlyMap<Change, PlannedObject>
 
 export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
@@ -116,7 +114,7 @@ const withOutcome = async (object: PlannedObject, { id, kind, message, serverCha
   ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
 })
 
-/** Texts from here on are compared line by line. */
+/** Longer texts are compared line by line. */
 const longText = 120
 
 async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {
@@ -134,8 +132,6 @@ async function withLines(field: FieldChange): Promise<z.output<typeof fieldChang
   })
   return { ...field, ...(lines !== undefined && { lines }) }
 }
-
-// Owns how a plan, and what became of it, is shown: numbers, then what is wrong, then each object as a review would show it.
 
 const signs: Readonly<Record<Action, DiffLine['sign']>> = {
   create: '+',
@@ -160,7 +156,7 @@ export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard'
 export const locationOf = ({ file, line }: PlannedObject): string =>
   file === undefined ? '' : line === undefined ? file : `${file}:${line}`
 
-/** Nothing where nothing could be counted. */
+/** No facts when the plan could not be made. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
   const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
@@ -169,7 +165,7 @@ export function planFacts(result: PlanResult): Block {
   return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
 }
 
-/** `1 to create, 2 to update`; the words of a plan in one line. */
+/** The plan in one line: `1 to create, 2 to update`. */
 export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
@@ -191,10 +187,10 @@ export function objectBlocks(result: PlanResult): readonly Block[] {
   ]
 }
 
-/** Nothing differs, but it was another key's or another project's. */
+/** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
-/** What a client cannot see, and so cannot keep. */
+/** Parts of an object that the API does not show, so that an update cannot keep them. */
 export const hiddenPartsText =
   'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
 
@@ -205,7 +201,7 @@ const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
-/** Objects that still read as one sentence. */
+/** The most objects that one sentence names. */
 const mostNamed = 5
 
 type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
@@ -238,7 +234,7 @@ const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
 }
 
-/** Of more than the sentence above it can name. */
+/** A table, where there are more objects than a sentence names. */
 const objectTable = (title: string, objects: readonly Named[]): readonly Block[] =>
   objects.length <= mostNamed
     ? []

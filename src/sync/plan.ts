@@ -9,7 +9,7 @@ import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import { objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
 import { planRules } from './rules.ts'
 
-/** What plan and drift have in common: they look at the same things, and only judge them differently. */
+/** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
   scope: 'service' as const,
@@ -60,14 +60,14 @@ export const plan = defineOperation({
   files: (result, input) => planFiles(result, input),
 })
 
-/** Not a difference, and still something that apply does: what is marked as the project's may be pruned later. */
+/** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply takes over ${counted(toAdopt, 'object')}`
 
 export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
   path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
 
-/** What is wrong in files is the user's to right; a warning is worth a look. */
+/** Errors in files fail the run as wrong input; warnings make it a warning. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]

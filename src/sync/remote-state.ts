@@ -1,5 +1,3 @@
-// Owns reading what the service has: one list for each kind, however many objects there are.
-
 import type { ReadApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
@@ -18,7 +16,7 @@ export interface RemoteState {
   readonly sources: readonly Source[]
   /** Undefined where the service does not list them. */
   readonly webhooks: readonly Webhook[] | undefined
-  /** Why a list may not be all there is. Nothing is created from such a list, and nothing deleted. */
+  /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
   readonly doubts: Readonly<Partial<Record<Section, string>>>
 }
 
@@ -26,7 +24,7 @@ export interface Reading {
   readonly api: ReadApi
   readonly service: Service
   readonly profile: Profile
-  /** Kinds of which something is declared: their lists are read again when they are empty. */
+  /** Sections with declared objects: their lists are read again when they are empty. */
   readonly wanted: ReadonlySet<Section>
 }
 
@@ -56,7 +54,7 @@ export async function readWorld({ api, service, profile, wanted }: Reading): Pro
   }
 }
 
-/** An empty list is what a service that just woke up may answer; a second one is believed. */
+/** A service that just woke up may answer an empty list; the second answer counts. */
 async function listTwice<T>(list: () => Promise<List<T>>, isWanted: boolean): Promise<List<T>> {
   const first = await list()
   return first.items.length === 0 && isWanted ? list() : first

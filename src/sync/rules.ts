@@ -1,5 +1,3 @@
-// Owns the list of every rule that files of declarations are held to, for SARIF and for the documentation.
-
 import type { Severity } from '../core/diagnostics.ts'
 import type { SarifRule } from '../report/sarif.ts'
 import { referenceRules } from '../resources/references.ts'
@@ -14,7 +12,7 @@ import { lossRules } from './protect-alerts.ts'
 
 const errors = { ...readingRules, ...referenceRules }
 
-/** What is found only when the files meet the service. */
+/** Rules that need the remote state. */
 const onService = {
   ...nameRules,
   ...matchRules,
@@ -32,7 +30,7 @@ export const allRules: readonly SarifRule[] = [
   ...Object.entries(lintRules).map(([id, { description, severity }]) => ({ id, description, severity })),
 ]
 
-/** Where it is not an error. */
+/** Severities other than error. */
 const milder: Readonly<Record<string, Severity>> = {
   'same-name': 'warning',
   'hidden-tile': 'warning',

@@ -1,4 +1,3 @@
-// Owns the operation that checks files of alerts and dashboards without asking anybody.
 import * as z from 'zod'
 import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnostics.ts'
 import { filePath } from '../operation/fields.ts'
