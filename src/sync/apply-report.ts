@@ -1,4 +1,3 @@
-
 import type { Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
