@@ -1,12 +1,13 @@
-// Whatever a service has: what pull writes is valid, and leaves plan nothing to do.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { blend } from '../support/blended-service.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { type RandomService, randomService } from '../support/random-service.ts'
 import { afterPull, type Site, type SiteFiles, storeOf, withSite } from '../support/site.ts'
+import { commentsIn, respell, type Spelling, spelling } from '../support/spellings.ts'
 
-/** What is wrong after everything was taken over. */
-async function remains(site: Site, files: SiteFiles): Promise<readonly unknown[]> {
+/** What is not as expected after the files were applied. */
+async function problemsAfterApply(site: Site, files: SiteFiles): Promise<readonly unknown[]> {
   const { objects } = await site.apply(files)
   const { changed, toAdopt } = await site.plan(files)
   const { writtenFiles } = await site.pull(files)
@@ -17,16 +18,29 @@ async function remains(site: Site, files: SiteFiles): Promise<readonly unknown[]
   ]
 }
 
+/** Pulls, and formats the files in another way. */
+async function pullFormatted(site: Site, how: Spelling): Promise<SiteFiles> {
+  const pulled = await site.pull({})
+  const ids = new Map(pulled.objects.map(({ section, key, id = '' }) => [`${section}.${key}`, id]))
+  return Object.fromEntries(
+    Object.entries(afterPull({}, pulled)).map(([path, text]) => [
+      how.json ? path.replace('.yml', '.json') : path,
+      respell(String(text), ids, how),
+    ]),
+  )
+}
+
 describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off', newFieldPrefix: 'novel' })
+  const put = (service: RandomService) => Object.assign(storeOf(emulator()), structuredClone(service))
 
-  /** What is wrong, in words; nothing when all is well. */
-  async function wrongWith(random: RandomService, isNewer: boolean): Promise<readonly unknown[]> {
+  /** Empty when the pull is right. */
+  async function problemsAfterPull(random: RandomService, isNewer: boolean): Promise<readonly unknown[]> {
     emulator().reset()
-    Object.assign(storeOf(emulator()), structuredClone(random))
+    put(random)
     return withSite(emulator(), dialect, async (site) => {
       const pulled = await site.pull({})
-      const outside = pulled.objects.filter(({ outcome: what }) => what !== 'added' && what !== 'other-project')
+      const outside = pulled.objects.filter(({ outcome }) => outcome !== 'added' && outcome !== 'other-project')
       const files = afterPull({}, pulled)
       if (Object.keys(files).length === 0) return [...pulled.diagnostics, ...outside]
       const { diagnostics, objects } = await site.plan(files)
@@ -36,7 +50,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         ...diagnostics.filter(({ severity }) => severity === 'error'),
         ...objects.filter(({ action }) => action !== 'adopt'),
         ...(await site.pull(files)).writtenFiles,
-        ...(isNewer ? [] : await remains(site, files)),
+        ...(isNewer ? [] : await problemsAfterApply(site, files)),
       ]
     })
   }
@@ -47,9 +61,51 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
       const arbitrary = randomService(storeOf(emulator()), { dialect, isNewer, hasForeign: true })
       await fc.assert(
         fc.asyncProperty(arbitrary, async (random) => {
-          expect(await wrongWith(random, isNewer)).toEqual([])
+          expect(await problemsAfterPull(random, isNewer)).toEqual([])
         }),
         { numRuns: 50 },
+      )
+    },
+    240_000,
+  )
+
+  /** Empty when the second pull is right. */
+  async function problemsAfterUpdate(first: RandomService, second: RandomService, how: Spelling): Promise<readonly unknown[]> {
+    emulator().reset()
+    put(first)
+    return withSite(emulator(), dialect, async (site) => {
+      const files = await pullFormatted(site, how)
+      const globs = [how.json ? 'observability/*.json' : 'observability/*.yml']
+      const same = await site.pull(files, globs)
+      put(second)
+      const again = await site.pull(files, globs)
+      const after = afterPull(files, again)
+      const { objects } = Object.keys(after).length === 0 ? { objects: [] } : await site.plan(after)
+      const lost = again.writtenFiles.flatMap(({ path, content }) =>
+        commentsIn(String(files[path])).filter((one) => !content.includes(one)),
+      )
+      return [
+        ...same.diagnostics,
+        ...same.objects.filter(({ outcome }) => outcome !== 'unchanged'),
+        ...same.writtenFiles,
+        ...again.objects.filter(({ outcome }) => outcome === 'left-out'),
+        ...objects.filter(({ action, id }) => id !== undefined && action !== 'adopt'),
+        ...(await site.pull(after, globs)).writtenFiles,
+        ...(how.json ? [] : lost),
+      ]
+    })
+  }
+
+  it.each([false, true])(
+    'changes what changed, and nothing else (with fields of a newer server: %s)',
+    async (isNewer) => {
+      const service = randomService(storeOf(emulator()), { dialect, isNewer })
+      const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
+      await fc.assert(
+        fc.asyncProperty(service, service, choices, spelling, async (first, second, choice, how) => {
+          expect(await problemsAfterUpdate(first, blend(first, second, choice), how)).toEqual([])
+        }),
+        { numRuns: 40 },
       )
     },
     240_000,

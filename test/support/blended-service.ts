@@ -1,4 +1,4 @@
-// A service some time later: the same objects, many of them changed beyond recognition.
+// A later state of a service: the same objects, many of them with other fields.
 import type { RandomService } from './random-service.ts'
 import { carriesAlerts } from './random-tiles.ts'
 

@@ -1,4 +1,4 @@
-// What a pull makes of a service and of files, without a server: read, plan, draft, and proof of what was drafted.
+// Pulls without a server: reads, plans, drafts, and verifies the draft.
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { readDeclarations } from '../../src/sync/declarations.ts'
 import { planChanges } from '../../src/sync/plan-changes.ts'
@@ -48,7 +48,7 @@ type Files = Readonly<Record<string, string>>
 export interface Pulled extends Draft {
   readonly after: Files
   /** What would not be found again in the files as it is in the service, with the reason. */
-  readonly inexact: Readonly<Record<string, string>>
+  readonly unverified: Readonly<Record<string, string>>
   of(name: string): PulledObject | undefined
 }
 
@@ -74,14 +74,14 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
   return {
     ...draft,
     after,
-    inexact: Object.fromEntries(verifyDraft(draft, read(after))),
+    unverified: Object.fromEntries(verifyDraft(draft, read(after))),
     of: (name) => draft.objects.find((one) => one.name === name || one.key === name),
   }
 }
 
 /** A pull that leaves plan nothing to do. */
-export function provenPull(...given: Parameters<typeof pull>): Pulled {
+export function verifiedPull(...given: Parameters<typeof pull>): Pulled {
   const pulled = pull(...given)
-  if (Object.keys(pulled.inexact).length > 0) throw new Error(JSON.stringify(pulled.inexact))
+  if (Object.keys(pulled.unverified).length > 0) throw new Error(JSON.stringify(pulled.unverified))
   return pulled
 }

@@ -1,4 +1,4 @@
-// A file, and what a pull makes of it when fields of its objects are something else in the service. No service is needed for that.
+// Edits a file as a pull does when fields of its objects change in the service.
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
 import type { Section } from '../../src/resources/resource-type.ts'

@@ -1,4 +1,4 @@
-// Files of declarations as somebody else would have written them: columns, quotes, brackets, anchors, comments, JSON.
+// Formats declarations in ways that people use: indentation, quotes, brackets, anchors, comments, JSON.
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 

@@ -65,11 +65,11 @@ function selectIn(section: Section, { world, kinds, plan, declarations }: Select
   const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
   const unmarkedByName = Map.groupBy(
     all.filter(({ mark }) => mark === undefined),
-    ({ actual }) => actual.name ?? '',
+    ({ actual }) => trimmedName(actual),
   )
-  const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [change.name, change]))
+  const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
-    const name = actual.name ?? ''
+    const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
     const isUnique = unmarkedByName.get(name)?.length === 1 && world.doubts[section] === undefined
@@ -88,6 +88,9 @@ function selectIn(section: Section, { world, kinds, plan, declarations }: Select
     ],
   }
 }
+
+/** Some servers and some schemas of files trim names, so names that differ only in spaces are not unique. */
+const trimmedName = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
 const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' in one
 

@@ -1,4 +1,3 @@
-// One set of files for two services: what comes from the environment stays what it is, as long as it says the same.
 import { expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { written } from '../../support/declarations.ts'
@@ -44,13 +43,13 @@ async function applyBoth(): Promise<void> {
     if ((await run('apply', stage)).exitCode !== 0) throw new Error(`${stage} was not applied`)
 }
 
-it('writes nothing for either of two services that are as one file says', async () => {
+it('pulls two services into one file with expressions without a change', async () => {
   await applyBoth()
   for (const stage of ['prod', 'staging'] as const)
     expect((await run('pull', stage)).document).toMatchObject({ status: 'pass', changed: false, unchanged: 2 })
 })
 
-it('says which expression gave way to a value, because the other service goes by it too', async () => {
+it('warns when a value of one service replaces an expression', async () => {
   await applyBoth()
   const alert = emulator().store.organizations[0]?.services.find(({ id }) => id === stages.staging)?.alerts[0]
   if (alert !== undefined) alert.threshold = 60

@@ -1,15 +1,16 @@
-// What a pull makes of a service and of the files that there are, object by object.
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
-import { errors, line, pull, search, shop, tile } from '../../../support/drafts.ts'
+import { digestOfText } from '../../../../src/core/digest.ts'
+import { written } from '../../../support/declarations.ts'
+import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/drafts.ts'
 import { linesBetween } from '../../../support/edits.ts'
 
 const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
 const filled = pull(world).after
 
-describe('a pull into nothing', () => {
-  it('writes everything, each object under a key made of its name', () => {
+describe('a pull without files', () => {
+  it('adds every object under a key from its name', () => {
     const pulled = pull(world)
     expect(pulled.objects).toEqual([
       {
@@ -47,10 +48,10 @@ describe('a pull into nothing', () => {
       ['o/saved-searches.yml', undefined],
       ['o/shop.yml', undefined],
     ])
-    expect(pulled.inexact).toEqual({})
+    expect(pulled.unverified).toEqual({})
   })
 
-  it('writes an alert beside its dashboard, whose key it names', () => {
+  it('writes an alert beside its dashboard and refers to it by key', () => {
     const text = filled['o/shop.yml'] ?? ''
     expect(text.slice(text.indexOf('alerts:'))).toBe(`alerts:
   errors:
@@ -66,7 +67,7 @@ describe('a pull into nothing', () => {
     expect(text).toContain('dashboards:\n  shop:\n    name: Shop\n    adopt: true\n    tags: [shop]\n    tiles:\n')
   })
 
-  it('writes alerts of other dashboards and of saved searches where alerts belong', () => {
+  it('writes alerts on dashboards of other projects and on saved searches to alerts.yml', () => {
     const onSearch = { ...errors, id: 'a2', name: 'Slow', source: 'saved_search', dashboardId: null, tileId: null, savedSearchId: 'q1' }
     const theirs = { ...shop, id: 'd2', name: 'Theirs', tags: ['wk:0a1b2c:other:abcdef'], tiles: [tile('t9', 'X')] }
     const onTheirs = { ...errors, id: 'a3', name: 'Beyond', dashboardId: 'd2', tileId: 't9' }
@@ -82,27 +83,27 @@ describe('a pull into nothing', () => {
     expect(pulled.after['o/alerts.yml']).toContain('    savedSearch: slow\n')
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Theirs }\n    tile: X\n')
     expect(pulled.of('Theirs')).toMatchObject({ outcome: 'other-project', reason: 'has the ownership marker of another project', id: 'd2' })
-    expect(pulled.inexact).toEqual({})
+    expect(pulled.unverified).toEqual({})
   })
 
-  it('writes nothing where there is nothing', () => {
-    expect(pull({})).toMatchObject({ files: [], objects: [], inexact: {} })
+  it('writes nothing when the service is empty', () => {
+    expect(pull({})).toMatchObject({ files: [], objects: [], unverified: {} })
     expect(pull({}, {}, { globs: ['[odd]*.yml'] }).files).toEqual([])
   })
 })
 
-describe('a pull into files that say it all', () => {
-  it('writes nothing', () => {
+describe('a pull into existing files', () => {
+  it('writes nothing when nothing changed', () => {
     const again = pull(world, filled)
     expect(again.files).toEqual([])
-    expect(again.objects.map(({ key, outcome: what, path, id }) => [key, what, path, id])).toEqual([
+    expect(again.objects.map(({ key, outcome, path, id }) => [key, outcome, path, id])).toEqual([
       ['slow', 'unchanged', 'o/saved-searches.yml', 'q1'],
       ['shop', 'unchanged', 'o/shop.yml', 'd1'],
       ['errors', 'unchanged', 'o/shop.yml', 'a1'],
     ])
   })
 
-  it('changes what changed, and calls an object by the name that it has now', () => {
+  it('changes only what changed, and reports the current name of an object', () => {
     const changed = pull({ ...world, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
     expect(changed.files.map(({ path, before, after }) => [path, linesBetween(before ?? '', after)])).toEqual([
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
@@ -110,12 +111,12 @@ describe('a pull into files that say it all', () => {
     ])
     expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1', reason: undefined })
     expect(changed.of('shop')?.outcome).toBe('unchanged')
-    expect(changed.inexact).toEqual({})
+    expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
     expect(pull({ ...world, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({ outcome: 'updated', name: 'New' })
   })
 
-  it('keeps what is gone from the service, and says so', () => {
+  it('keeps the declaration of a deleted object and reports it as missing', () => {
     const gone = pull({ ...world, alerts: [] }, filled)
     expect(gone.files).toEqual([])
     expect(gone.of('errors')).toEqual({
@@ -130,29 +131,40 @@ describe('a pull into files that say it all', () => {
     })
   })
 
-  it('writes a new alert beside its dashboard, wherever that is declared', () => {
+  it('adds a new alert to the file that declares its dashboard', () => {
     const files = { 'elsewhere/all.yml': filled['o/shop.yml'] ?? '' }
     const pulled = pull({ ...world, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
     expect(pulled.of('more')).toMatchObject({ outcome: 'added', path: 'elsewhere/all.yml' })
     expect(pulled.of('slow')).toMatchObject({ outcome: 'added', path: 'o/saved-searches.yml' })
-    expect(pulled.inexact).toEqual({})
+    expect(pulled.unverified).toEqual({})
   })
 
-  it('writes what is new into the file that some systems take for the right one', () => {
+  it('adds to an existing file whose name differs only in case', () => {
     const files = { 'o/Saved-Searches.yml': 'savedSearches:\n  old:\n    name: Old\n    sourceId: s1\n' }
     expect(pull({ savedSearches: [search] }, files).of('slow')?.path).toBe('o/Saved-Searches.yml')
   })
 
-  it('does not take a saved search for the dashboard of an alert, be its key or its id the same', () => {
+  it('does not mistake a saved search for the dashboard of an alert when their keys or ids are equal', () => {
     const files = { 'o/s.yml': 'savedSearches:\n  shop:\n    name: Slow\n    id: d1\n    sourceId: s1\n    where: x\n' }
     const parts = { dashboards: [shop], alerts: [errors], savedSearches: [{ ...search, id: 'd1' }] }
     const into = pull(parts, files)
     expect(into.of('errors')?.path).toBe('o/shop.yml')
-    expect(into.inexact).toEqual({})
+    expect(into.unverified).toEqual({})
     expect(pull({ ...parts, savedSearches: [{ ...search, id: 'd1', name: 'Zoo' }] }).after['o/shop.yml']).toContain('dashboard: shop\n')
   })
 
-  it('writes what is new behind what there is', () => {
+  it('changes one of two objects that are the same YAML node', () => {
+    const texts = { 'o/s.yml': 'savedSearches:\n  one: &one\n    name: Slow\n    sourceId: s1\n    where: x\n  two: *one\n' }
+    const marked = (key: string, id: string) => ({ ...search, id, tags: [`wk:${digestOfText(project, 6)}:${key}:abcdef`] })
+    const changed = { ...marked('one', 'q1'), where: 'z' }
+    const pulled = verifiedPull({ savedSearches: [changed, marked('two', 'q2')] }, texts)
+    expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['one', 'updated'],
+      ['two', 'unchanged'],
+    ])
+  })
+
+  it('adds a new object after the existing ones', () => {
     const pulled = pull({ ...world, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
@@ -161,10 +173,10 @@ describe('a pull into files that say it all', () => {
   })
 })
 
-describe('what is to stay outside', () => {
+describe('an excluded object', () => {
   const excluded = { 'alerts a1': 'cannot be said' }
 
-  it('is not written, and told with its reason', () => {
+  it('is left out with its reason', () => {
     const pulled = pull(world, {}, { excluded })
     expect(pulled.of('Errors')).toEqual({
       section: 'alerts',
@@ -179,20 +191,20 @@ describe('what is to stay outside', () => {
     expect(pulled.after['o/shop.yml']).not.toContain('alerts:')
   })
 
-  it('stays in its file as it is', () => {
+  it('stays in its file without a change', () => {
     const pulled = pull({ ...world, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
     expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
 
-  it('is no key for the alerts on it', () => {
+  it('is not referred to by key', () => {
     const pulled = pull(world, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
-    expect(pulled.inexact).toEqual({})
+    expect(pulled.unverified).toEqual({})
   })
 })
 
-it('a product without saved searches has alerts of few fields', () => {
+it('drafts only the fields that a profile without saved searches has', () => {
   const bare = { ...errors, channels: undefined, channel: { type: 'webhook', webhookId: 'w1' }, note: 'not known there' }
   const pulled = pull(
     { dashboards: [{ ...shop, tiles: [{ ...tile('t1', 'A'), config: line }] }], alerts: [bare] },
@@ -200,5 +212,99 @@ it('a product without saved searches has alerts of few fields', () => {
     { profile: neutral },
   )
   expect(pulled.after['o/shop.yml']).not.toContain('note')
-  expect(pulled.inexact).toEqual({})
+  expect(pulled.unverified).toEqual({})
+})
+
+describe('expressions and defaults', () => {
+  const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+
+  const filled = pull(world).after
+
+  describe('an expression in the service', () => {
+    const expression = written('‹env.HOME›')
+    const reason = `"${expression}" would be read as an expression`
+
+    it('leaves the object out', () => {
+      const cases = [
+        ['in a new object', {}, undefined],
+        ['in one that a file has', filled, 'o/shop.yml'],
+      ] as const
+      for (const [name, files, path] of cases) {
+        const pulled = pull({ ...world, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
+        expect(pulled.of('Errors'), name).toMatchObject({ outcome: 'left-out', path, reason: reason.replace('"', '"Call ') })
+        expect(pulled.unverified, name).toEqual({})
+      }
+    })
+
+    it('is not used as a name in a reference', () => {
+      const cases = [
+        ['a dashboard', { dashboards: [{ ...shop, name: expression }] }, `dashboard: { id: d1 }\n    tile: A\n`],
+        ['a tile', { dashboards: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: { id: t1 }\n`],
+        ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhookId: w1 }\n`],
+      ] as const
+      for (const [name, parts, text] of cases) {
+        const pulled = pull({ ...world, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+        expect(pulled.after['o/alerts.yml'], name).toContain(text)
+        expect(pulled.unverified, name).toEqual({})
+      }
+    })
+
+    it('in a file stays while its value is the one of the service', () => {
+      const files = { 'o/a.yml': (filled['o/shop.yml'] ?? '').replace('threshold: 5', `threshold: ${written('‹env.LIMIT›')}`) }
+      const same = pull({ dashboards: [shop], alerts: [errors] }, files, { variables: { LIMIT: '5' } })
+      expect(same.files).toEqual([])
+      const other = pull({ dashboards: [shop], alerts: [{ ...errors, threshold: 7 }] }, files, { variables: { LIMIT: '5' } })
+      expect(other.of('errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [written('‹env.LIMIT›')] })
+      expect(other.of('shop')?.replacedExpressions).toEqual([])
+      expect(other.after['o/a.yml']).toContain('threshold: 7\n')
+    })
+  })
+
+  describe('the defaults of a file', () => {
+    const alert = (name: string, fields = ''): string =>
+      `  ${name}:\n    name: ${name}\n    adopt: true\n    dashboard: { name: Shop }\n    tile: A\n    threshold: 5\n${fields}`
+    const files = {
+      'o/alerts.yml': written(
+        `defaults:\n  alerts:\n    interval: ‹env.EVERY›\n    message: Look\n    note: Call\n    channel: { type: webhook, webhook: oncall }\n\nalerts:\n${alert('one')}\n${alert('two', '    message: Mine\n')}`,
+      ),
+    }
+    const alerts = ['one', 'two'].map((name, i) => ({ ...errors, id: `a${i}`, name, message: i === 0 ? 'Look' : 'Mine' }))
+    const variables = { EVERY: '5m' }
+
+    it('apply to its objects, with their expressions replaced', () => {
+      const pulled = pull({ alerts, dashboards: [shop] }, files, { variables })
+      expect(pulled.objects.map(({ outcome: what }) => what)).toEqual(['unchanged', 'unchanged', 'added'])
+    })
+
+    it('are overridden by an object without the field', () => {
+      const cases = [
+        ['a field that they give', 0],
+        ['a field of its own, in whose place they give one', 1],
+      ] as const
+      for (const [name, index] of cases) {
+        const changed = alerts.map((one, i) => (i === index ? { ...one, message: null } : one))
+        const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables })
+        expect(pulled.of(index === 0 ? 'one' : 'two')?.outcome, name).toBe('updated')
+        expect(pulled.after['o/alerts.yml'], name).toContain('message: null\n')
+        expect(pulled.unverified, name).toEqual({})
+      }
+    })
+
+    it('stay when an object cannot override them', () => {
+      const changed = alerts.map((one, i) => (i === 0 ? { ...one, channels: [] } : one))
+      const pulled = pull({ alerts: changed, dashboards: [shop] }, files, { variables, excluded: { 'dashboards d1': 'elsewhere' } })
+      expect(pulled.files).toEqual([])
+      expect(pulled.unverified['alerts a0']).toMatch(/plan would update it \(channels/)
+    })
+
+    it('are not repeated in a new object', () => {
+      const more = { ...errors, id: 'a9', name: 'More', message: 'Look', threshold: 8, tileId: 't2' }
+      const found = pull({ alerts: [...alerts, more], dashboards: [shop] }, files, { variables, globs: ['o/alerts.yml'] })
+      const text = found.after['o/alerts.yml'] ?? ''
+      expect(text.slice(text.indexOf('  more:'), text.indexOf('dashboards:'))).toBe(
+        '  more:\n    name: More\n    adopt: true\n    dashboard: shop\n    tile: B\n    threshold: 8\n\n',
+      )
+      expect(found.unverified).toEqual({})
+    })
+  })
 })

@@ -1,4 +1,3 @@
-// Whatever a service has, and however somebody spelt the files: what a pull writes leaves plan nothing to do.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
@@ -31,20 +30,20 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
     )
   }
 
-  it('writes every object of any service so that it is found again', () => {
+  it('declares every object of any service so that plan has nothing to do', () => {
     const arbitrary = randomService(service, { dialect, isNewer: true, hasForeign: true })
     fc.assert(
       fc.property(arbitrary, (random) => {
-        const { objects, inexact, after } = pull(worldOf(random), {}, { profile })
-        expect(inexact).toEqual({})
-        expect(objects.filter(({ outcome: what }) => what !== 'added' && what !== 'other-project')).toEqual([])
+        const { objects, unverified, after } = pull(worldOf(random), {}, { profile })
+        expect(unverified).toEqual({})
+        expect(objects.filter(({ outcome }) => outcome !== 'added' && outcome !== 'other-project')).toEqual([])
         expect(pull(worldOf(random), after, { profile }).files).toEqual([])
       }),
       { numRuns: 10 },
     )
   })
 
-  it('changes what changed in files that somebody spelt, and keeps their comments', () => {
+  it('changes what changed in files with any formatting, and keeps their comments', () => {
     const arbitrary = randomService(service, { dialect, isNewer: true })
     const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
     fc.assert(
@@ -54,8 +53,8 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         expect(pull(worldOf(first), files, { profile, globs }).files).toEqual([])
         const world = worldOf(blend(first, second, choice))
         const again = pull(world, files, { profile, globs })
-        expect(again.inexact).toEqual({})
-        expect(again.objects.filter(({ outcome: what }) => what === 'left-out')).toEqual([])
+        expect(again.unverified).toEqual({})
+        expect(again.objects.filter(({ outcome }) => outcome === 'left-out')).toEqual([])
         expect(pull(world, again.after, { profile, globs }).files).toEqual([])
         const lost = again.files.flatMap(({ before = '', after }) => commentsIn(before).filter((one) => !after.includes(one)))
         expect(how.json ? [] : lost).toEqual([])

@@ -1,4 +1,3 @@
-// Carrying a change over to another spelling: lines that did not change stay as somebody wrote them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mergeLines } from '../../../../src/sync/pull/merge-lines.ts'
@@ -8,32 +7,35 @@ const lines = (text: string): string => text.replaceAll(' ', '\n')
 const kept = (written: string, spelt: string, changed: string): string | undefined =>
   mergeLines({ original: lines(written), formatted: lines(spelt), changed: lines(changed) })?.replaceAll('\n', ' ')
 
-describe('a change of the spelling of a machine', () => {
-  it.each<[string, Parameters<typeof kept>, string]>([
-    ['of another line', ['A b c', 'a b c', 'a b x'], 'A b x'],
-    ['of the same line', ['A b c', 'a b c', 'x b c'], 'x b c'],
-    ['of a line before', ['a b C', 'a b c', 'x b c'], 'x b C'],
-    ['that adds lines', ['A b c', 'a b c', 'a b x y c'], 'A b x y c'],
-    ['that adds lines at the end', ['A b c', 'a b c', 'a b c x'], 'A b c x'],
-    ['that adds lines at the beginning', ['a b C', 'a b c', 'x a b c'], 'x a b C'],
-    ['that takes lines away', ['A b c d', 'a b c d', 'a b d'], 'A b d'],
-    ['that takes away a line of another spelling', ['A b c d', 'a b c d', 'b c d'], 'b c d'],
-    ['beside lines that only somebody has', ['a # b c', 'a b c', 'a b x'], 'a # b x'],
-    ['beside lines that only somebody has, where others come', ['a # b c', 'a b c', 'a x b c'], 'a x b c'],
-    ['beside lines that only the machine has', ['a c d', 'a b c d', 'a b c x'], 'a c x'],
-    ['of the line behind one that only somebody has', ['a # b c', 'a b c', 'a x c'], 'a x c'],
-    ['that adds lines before one of another spelling', ['a B c', 'a b c', 'a x b c'], 'a x b c'],
-    ['that adds lines where somebody has others', ['a # b', 'a b', 'a x b'], 'a x b'],
-    ['in several places', ['A b C d E f', 'a b c d e f', 'a x c d e y'], 'A x C d E y'],
-    ['of everything', ['A B C', 'a b c', 'x y z'], 'x y z'],
-  ])('%s', (_, texts, expected) => {
-    expect(kept(...texts)).toBe(expected)
+describe('mergeLines', () => {
+  it('merges a change into the original lines', () => {
+    const cases: readonly [string, Parameters<typeof kept>, string][] = [
+      ['of another line', ['A b c', 'a b c', 'a b x'], 'A b x'],
+      ['of the same line', ['A b c', 'a b c', 'x b c'], 'x b c'],
+      ['of a line before', ['a b C', 'a b c', 'x b c'], 'x b C'],
+      ['that adds lines', ['A b c', 'a b c', 'a b x y c'], 'A b x y c'],
+      ['that adds lines at the end', ['A b c', 'a b c', 'a b c x'], 'A b c x'],
+      ['that adds lines at the beginning', ['a b C', 'a b c', 'x a b c'], 'x a b C'],
+      ['that takes lines away', ['A b c d', 'a b c d', 'a b d'], 'A b d'],
+      ['that takes away a line of another spelling', ['A b c d', 'a b c d', 'b c d'], 'b c d'],
+      ['beside lines that only somebody has', ['a # b c', 'a b c', 'a b x'], 'a # b x'],
+      ['beside lines that only somebody has, where others come', ['a # b c', 'a b c', 'a x b c'], 'a x b c'],
+      ['beside lines that only the machine has', ['a c d', 'a b c d', 'a b c x'], 'a c x'],
+      ['of the line behind one that only somebody has', ['a # b c', 'a b c', 'a x c'], 'a x c'],
+      ['that adds lines before one of another spelling', ['a B c', 'a b c', 'a x b c'], 'a x b c'],
+      ['that adds lines where somebody has others', ['a # b', 'a b', 'a x b'], 'a x b'],
+      ['in several places', ['A b C d E f', 'a b c d e f', 'a x c d e y'], 'A x C d E y'],
+      ['of everything', ['A B C', 'a b c', 'x y z'], 'x y z'],
+    ]
+    for (const [name, texts, expected] of cases) {
+      expect(kept(...texts), name).toBe(expected)
+    }
   })
 
   const text = fc.array(fc.constantFrom('a', 'b', 'c', '  d', '  e', ''), { maxLength: 12 }).map((all) => all.join('\n'))
   const together = fc.option(fc.constantFrom(0, 1, 2), { nil: undefined })
 
-  it('that is none leaves what somebody wrote', () => {
+  it('returns the original when nothing changed', () => {
     fc.assert(
       fc.property(text, text, together, (written, spelt, columns) => {
         expect(
@@ -43,7 +45,7 @@ describe('a change of the spelling of a machine', () => {
     )
   })
 
-  it('is all there is where somebody writes as the machine does', () => {
+  it('returns the changed text when the original is formatted', () => {
     fc.assert(
       fc.property(text, text, together, (spelt, changed, columns) => {
         expect(mergeLines({ original: spelt, formatted: spelt, changed, ...(columns !== undefined && { blockIndent: columns }) })).toBe(
@@ -54,12 +56,12 @@ describe('a change of the spelling of a machine', () => {
   })
 })
 
-describe('lines that belong together', () => {
+describe('mergeLines with a block indent', () => {
   const spelt = 'a:\n  one: 1\n  two: 2\n\n  three: 3\nb:\n  four: 4\n  five: 5\nc:\n  six: 6'
   const written = spelt.replaceAll('  ', '    ').replace('one', 'ONE').replace('three', 'THREE').replace('four', 'FOUR')
   const odd = spelt.replace('one', 'ONE').replace('three', 'THREE').replace('four', 'FOUR').replace('six', 'SIX')
 
-  it('are all spelt by the machine where one of them changes, and others are not', () => {
+  it('formats a block in which a line changes, and keeps the others', () => {
     const changed = spelt.replace('two: 2', 'two: 9')
     expect(mergeLines({ original: odd, formatted: spelt, changed })).toBe(odd.replace('two: 2', 'two: 9'))
     expect(mergeLines({ original: odd, formatted: spelt, changed, blockIndent: 0 })).toBe(
@@ -67,7 +69,7 @@ describe('lines that belong together', () => {
     )
   })
 
-  it('are those of one block, wherever in it the change is', () => {
+  it('formats one block wherever in it the change is', () => {
     const expected = odd.replace('FOUR', 'four')
     for (const [from, to] of [
       ['five: 5', 'five: 9'],
@@ -80,7 +82,7 @@ describe('lines that belong together', () => {
       )
   })
 
-  it('are found where every line is written with other columns', () => {
+  it('finds blocks when every line has another indentation', () => {
     const changed = spelt.replace('six: 6', 'six: 9')
     expect(mergeLines({ original: written, formatted: spelt, changed, blockIndent: 0 })).toBe(
       `${written.slice(0, written.indexOf('c:'))}c:\n  six: 9`,

@@ -1,0 +1,438 @@
+import { diffLines } from 'diff'
+import { describe, expect, it } from 'vitest'
+import { digestOfText } from '../../../src/core/digest.ts'
+import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { afterPull, emptyPlan, project, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', newFieldPrefix: 'novel' })
+
+const path = 'observability/payments.yml'
+
+/** With unusual indentation, comments everywhere, and a shared channel. */
+const file = `# The payments team, ask #payments
+defaults:
+    alerts:
+        interval:   1h      # they are slow
+
+dashboards:
+    payments:   # see the wiki
+        name: "Payments"
+        adopt: true
+        tags: [ shop,checkout ]
+        filters: [{ name: Environment, expression: "ResourceAttributes['deployment.environment']", sourceId: { source: Logs } }]
+        tiles:
+        -   name: Payments by provider      # the big one
+            x: 0
+            y: 0
+            w: 12
+            h: 6
+            config: { displayType: line, sourceId: { source: Traces }, select: [ { aggFn: count, where: "SpanName:Charge", whereLanguage: lucene } ], groupBy: "SpanAttributes['payment.provider']" }
+        # asked for by finance
+        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ] } }
+        -   name: 'Declines by reason'
+            x: 0
+            y: 6
+            w: 12
+            h: 6
+            config:
+                displayType: table
+                sourceId: { source: Logs }
+                select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ]
+                groupBy: LogAttributes['reason']
+                orderBy: count() DESC
+        -   name: Payment queue
+            x: 12
+            y: 6
+            w: 12
+            h: 6
+            config:
+                displayType: number
+                sourceId: { source: Metrics }
+                select: [ { aggFn: avg, valueExpression: Value, metricName: payments.queue.depth, metricType: gauge } ]
+                colorRules: [ { operator: gt, value: 5e2, color: chart-red } ]
+
+alerts:
+    declined:
+        name: Declined payments
+        adopt: true
+        dashboard: payments
+        tile: Declined payments
+        threshold: 50.0         # agreed with finance
+        thresholdType: above
+        channel: &oncall { type: webhook, webhook: oncall }
+        message: Many payments are declined
+
+    # paged at night
+    queue:
+        name: Payment queue grows
+        adopt: true
+        dashboard: { name: Payments }
+        tile: Payment queue
+        threshold: 500
+        interval: 30m
+        channel: { type: webhook, webhook: audit }
+        message: >-
+            The queue is longer
+            than 500
+`
+
+/** Leaves nothing in the service but what the file declares. */
+function trim(emulator: Emulator) {
+  const store = storeOf(emulator)
+  const payments = store.dashboards.filter(({ name }) => name === 'Payments')
+  const [dashboard] = payments
+  if (dashboard === undefined) throw new Error('the shop has changed')
+  store.dashboards = payments
+  store.savedSearches = []
+  store.alerts = store.alerts.filter(({ dashboardId }) => dashboardId === dashboard.id)
+  const alert = (name: string): Alert => {
+    const found = store.alerts.find((one) => one.name === name)
+    if (found === undefined) throw new Error('the shop has changed')
+    return found
+  }
+  return { store, dashboard, declined: alert('Declined payments'), queue: alert('Payment queue grows') }
+}
+
+/** What a pull makes of the file: the lines that go and those that come; and what plan and another pull would then do. */
+async function pullOver(emulator: Emulator, files: SiteFiles = { [path]: file }, name = path) {
+  return withSite(emulator, 'clickhouse-cloud', async (site) => {
+    const pulled = await site.pull(files, ['observability/*.yml', name])
+    const after = afterPull(files, pulled)
+    const planned = await site.plan(after)
+    const leftToDo = planned.objects.filter(({ id, action }) => id !== undefined && !['adopt', 'unchanged'].includes(action))
+    if (leftToDo.length > 0 || (await site.pull(after)).writtenFiles.length > 0) throw new Error('the pull left something to do')
+    const lines = diffLines(String(files[name]), String(after[name])).flatMap(({ added, removed, value }) =>
+      added || removed
+        ? value
+            .replace(/\n$/, '')
+            .split('\n')
+            .map((line) => `${added ? '+' : '-'}${line}`)
+        : [],
+    )
+    return { pulled, after, lines, planned }
+  })
+}
+
+describe('a pull over a file with its own formatting', () => {
+  it('writes nothing when nothing changed', async () => {
+    const texts = {
+      'as written': file,
+      'with CRLF line endings': file.replaceAll('\n', '\r\n'),
+      'with a byte order mark': `\ufeff${file}`,
+      'without a newline at the end': file.trimEnd(),
+    }
+    trim(emulator())
+    for (const [name, text] of Object.entries(texts)) {
+      const { pulled, planned } = await pullOver(emulator(), { [path]: text })
+      expect(pulled, name).toMatchObject({ changed: false, unchanged: 3, added: 0, updated: 0, writtenFiles: [] })
+      expect(planned, name).toMatchObject(emptyPlan)
+    }
+  })
+
+  it('changes only the fields that changed', async () => {
+    const { declined } = trim(emulator())
+    Object.assign(declined, {
+      threshold: 75,
+      thresholdType: 'below',
+      numConsecutiveWindows: 3,
+      interval: '5m',
+      note: 'Call\n\nagain.',
+      message: null,
+    })
+    const { lines, pulled } = await pullOver(emulator())
+    expect(lines).toEqual([
+      '-        threshold: 50.0         # agreed with finance',
+      '-        thresholdType: above',
+      '+        threshold: 75 # agreed with finance',
+      '+        thresholdType: below',
+      '+        interval: 5m',
+      '+        numConsecutiveWindows: 3',
+      '-        message: Many payments are declined',
+      '+        note: |-',
+      '+            Call',
+      '+            again.',
+      '+',
+    ])
+    expect(pulled).toMatchObject({ updated: 1, unchanged: 2 })
+  })
+
+  it('changes the tile and the channels of an alert', async () => {
+    const { declined, dashboard, store } = trim(emulator())
+    declined.tileId = dashboard.tiles.find(({ name }) => name === 'Payments by provider')?.id ?? ''
+    declined.channels = [
+      { type: 'webhook', webhookId: store.webhooks[1]?.id ?? '' },
+      { type: 'email', emailRecipients: ['a@shop.example'] },
+    ]
+    expect((await pullOver(emulator())).lines).toEqual([
+      '-        tile: Declined payments',
+      '+        tile: Payments by provider',
+      '+        channels:',
+      '+            - { type: webhook, webhook: incidents }',
+      '+            - { type: email, emailRecipients: [a@shop.example] }',
+      '-        channel: &oncall { type: webhook, webhook: oncall }',
+    ])
+  })
+
+  it('keeps the comments of tiles that are moved, renamed, removed and added', async () => {
+    const { dashboard, queue } = trim(emulator())
+    const [first, second, third, fourth] = dashboard.tiles
+    Object.assign(fourth ?? {}, { name: 'Queue' })
+    Object.assign(first ?? {}, { w: 24 })
+    const added = {
+      ...(second ?? {}),
+      id: 'f'.repeat(24),
+      name: 'What to do',
+      config: { displayType: 'markdown', markdown: 'Call\nthe bank' },
+    }
+    dashboard.tiles = [fourth, added, first, second].filter((one) => one !== undefined) as typeof dashboard.tiles
+    expect(third?.name).toBe('Declines by reason')
+    const { lines, pulled } = await pullOver(emulator())
+    expect(lines.filter((line) => line.startsWith('-')).map((line) => line.trim())).toMatchInlineSnapshot(`
+      [
+        "-        -   name: Payments by provider      # the big one",
+        "-            x: 0",
+        "-            y: 0",
+        "-            w: 12",
+        "-            h: 6",
+        "-            config: { displayType: line, sourceId: { source: Traces }, select: [ { aggFn: count, where: "SpanName:Charge", whereLanguage: lucene } ], groupBy: "SpanAttributes['payment.provider']" }",
+        "-        # asked for by finance",
+        "-        -   { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ] } }",
+        "-        -   name: 'Declines by reason'",
+        "-            x: 0",
+        "-            y: 6",
+        "-            w: 12",
+        "-            h: 6",
+        "-            config:",
+        "-                displayType: table",
+        "-                sourceId: { source: Logs }",
+        "-                select: [ { aggFn: count, where: "event:payment_declined", whereLanguage: lucene } ]",
+        "-                groupBy: LogAttributes['reason']",
+        "-                orderBy: count() DESC",
+        "-        -   name: Payment queue",
+        "-            x: 12",
+        "-            y: 6",
+        "-            w: 12",
+        "-            h: 6",
+        "-            config:",
+        "-                displayType: number",
+        "-                sourceId: { source: Metrics }",
+        "-                select: [ { aggFn: avg, valueExpression: Value, metricName: payments.queue.depth, metricType: gauge } ]",
+        "-                colorRules: [ { operator: gt, value: 5e2, color: chart-red } ]",
+        "-        tile: Payment queue",
+      ]
+    `)
+    expect(lines.filter((line) => line.startsWith('+'))).toMatchInlineSnapshot(`
+      [
+        "+            - name: Payments by provider # the big one",
+        "+              x: 0",
+        "+              y: 0",
+        "+              w: 24",
+        "+              h: 6",
+        "+              config: { displayType: line, sourceId: { source: Traces }, select: [{ aggFn: count, where: "SpanName:Charge", whereLanguage: lucene }], groupBy: "SpanAttributes['payment.provider']" }",
+        "+            # asked for by finance",
+        "+            - { name: Declined payments, x: 12, y: 0, w: 12, h: 6, config: { displayType: line, sourceId: { source: Logs }, select: [{ aggFn: count, where: "event:payment_declined", whereLanguage: lucene }] } }",
+        "+            - name: Queue",
+        "+              x: 12",
+        "+              y: 6",
+        "+              w: 12",
+        "+              h: 6",
+        "+              config:",
+        "+                  displayType: number",
+        "+                  sourceId: { source: Metrics }",
+        "+                  select: [{ aggFn: avg, valueExpression: Value, metricName: payments.queue.depth, metricType: gauge }]",
+        "+                  colorRules: [{ operator: gt, value: 5e+2, color: chart-red }]",
+        "+            - name: What to do",
+        "+              x: 12",
+        "+              y: 0",
+        "+              w: 12",
+        "+              h: 6",
+        "+              config:",
+        "+                  displayType: markdown",
+        "+                  markdown: |-",
+        "+                      Call",
+        "+                      the bank",
+        "+        tile: Queue",
+      ]
+    `)
+    expect(pulled.objects.filter(({ outcome }) => outcome === 'updated').map(({ key }) => key)).toEqual(['payments', 'queue'])
+    expect(queue.tileId).toBe(fourth?.id)
+  })
+
+  it('adds a new alert to the file of its dashboard, and a new dashboard to a new file', async () => {
+    const { store, dashboard, declined } = trim(emulator())
+    store.alerts.push({ ...declined, id: 'f'.repeat(24), name: 'No payments', threshold: 1, thresholdType: 'below' })
+    store.dashboards.push({ ...dashboard, id: 'f'.repeat(24), name: 'Refunds', tiles: [], tags: [], filters: [] })
+    const { after, lines, pulled } = await pullOver(emulator())
+    expect(lines).toEqual([
+      '+',
+      '+    no-payments:',
+      '+        name: No payments',
+      '+        adopt: true',
+      '+        dashboard: payments',
+      '+        tile: Declined payments',
+      '+        threshold: 1',
+      '+        thresholdType: below',
+      '+        channel: { type: webhook, webhook: oncall }',
+      '+        message: Many payments are declined',
+    ])
+    expect(pulled).toMatchObject({ added: 2, updated: 0, filesWritten: 2 })
+    expect(after['observability/refunds.yml']).toContain('  refunds:\n    name: Refunds\n    adopt: true\n    tiles: []\n')
+  })
+
+  it('keeps the declaration of a deleted alert, and warns about its references', async () => {
+    const { store, queue, dashboard } = trim(emulator())
+    store.alerts = store.alerts.filter(({ id }) => id !== queue.id)
+    const { pulled } = await pullOver(emulator())
+    expect(pulled).toMatchObject({ changed: false, missing: 1 })
+    expect(pulled.objects.find(({ outcome }) => outcome === 'missing')).toMatchObject({ section: 'alerts', key: 'queue' })
+    dashboard.tiles = dashboard.tiles.filter(({ name }) => name !== 'Payment queue')
+    const text = file.replace('dashboard: { name: Payments }', 'dashboard: payments')
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      expect(await site.pull({ [path]: text })).toMatchObject({
+        updated: 1,
+        missing: 1,
+        diagnostics: [{ rule: 'dangling-reference', severity: 'warning' }],
+      })
+    })
+  })
+})
+
+const id = (digit: string): string => digit.repeat(24)
+
+/** Replaces all dashboards and alerts of the service, and deletes its saved searches. */
+function put(dashboards: readonly Partial<Dashboard>[], alerts: readonly Partial<Alert>[] = []): void {
+  const store = storeOf(emulator())
+  const [dashboard] = store.dashboards
+  const [alert] = store.alerts
+  if (dashboard === undefined || alert === undefined) throw new Error('the shop has changed')
+  store.dashboards = dashboards.map((one, i) => ({ ...dashboard, id: id(String(i)), ...one }))
+  store.alerts = alerts.map((one, i) => ({ ...alert, id: id('abcdef'[i] ?? ''), ...one }))
+  store.savedSearches = []
+}
+
+const pullInto = (files: SiteFiles = {}) =>
+  withSite(emulator(), 'clickhouse-cloud', async (site) => {
+    const pulled = await site.pull(files)
+    const after = afterPull(files, pulled)
+    return {
+      pulled,
+      text: Object.values(after).join('\n'),
+      plan: Object.keys(after).length === 0 ? undefined : await site.plan(after),
+    }
+  })
+
+const marker = (key: string, of: string): string => `wk:${digestOfText(of, 6)}:${key}:abcdef`
+
+describe('a pull of a service', () => {
+  it('adds managed and unmanaged objects, and no objects of other projects', async () => {
+    put([
+      { name: 'Managed', tags: [marker('key', project)] },
+      { name: 'Unmanaged' },
+      { name: 'Theirs', tags: [marker('key', 'other/project')] },
+    ])
+    const { pulled, plan } = await pullInto()
+    expect(pulled.objects.map(({ name, outcome, key }) => [name, outcome, key])).toEqual([
+      ['Managed', 'added', 'key'],
+      ['Unmanaged', 'added', 'unmanaged'],
+      ['Theirs', 'other-project', ''],
+    ])
+    expect(pulled.leftOut).toBe(0)
+    expect(plan).toMatchObject({ ...emptyPlan, unchanged: 2, toAdopt: 1 })
+  })
+
+  it('writes nothing when two objects have the marker of a declared one', async () => {
+    put([{ name: 'A', tags: [marker('a', project)] }, { name: 'B', tags: [marker('a', project)] }, { name: 'C' }])
+    const { pulled } = await pullInto({ 'observability/a.yml': 'dashboards:\n  a:\n    name: A\n    tiles: []\n' })
+    expect(pulled).toMatchObject({ changed: false, added: 0, diagnostics: [{ rule: 'duplicate-marker', severity: 'error' }] })
+  })
+
+  it('writes nothing when the service is empty', async () => {
+    put([])
+    expect((await pullInto()).pulled).toMatchObject({ changed: false, objects: [], diagnostics: [] })
+  })
+
+  it('refers by id when names are not unique', async () => {
+    const store = storeOf(emulator())
+    const tiles = (store.dashboards[0]?.tiles ?? []).map((tile) => ({ ...tile, name: 'Same' }))
+    const webhook = store.webhooks[0]?.id ?? ''
+    store.webhooks = store.webhooks.map((one) => ({ ...one, name: 'hook' }))
+    store.sources = store.sources.map((one) => ({ ...one, name: 'Source' }))
+    const theirs = { name: 'D', tiles, tags: [marker('d', 'other/project')] }
+    put([theirs, theirs, { name: 'Ours' }], [{ dashboardId: id('0'), tileId: tiles[0]?.id ?? '' }])
+    const { text, plan } = await pullInto()
+    expect(text).toContain(`dashboard: { id: '${id('0')}' }\n    tile: { id: ${tiles[0]?.id} }`)
+    expect(text).toContain(`channel: { type: webhook, webhookId: ${webhook} }`)
+    expect(text).not.toContain('source: Source')
+    expect(plan).toMatchObject({ toUpdate: 0, toCreate: 0 })
+  })
+
+  it('leaves out alerts that a file cannot declare, with the reason', async () => {
+    const { tiles = [] } = storeOf(emulator()).dashboards[0] ?? {}
+    const [tile] = tiles
+    const cases: readonly [string, Partial<Alert>, RegExp][] = [
+      ['without a name', { name: null }, /^name: is missing/],
+      ['without channels', { channels: [] }, /notifies nobody/],
+      ['without a tile', { dashboardId: null, tileId: null }, /watches nothing/],
+      ['without the end of its range', { thresholdType: 'between' }, /between needs thresholdMax/],
+      ['without space for a marker', { note: 'x'.repeat(4000) }, /^note: .*at most 3800 characters/],
+    ]
+    for (const [name, alert, reason] of cases) {
+      emulator().reset()
+      put([{ tiles }], [{ dashboardId: id('0'), tileId: tile?.id ?? '', ...alert }])
+      const { pulled, plan } = await pullInto()
+      expect(pulled, name).toMatchObject({ added: 1, leftOut: 1, diagnostics: [] })
+      expect(pulled.objects.find(({ outcome }) => outcome === 'left-out')?.reason, name).toMatch(reason)
+      expect(plan, name).toMatchObject(emptyPlan)
+    }
+  })
+
+  it('leaves out an alert on a tile without alerts, and its dashboard', async () => {
+    const { tiles = [] } = storeOf(emulator()).dashboards[0] ?? {}
+    put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])
+    expect((await pullInto()).pulled.objects).toMatchObject([
+      { section: 'dashboards', outcome: 'left-out', reason: expect.stringMatching(/^tile .* carries no alerts, and with it the alert/) },
+      { section: 'alerts', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown carries no alerts') },
+    ])
+  })
+
+  it('leaves out a dashboard that the server would not store again', async () => {
+    const [tile] = storeOf(emulator()).dashboards[0]?.tiles ?? []
+    const broken = { ...tile, config: { ...tile?.config, formulas: [{ expression: 'A / B' }] } } as Dashboard['tiles'][number]
+    put([{ name: 'Good' }, { name: 'Bad', tiles: [broken] }], [{ dashboardId: id('1'), tileId: tile?.id ?? '' }])
+    const { pulled, text } = await pullInto()
+    expect(pulled.objects.filter(({ outcome }) => outcome === 'left-out')).toMatchObject([
+      { name: 'Bad', reason: expect.stringMatching(/^the server refuses to store it again: tiles\.0\..*Unknown series/) },
+    ])
+    expect(text).toContain('dashboard: { name: Bad }')
+  })
+
+  it('writes JSON when the globs ask for it', async () => {
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      const globs = ['o/*.json']
+      const pulled = await site.pull({}, globs)
+      expect(pulled.writtenFiles.map(({ path }) => path)).toEqual([
+        'o/alerts.json',
+        'o/checkout-logs.json',
+        'o/checkout-overview.json',
+        'o/payments.json',
+        'o/saved-searches.json',
+      ])
+      const files = afterPull({}, pulled)
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 10 })
+      const [dashboard] = storeOf(emulator()).dashboards
+      if (dashboard !== undefined) dashboard.tags = ['new']
+      const again = await site.pull(files, globs)
+      expect(again).toMatchObject({ filesWritten: 1, updated: 1 })
+      expect(await site.plan(afterPull(files, again))).toMatchObject(emptyPlan)
+    })
+  })
+
+  it('needs a place for new files only when there are new objects', async () => {
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      await expect(site.pull({}, ['o/[ab]*.yml'])).rejects.toMatchObject({ kind: 'input' })
+      const files = afterPull({}, await site.pull({}))
+      expect(await site.pull(files, ['o/[ab]*.yml'])).toMatchObject({ changed: false, unchanged: 10 })
+    })
+  })
+})

@@ -1,0 +1,487 @@
+import { describe, expect, it } from 'vitest'
+import { neutral } from '../../../../src/api/profiles.ts'
+import { createDirectory } from '../../../../src/resources/directory.ts'
+import { PendingId } from '../../../../src/resources/resolve.ts'
+import { createResourceTypes } from '../../../../src/resources/resource-types.ts'
+import type { ReferenceRenderer } from '../../../../src/sync/pull/render.ts'
+import {
+  createReferenceRenderer,
+  type DashboardInFile,
+  explainUnwritable,
+  findExpression,
+  hasExpression,
+  renderAlert,
+  renderDashboard,
+  renderSavedSearch,
+} from '../../../../src/sync/pull/render.ts'
+import { written } from '../../../support/declarations.ts'
+import { cloud, line, shop, tile, worldOf } from '../../../support/drafts.ts'
+
+describe('renderDashboard', () => {
+  const naming = {
+    source: (id: unknown) => ({ source: `name of ${id}` }),
+    webhook: () => ({}),
+    target: () => '',
+    tile: () => '',
+  }
+
+  const config = { ...line, sourceId: { source: 'name of s1' } }
+  const place = { x: 0, y: 0, w: 6, h: 4 }
+
+  const saying = (raw: readonly string[], tiles: DashboardInFile['tiles'] = new Map()): DashboardInFile => ({ raw, tiles })
+
+  const fieldsOf = (fields: object, said?: DashboardInFile) =>
+    renderDashboard({ name: 'D', tiles: [], ...fields }, said === undefined ? { references: naming } : { references: naming, inFile: said })
+      .fields
+
+  const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
+
+  describe('the fields of a dashboard', () => {
+    it('have a fixed order that ends with raw', () => {
+      const all = { filters: [], savedQuery: 'x', containers: 5, tags: ['t'], novel: 1 }
+      expect(Object.keys(fieldsOf(all, saying(['novel'])))).toEqual(['name', 'tags', 'tiles', 'savedQuery', 'raw'])
+      expect(fieldsOf(all, saying(['novel'])).raw).toEqual({ containers: 5, novel: 1 })
+    })
+
+    it('stay in raw when the file has them there', () => {
+      const cases: readonly [string, object, readonly string[], object][] = [
+        ['goes on to stand in raw', { savedQuery: 'x' }, ['savedQuery'], { raw: { savedQuery: 'x' } }],
+        ['stands there although nobody knows it', { novel: { a: [1] } }, ['novel'], { raw: { novel: { a: [1] } } }],
+        ['stands there as a number of few digits', { novel: JSON.rawJSON('1.50') }, ['novel'], { raw: { novel: 1.5 } }],
+        ['stands there as a list of such numbers', { novel: [JSON.rawJSON('1.50')] }, ['novel'], { raw: { novel: [1.5] } }],
+        ['goes from there when the service has it no more', {}, ['novel'], {}],
+        ['goes from there when it is nothing', { novel: null }, ['novel'], {}],
+        ['stands there once', { containers: 5 }, ['containers'], { raw: { containers: 5 } }],
+        ['never stands there, where a mark hangs on it', { tags: ['t'] }, ['tags', 'name', 'tiles'], { tags: ['t'] }],
+        ['is left out where nobody said it', { novel: 1 }, [], {}],
+      ]
+      for (const [title, fields, raw, expected] of cases) {
+        expect(fieldsOf(fields, saying(raw)), title).toStrictEqual({ name: 'D', tiles: [], ...expected })
+      }
+    })
+
+    it('never move to raw when a dashboard needs them', () => {
+      expect(fieldsOf({ name: '', tags: ['x'.repeat(40)] })).toStrictEqual({ name: '', tags: ['x'.repeat(40)], tiles: [] })
+    })
+
+    it('do not contain the ownership marker', () => {
+      expect(fieldsOf({ tags: ['b', 'wk:0a1b2c:key:abcdef', 'a'] })).toStrictEqual({ name: 'D', tags: ['b', 'a'], tiles: [] })
+      expect(fieldsOf({ tags: ['wk:0a1b2c:key:abcdef'] })).toStrictEqual({ name: 'D', tiles: [] })
+    })
+  })
+
+  it('omits defaults of the server and unknown fields', () => {
+    expect(
+      fieldsOf({
+        savedQuery: null,
+        savedQueryLanguage: null,
+        savedFilterValues: [],
+        containers: [{ id: 'c', title: 'C', collapsed: false, collapsible: true, bordered: true }],
+        filters: [{ id: 'f', type: 'QUERY_EXPRESSION', name: 'F', expression: 'x', sourceId: 's1', isBroadcastEnabled: true }],
+        novel: 1,
+      }),
+    ).toEqual({
+      name: 'D',
+      tiles: [],
+      filters: [{ name: 'F', expression: 'x', sourceId: config.sourceId }],
+      containers: [{ id: 'c', title: 'C' }],
+    })
+  })
+
+  it('moves fields that the schema rejects to raw', () => {
+    const containers = [{ id: 'c', title: 'C', layout: 5, collapsed: 'sometimes' }]
+    expect(fieldsOf({ containers })).toEqual({ name: 'D', tiles: [], raw: { containers } })
+  })
+
+  describe('the tiles of a dashboard', () => {
+    const said = (...names: readonly [string, string, ...string[]][]): DashboardInFile =>
+      saying([], new Map(names.map(([id, name, ...raw]) => [id, { name, raw }])))
+
+    const namesOf = (ids: readonly string[], known?: DashboardInFile) =>
+      tilesOf(
+        ids.map((id) => tile(id, id.toUpperCase())),
+        known,
+      ).map((one) => (one as { name: string }).name)
+
+    it('have the order of the file, new ones last', () => {
+      expect(namesOf(['n', 'b', 'm', 'a'], said(['a', 'A'], ['gone', 'X'], ['b', 'B']))).toEqual(['A', 'B', 'N', 'M'])
+      expect(namesOf(['n', 'b', 'm', 'a'])).toEqual(['N', 'B', 'M', 'A'])
+    })
+
+    it('are identified by their ids', () => {
+      const { fields, itemIds } = renderDashboard({ name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] }, { references: naming })
+      const tiles = fields.tiles as readonly object[]
+      expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
+      expect(tiles).toStrictEqual([
+        { name: 'A', ...place, config },
+        { name: 'A', ...place, config },
+      ])
+    })
+
+    it('have a name, a place and a config, or fields in raw', () => {
+      const cases: readonly [string, object, DashboardInFile | undefined, object][] = [
+        ['without a name is called by its place', { name: '' }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
+        ['without any name is called by its place', { name: null }, undefined, { name: 'Tile 1', config, raw: { name: '' } }],
+        ['without a name is called as the file calls it', { name: '' }, said(['t', 'Mine']), { name: 'Mine', config, raw: { name: '' } }],
+        ['with a name is called by it, whatever the file says', { name: 'N' }, said(['t', 'Mine']), { config }],
+        ['has in raw what it had there', { w: 6 }, said(['t', 'N', 'w']), { config, raw: { w: 6 } }],
+        ['has in raw what nobody knows', { kind: 'beta' }, said(['t', 'N', 'kind']), { config, raw: { kind: 'beta' } }],
+        ['has its config in raw where that was there', {}, said(['t', 'N', 'config']), { raw: { config: line } }],
+        [
+          'has its config in raw where no type accepts it',
+          { config: { displayType: 'x' } },
+          undefined,
+          { raw: { config: { displayType: 'x' } } },
+        ],
+        ['has its series in raw where there is no config', { config: undefined, series: [1] }, undefined, { raw: { series: [1] } }],
+        ['has no series beside a config', { series: [1] }, undefined, { config }],
+        ['keeps its place, even one that no grid has', { x: 99 }, undefined, { x: 99, config }],
+        ['has nothing of what nobody said', { novel: 1 }, undefined, { config }],
+        ['loses unknown fields of its config', { config: { ...line, asRatio: false, novel: 1 } }, undefined, { config }],
+        [
+          'has its config in raw where a word in it is not accepted',
+          { config: { ...line, select: [{ aggFn: 'entropy' }] } },
+          undefined,
+          { raw: { config: { ...line, select: [{ aggFn: 'entropy' }] } } },
+        ],
+        [
+          'has rounded numbers',
+          { config: { ...line, numberFormat: { output: 'number', factor: JSON.rawJSON('0.12345678901234567890') } } },
+          undefined,
+          { config: { ...config, numberFormat: { output: 'number', factor: 0.12345678901234568 } } },
+        ],
+      ]
+      for (const [title, fields, known, expected] of cases) {
+        expect(tilesOf([{ ...tile('t', 'N'), ...fields }], known), title).toStrictEqual([{ name: 'N', ...place, ...expected }])
+      }
+    })
+
+    it('are named by their number when they have no name', () => {
+      expect(tilesOf([tile('a', 'A'), tile('b', '')])).toMatchObject([{ name: 'A' }, { name: 'Tile 2' }])
+    })
+  })
+
+  describe('the config of a tile', () => {
+    const written = (fields: object) => (tilesOf([{ ...tile('t', 'N'), config: fields }])[0] as { config?: unknown }).config
+
+    it('omits defaults of the server and ends with the number format', () => {
+      const cases: readonly [string, object, unknown][] = [
+        [
+          'has the format of its numbers last',
+          { ...line, numberFormat: { output: 'percent' }, groupBy: 'x' },
+          ['displayType', 'sourceId', 'groupBy', 'select', 'numberFormat'],
+        ],
+        ['loses what is assumed', { ...line, asRatio: false, groupBy: '' }, ['displayType', 'sourceId', 'select']],
+        ['keeps what is not', { ...line, asRatio: true }, ['displayType', 'sourceId', 'asRatio', 'select']],
+      ]
+      for (const [name, fields, expected] of cases) {
+        expect(Object.keys(written(fields) as object).toSorted(), name).toEqual([...(expected as string[])].toSorted())
+        expect(Object.keys(written({ ...fields, numberFormat: { output: 'percent' } }) as object).at(-1), name).toBe('numberFormat')
+      }
+    })
+
+    it('keeps empty fields that are required', () => {
+      const search = { displayType: 'search', sourceId: 's1', select: '', whereLanguage: 'sql', where: '' }
+      expect(written(search)).toStrictEqual({ displayType: 'search', sourceId: config.sourceId, select: '', whereLanguage: 'sql' })
+    })
+  })
+
+  it('refers to the sources of filters by name', () => {
+    const filter = { type: 'QUERY_EXPRESSION', name: 'F', expression: 'x', sourceId: 's1', appliesToSourceIds: ['s1', 's2'] }
+    expect(fieldsOf({ filters: [{ id: 'f', ...filter }] }).filters).toStrictEqual([
+      { name: 'F', expression: 'x', sourceId: config.sourceId, appliesToSourceIds: [config.sourceId, { source: 'name of s2' }] },
+    ])
+  })
+})
+
+describe('renderAlert and renderSavedSearch', () => {
+  const naming: ReferenceRenderer = {
+    source: (id) => ({ source: `name of ${id}` }),
+    webhook: (id) => ({ webhook: `name of ${id}` }),
+    target: (section, id) => `${section} ${id}`,
+    tile: (dashboard, id) => `tile ${id} of ${dashboard}`,
+  }
+
+  const webhook = { type: 'webhook', webhookId: 'w1' }
+  const email = { type: 'email', emailRecipients: ['a@b'] }
+
+  const bare = {
+    name: 'A',
+    source: 'tile',
+    dashboardId: 'd1',
+    tileId: 't1',
+    threshold: 1,
+    thresholdType: 'above',
+    interval: '5m',
+    channels: [webhook],
+  }
+
+  const writtenBare = {
+    name: 'A',
+    dashboard: 'dashboards d1',
+    tile: 'tile t1 of d1',
+    threshold: 1,
+    interval: '5m',
+    channel: { type: 'webhook', webhook: 'name of w1' },
+  }
+
+  const alert = (fields: object, usesList?: boolean) =>
+    renderAlert(
+      { ...bare, ...fields },
+      { kind: createResourceTypes(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
+    ).fields
+
+  describe('an alert', () => {
+    it('has the fields that are not defaults of the server', () => {
+      const cases: readonly [string, object, object][] = [
+        ['that says little', {}, {}],
+        ['whose fields are empty', { message: '', note: null, groupBy: null, thresholdMax: null, scheduleOffsetMinutes: 0 }, {}],
+        ['on the other side of its threshold', { thresholdType: 'below' }, { thresholdType: 'below' }],
+        ['of a range', { thresholdType: 'between', thresholdMax: 5 }, { thresholdType: 'between', thresholdMax: 5 }],
+        ['with the other end of a range that it has not', { thresholdMax: 5 }, {}],
+        ['with texts', { message: 'm', note: 'n' }, { message: 'm', note: 'n' }],
+        ['with a mark', { note: 'n\n\nwatchkeeper: shop/x a abcdef' }, { note: 'n' }],
+        ['with nothing but a mark', { note: 'watchkeeper: shop/x a abcdef' }, {}],
+        ['that waits', { numConsecutiveWindows: 3, scheduleOffsetMinutes: 2 }, { numConsecutiveWindows: 3, scheduleOffsetMinutes: 2 }],
+        ['that begins at a time', { scheduleStartAt: '2026-01-31T08:00:00+02:00' }, { scheduleStartAt: '2026-01-31T06:00:00Z' }],
+        ['that begins within a second', { scheduleStartAt: '2026-01-31T08:00:00.500Z' }, { scheduleStartAt: '2026-01-31T08:00:00.500Z' }],
+        ['of a tile, with a group', { groupBy: 'host' }, {}],
+        ['without a tile', { tileId: null }, { tile: undefined }],
+        ['without a dashboard', { dashboardId: null, tileId: null }, { dashboard: undefined, tile: undefined }],
+        ['of a number that only its text holds', { threshold: JSON.rawJSON('1.50') }, { threshold: 1.5 }],
+        ['that nobody hears of', { channels: [] }, { channel: undefined }],
+        ['with one channel, in the old field', { channels: undefined, channel: email }, { channel: email }],
+        [
+          'with more said of its channel',
+          { channels: [{ ...webhook, severity: 'error' }] },
+          { channel: { ...writtenBare.channel, severity: 'error' } },
+        ],
+        ['whose channel names its service', { channels: [{ ...webhook, webhookService: 'slack' }] }, {}],
+        ['whose webhook is not said', { channels: [{ type: 'webhook' }] }, { channel: { type: 'webhook' } }],
+        ['with several channels', { channels: [webhook, email] }, { channel: undefined, channels: [writtenBare.channel, email] }],
+      ]
+      for (const [name, fields, expected] of cases) {
+        const full = Object.entries({ ...writtenBare, ...expected }).filter(([, value]) => value !== undefined)
+        expect(alert(fields), name).toStrictEqual(Object.fromEntries(full))
+      }
+    })
+
+    it('refers to its saved search and has its group', () => {
+      const fields = { source: 'saved_search', savedSearchId: 'q1', groupBy: 'host' }
+      const { dashboard: _, tile: __, ...others } = writtenBare
+      expect(alert(fields)).toStrictEqual({ ...others, savedSearch: 'savedSearches q1', groupBy: 'host' })
+      expect(alert({ ...fields, savedSearchId: null })).toStrictEqual({ ...others, groupBy: 'host' })
+    })
+
+    it('has a list of channels when the file has one', () => {
+      const { channel, ...others } = writtenBare
+      expect(alert({}, true)).toStrictEqual({ ...others, channels: [channel] })
+      expect(alert({}, false)).toStrictEqual(writtenBare)
+      expect(alert({ channels: [] }, true)).toStrictEqual(others)
+    })
+
+    it('has its fields in the order in which people read them', () => {
+      const all = {
+        note: 'n',
+        message: 'm',
+        numConsecutiveWindows: 3,
+        thresholdType: 'between',
+        thresholdMax: 3,
+        scheduleStartAt: '2026-01-31T08:00:00Z',
+        scheduleOffsetMinutes: 1,
+      }
+      expect(Object.keys(alert(all)).join(' ')).toBe(
+        'name dashboard tile threshold thresholdMax thresholdType interval scheduleOffsetMinutes scheduleStartAt numConsecutiveWindows channel message note',
+      )
+    })
+
+    it('has only the fields of its profile', () => {
+      const { fields } = renderAlert(
+        { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
+        { kind: createResourceTypes(neutral).alerts, references: naming },
+      )
+      expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
+    })
+  })
+
+  describe('a saved search', () => {
+    const saved = (fields: object) => renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, naming).fields
+    const few = { name: 'S', sourceId: { source: 'name of s1' } }
+
+    it('has the fields that are not defaults of the server', () => {
+      const cases: readonly [string, object, object][] = [
+        ['that says little', {}, {}],
+        ['whose fields are empty', { where: '', select: null, tags: [], filters: [] }, {}],
+        ['with tags in their order', { tags: ['b', 'a'] }, { tags: ['b', 'a'] }],
+        ['with a mark among its tags', { tags: ['b', 'wk:0a1b2c:key:abcdef', 'a'] }, { tags: ['b', 'a'] }],
+        ['with nothing but a mark', { tags: ['wk:0a1b2c:key:abcdef'] }, {}],
+        ['with filters', { filters: [{ type: 'sql', condition: 'x' }] }, { filters: [{ condition: 'x' }] }],
+        ['that finds something', { where: 'x', whereLanguage: 'sql', orderBy: 'y' }, { where: 'x', whereLanguage: 'sql', orderBy: 'y' }],
+        ['with what nobody knows', { novel: 1 }, {}],
+      ]
+      for (const [name, fields, expected] of cases) {
+        expect(saved(fields), name).toStrictEqual({ ...few, ...expected })
+      }
+    })
+
+    it('has its name and its tags first', () => {
+      expect(Object.keys(saved({ where: 'x', tags: ['a'] }))).toEqual(['name', 'tags', 'sourceId', 'where'])
+    })
+  })
+})
+
+describe('createReferenceRenderer', () => {
+  const expression = written('‹env.X›')
+
+  const world = worldOf({
+    dashboards: [
+      { ...shop, tiles: [tile('t1', 'A'), tile('t2', 'Twin'), tile('t3', 'Twin'), tile('t4', ''), tile('t5', expression)] },
+      { ...shop, id: 'd2', name: 'Twins' },
+      { ...shop, id: 'd3', name: 'Twins' },
+      { ...shop, id: 'd4', name: 'Logs' },
+    ],
+    savedSearches: [
+      { id: 'q1', name: 'Slow' },
+      { id: 'q2', name: 'Shop' },
+    ],
+    sources: [
+      { id: 's1', name: 'Logs' },
+      { id: 's2', name: 'Twins' },
+      { id: 's3', name: 'Twins' },
+      { id: 's4', name: expression },
+      { id: 's5', name: '' },
+    ],
+    webhooks: [
+      { id: 'w1', name: 'oncall' },
+      { id: 'w2', name: 'hook' },
+      { id: 'w3', name: 'hook' },
+    ],
+  })
+
+  const keys = { dashboards: new Map([['d2', 'twins']]), savedSearches: new Map<string, string>() }
+  const naming = createReferenceRenderer(world, createDirectory(world), keys)
+
+  describe('a reference', () => {
+    it('to a source is its unique name or its id', () => {
+      const cases = [
+        ['s1', { source: 'Logs' }],
+        ['s2', 's2'],
+        ['s4', 's4'],
+        ['s5', 's5'],
+        ['gone', 'gone'],
+        ['w1', 'w1'],
+        ['d4', 'd4'],
+        [undefined, undefined],
+      ] as const
+      for (const [id, expected] of cases) {
+        expect(naming.source(id), id).toEqual(expected)
+      }
+    })
+
+    it('to a webhook is its unique name or its id', () => {
+      const cases = [
+        ['w1', { webhook: 'oncall' }],
+        ['w2', { webhookId: 'w2' }],
+        ['gone', { webhookId: 'gone' }],
+        ['s1', { webhookId: 's1' }],
+      ] as const
+      for (const [id, expected] of cases) {
+        expect(naming.webhook(id), id).toEqual(expected)
+      }
+    })
+
+    it('to a dashboard or saved search is its key, its unique name or its id', () => {
+      const cases: readonly ['dashboards' | 'savedSearches', unknown, unknown][] = [
+        ['dashboards', 'd1', { name: 'Shop' }],
+        ['dashboards', 'd2', 'twins'],
+        ['dashboards', 'd3', { id: 'd3' }],
+        ['dashboards', 'gone', { id: 'gone' }],
+        ['dashboards', 'q1', { id: 'q1' }],
+        ['dashboards', new PendingId('dashboards', 'new'), 'new'],
+        ['savedSearches', 'q1', { name: 'Slow' }],
+        ['savedSearches', 'q2', { name: 'Shop' }],
+        ['savedSearches', 'd2', { id: 'd2' }],
+      ]
+      for (const [section, id, expected] of cases) {
+        expect(naming.target(section, id), `${section} ${id}`).toEqual(expected)
+      }
+    })
+
+    it('to a tile is its unique name or its id', () => {
+      const cases: readonly [unknown, unknown, unknown][] = [
+        ['d1', 't1', 'A'],
+        ['d1', 't2', { id: 't2' }],
+        ['d1', 't4', { id: 't4' }],
+        ['d1', 't5', { id: 't5' }],
+        ['d1', 'gone', { id: 'gone' }],
+        ['d9', 't1', { id: 't1' }],
+        [new PendingId('dashboards', 'new'), new PendingId('dashboards', 'new', 'T'), 'T'],
+      ]
+      for (const [dashboard, id, expected] of cases) {
+        expect(naming.tile(dashboard, id), `${id}`).toEqual(expected)
+      }
+    })
+  })
+})
+
+describe('explainUnwritable', () => {
+  const expression = written('‹env.X›')
+
+  describe('hasExpression', () => {
+    it('finds the start of an expression', () => {
+      const cases = [
+        [expression, true],
+        [`before ${expression}`, true],
+        ['$' + '{{', true],
+        ['$' + '{', false],
+        ['{{ x }}', false],
+        ['', false],
+      ] as const
+      for (const [text, expected] of cases) {
+        expect(hasExpression(text), JSON.stringify(text)).toBe(expected)
+      }
+    })
+  })
+
+  describe('findExpression', () => {
+    it('finds the first expression in a value', () => {
+      const cases: readonly [string, unknown, string | undefined][] = [
+        ['in a text', expression, expression],
+        ['in a list', ['a', [expression]], expression],
+        ['deep inside', { a: 1, b: null, c: { d: [{ e: expression }] } }, expression],
+        ['first of several', { a: `1 ${expression}`, b: `2 ${expression}` }, `1 ${expression}`],
+        ['nowhere', { a: 1, b: null, c: ['$', true], d: undefined }, undefined],
+        ['in no key', { [expression]: 1 }, undefined],
+      ]
+      for (const [name, value, expected] of cases) {
+        expect(findExpression(value), name).toBe(expected)
+      }
+    })
+  })
+
+  describe('a dashboard', () => {
+    const dashboard = { name: 'D', tiles: [] }
+
+    it('is explained by its first problem', () => {
+      const cases: readonly [string, object, string | RegExp | undefined][] = [
+        ['that is right', dashboard, undefined],
+        ['with an expression', { ...dashboard, name: expression }, `"${expression}" would be read as an expression`],
+        [
+          'with a long expression',
+          { ...dashboard, name: expression + 'x'.repeat(99) },
+          /^"\$\{\{ env\.X \}\}x{48}… \(51 more characters\)" would be read as an expression$/,
+        ],
+        ['without a name', { tiles: [] }, /^name: is missing/],
+        ['with an empty name', { ...dashboard, name: '' }, /^name: /],
+        ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
+        ['with a tile that is none', { ...dashboard, tiles: [{ name: 'T' }] }, /^tiles\S*x: /],
+      ]
+      for (const [name, fields, reason] of cases) {
+        const found = explainUnwritable(fields as never, 'dashboards')
+        if (reason instanceof RegExp) expect(found, name).toMatch(reason)
+        else expect(found, name).toBe(reason)
+        expect((found ?? '').length, name).toBeLessThan(200)
+      }
+    })
+  })
+})

@@ -1,0 +1,337 @@
+import { describe, expect, it } from 'vitest'
+import { digestOfText } from '../../../../src/core/digest.ts'
+import { keyGrammar } from '../../../../src/resources/marker.ts'
+import { claimKey, createPlacement, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
+import { hostile } from '../../../support/corpus.ts'
+import { project, pull, search, shop, verifiedPull } from '../../../support/drafts.ts'
+import type { Lists } from '../../../support/planning.ts'
+
+describe('selectObjects', () => {
+  const mark = (key: string, of = project): string =>
+    `wk:${digestOfText(of, 6)}:${key.length <= 15 ? key : `#${digestOfText(key, 10)}`}:abcdef`
+
+  const board = (id: string, name: string | null, tags: readonly string[] = []) => ({ ...shop, id, name, tags })
+
+  /** Key and reason of each, by id. */
+  const became = (parts: Lists, text?: string): Readonly<Record<string, string>> => {
+    const { objects } = verifiedPull(parts, text === undefined ? {} : { 'o/a.yml': text })
+    return Object.fromEntries(objects.map(({ id = '-', outcome: what, key, reason }) => [id, `${what} ${reason ?? key}`]))
+  }
+
+  const yamlOf = (parts: Lists): string => Object.values(pull(parts).after).join('\n')
+
+  describe('an unmanaged object', () => {
+    it('is adopted by name when its name is unique', () => {
+      const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')] }
+      expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
+      expect(yamlOf(parts)).toContain('    name: One\n    adopt: true\n')
+      expect(yamlOf(parts)).not.toContain(' id:')
+    })
+
+    it('is adopted by id when another object has its name', () => {
+      const parts = { dashboards: [board('d2', 'Same'), board('d1', 'Same'), board('d3', 'Other')] }
+      expect(became(parts)).toEqual({ d3: 'added other', d1: 'added same', d2: 'added same-2' })
+      expect(yamlOf(parts)).toContain('  same:\n    name: Same\n    id: d1\n')
+      expect(yamlOf(parts)).toContain('  same-2:\n    name: Same\n    id: d2\n')
+      expect(yamlOf(parts)).toContain('    name: Other\n    adopt: true\n')
+    })
+
+    it('is adopted by id when another name differs only in spaces', () => {
+      const savedSearches = ['Errors', 'Errors ', 'errors'].map((name, i) => ({ ...search, id: `q${i}`, name }))
+      expect(became({ savedSearches })).toEqual({ q0: 'added errors', q1: 'added errors-2', q2: 'added errors-3' })
+      expect(yamlOf({ savedSearches }).match(/^ {4}(?:id|adopt): .*/gm)).toEqual(['    id: q0', '    id: q1', '    adopt: true'])
+    })
+
+    it('is adopted by name when the other object with its name is managed', () => {
+      const parts = { dashboards: [board('d1', 'Same'), board('d2', 'Same', [mark('theirs', 'other/project')])] }
+      expect(became(parts)).toEqual({ d1: 'added same', d2: 'other-project has the ownership marker of another project' })
+      expect(yamlOf(parts)).toContain('adopt: true')
+    })
+
+    it('is adopted by id when the list may be incomplete', () => {
+      const parts = { dashboards: [board('d1', 'One')], savedSearches: [search], doubts: { dashboards: 'is long' } }
+      expect(yamlOf(parts)).toContain('    name: One\n    id: d1\n')
+      expect(yamlOf(parts)).toContain('    name: Slow\n    adopt: true\n')
+    })
+
+    it('is added once when the list contains it twice', () => {
+      expect(pull({ dashboards: [board('d1', 'One'), board('d1', 'One')] }).objects.map(({ key }) => key)).toEqual(['one'])
+    })
+
+    it('gets a key that no other object of its section has, broken ones included', () => {
+      const text = 'dashboards:\n  one:\n    name: Else\n    tiles: []\nsavedSearches:\n  two:\n    name: Else\n    sourceId: s1\n'
+      expect(became({ dashboards: [board('d1', 'One'), board('d2', 'Two')] }, text)).toMatchObject({ d1: 'added one-2', d2: 'added two' })
+    })
+
+    it('gets its key in the order of names, then ids', () => {
+      const names = ['b', 'a', 'A', 'a']
+      const { objects } = pull({ dashboards: names.map((name, i) => board(`d${9 - i}`, name)) })
+      expect(objects.map(({ key, id }) => [key, id])).toEqual([
+        ['a', 'd7'],
+        ['a-2', 'd6'],
+        ['a-3', 'd8'],
+        ['b', 'd9'],
+      ])
+    })
+
+    it('is left out when a declaration with its name does not adopt it', () => {
+      const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
+      expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
+        '-': 'missing mine',
+        d1: 'left-out dashboards.mine has this name and does not adopt it: add adopt: true there, or rename one of the two',
+      })
+    })
+
+    it('is adopted by name when a file declares the other object with its name by id', () => {
+      const text = 'dashboards:\n  mine:\n    name: Same\n    id: d1\n    tiles: []\n'
+      const parts = { dashboards: [{ ...board('d1', 'Same'), tiles: [] }, board('d2', 'Same')] }
+      expect(became(parts, text)).toEqual({ d1: 'unchanged mine', d2: 'added same' })
+    })
+
+    it('is not confused with an object of another section', () => {
+      const text =
+        'savedSearches:\n  gone:\n    name: One\n    sourceId: s1\n  slow:\n    name: Slow\n    id: d2\n    sourceId: s1\n    where: x\n'
+      const parts = { dashboards: [board('d1', 'One'), board('d2', 'Two')], savedSearches: [{ ...search, id: 'd2' }] }
+      const { objects } = verifiedPull(parts, { 'o/a.yml': text })
+      expect(objects.map(({ section, outcome, key }) => `${section} ${outcome} ${key}`)).toEqual([
+        'savedSearches missing gone',
+        'savedSearches unchanged slow',
+        'dashboards added one',
+        'dashboards added two',
+      ])
+    })
+
+    it('is left out when it has no name', () => {
+      expect(became({ dashboards: [board('d1', null)] }).d1).toMatch(/^left-out name/)
+    })
+
+    it('is not added when a file adopts it', () => {
+      const text = 'dashboards:\n  mine:\n    name: Mine\n    adopt: true\n    tiles: []\n'
+      expect(became({ dashboards: [{ ...board('d1', 'Mine'), tiles: [] }] }, text)).toEqual({ d1: 'unchanged mine' })
+    })
+  })
+
+  describe('an object with an ownership marker', () => {
+    it('of this project gets the key in its marker', () => {
+      const cases = [
+        ['short', 'Any name'],
+        ['checkout-overview', 'Checkout overview'],
+      ] as const
+      for (const [key, name] of cases) {
+        const parts = { dashboards: [board('d1', name, ['t', mark(key)])] }
+        expect(became(parts), key).toEqual({ d1: `added ${key}` })
+        expect(yamlOf(parts), key).not.toMatch(/adopt| id:|wk:/)
+        expect(yamlOf(parts), key).toContain('tags: [t]')
+      }
+    })
+
+    it('is added beside others of this project', () => {
+      const parts = { dashboards: [board('d1', 'A', [mark('one')]), board('d2', 'B', [mark('two')])] }
+      expect(became(parts)).toEqual({ d1: 'added one', d2: 'added two' })
+    })
+
+    it('gets its key before unmanaged objects do', () => {
+      expect(became({ dashboards: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
+    })
+
+    it('is left out when its key or its owner is not known', () => {
+      const cases: readonly [string, Lists['dashboards'], string][] = [
+        [
+          'a key that nobody can guess',
+          [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],
+          'left-out has an ownership marker with only a hash of its key: remove the marker',
+        ],
+        [
+          'a key that nobody can guess, and no name',
+          [board('d1', null, [mark('a-key-longer-than-a-tag')])],
+          'left-out has an ownership marker with only a hash of its key: remove the marker',
+        ],
+        [
+          'the mark of another object',
+          [board('d1', 'A', [mark('a')]), board('d2', 'B', [mark('a')])],
+          'left-out has the same ownership marker as another object: two runs created them at once, or one is a copy',
+        ],
+        [
+          'the mark of another project',
+          [board('d1', 'A', [mark('a', 'other/project')])],
+          'other-project has the ownership marker of another project',
+        ],
+      ]
+      for (const [name, dashboards, expected] of cases) {
+        expect(Object.values(became({ dashboards: dashboards ?? [] })), name).toEqual((dashboards ?? []).map(() => expected))
+      }
+    })
+
+    it('is left out when a broken declaration has its key', () => {
+      const { objects } = pull({ dashboards: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
+      expect(objects.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+        ['left-out', 'has the ownership marker of dashboards.a, a key of another object'],
+      ])
+    })
+
+    it('gets its key although another section has the same', () => {
+      const text = 'savedSearches:\n  a:\n    name: Slow\n    sourceId: s1\n    adopt: true\n'
+      expect(became({ dashboards: [board('d1', 'A', [mark('a')])], savedSearches: [search] }, text)).toMatchObject({ d1: 'added a' })
+    })
+
+    it('gets a long key when the marker has all of it', () => {
+      const note = `Call\n\nwatchkeeper: ${project} a-rather-long-key-of-an-alert abcdef`
+      const { objects, after, unverified } = pull({
+        dashboards: [shop],
+        alerts: [
+          {
+            id: 'a1',
+            name: 'Any',
+            source: 'tile',
+            dashboardId: 'd1',
+            tileId: 't1',
+            threshold: 1,
+            thresholdType: 'above',
+            interval: '5m',
+            channels: [{ type: 'webhook', webhookId: 'w1' }],
+            note,
+          },
+        ],
+      })
+      expect(objects.map(({ key }) => key)).toEqual(['shop', 'a-rather-long-key-of-an-alert'])
+      expect(after['o/shop.yml']).toMatch(/note: Call\n$/)
+      expect(unverified).toEqual({})
+    })
+  })
+})
+
+describe('keys and file names', () => {
+  describe('a key', () => {
+    it('is made from the name', () => {
+      const cases = [
+        ['Checkout errors', 'checkout-errors'],
+        ['  p99 > 1.5 s  ', 'p99-1-5-s'],
+        ['Überlast (süd)', 'uberlast-sud'],
+        ['İstanbul', 'istanbul'],
+        ['１２ ﬁles', '12-files'],
+        ['障害 in EU', 'in-eu'],
+        ['障害', ''],
+        ['../../etc/passwd', 'etc-passwd'],
+        ['--dashes--', 'dashes'],
+        [`${'a'.repeat(54)} b`, 'a'.repeat(54)],
+        [`${'a'.repeat(54)}bc`, `${'a'.repeat(54)}b`],
+        [`${'☠'.repeat(499)}ab`, 'a'],
+        [`${'long '.repeat(30)}end`, 'long-long-long-long-long-long-long-long-long-long-long'],
+      ] as const
+      for (const [name, slug] of cases) {
+        expect(toSlug(name), name).toBe(slug)
+      }
+    })
+
+    it('is valid and unique, whatever the name', () => {
+      const taken = new Set<string>()
+      const values = hostile.map(({ value }) => value)
+      const keys = [...values, ...values].map((name, i) => claimKey({ name, id: `id-${i}-☠`, noun: 'saved search' }, taken))
+      expect(new Set(keys).size).toBe(keys.length)
+      expect(keys.filter((key) => !keyGrammar.test(key))).toEqual([])
+    })
+
+    it('gets a number when it is taken', () => {
+      const taken = new Set(['errors', 'errors-3'])
+      const take = (): string => claimKey({ name: 'Errors', id: 'x', noun: 'alert' }, taken)
+      expect([take(), take(), take()]).toEqual(['errors-2', 'errors-4', 'errors-5'])
+      expect([...taken]).toEqual(['errors', 'errors-3', 'errors-2', 'errors-4', 'errors-5'])
+    })
+
+    it('is made from the noun and the id when the name has no ASCII letters', () => {
+      expect(claimKey({ name: '障害', id: '65f5e4a35eedc0de0000001f', noun: 'alert' }, new Set())).toBe('alert-00001f')
+    })
+
+    it('gives a file name that every system accepts', () => {
+      const cases = [
+        ['checkout', 'checkout'],
+        ['v1.2', 'v1-2'],
+        ['con', 'con-'],
+        ['prn', 'prn-'],
+        ['aux', 'aux-'],
+        ['nul', 'nul-'],
+        ['com1', 'com1-'],
+        ['lpt9', 'lpt9-'],
+        ['com', 'com'],
+        ['com10', 'com10'],
+        ['icon', 'icon'],
+        ['a..b.c', 'a-b-c'],
+        ['console', 'console'],
+      ] as const
+      for (const [key, name] of cases) {
+        expect(toFileName(key), key).toBe(name)
+      }
+    })
+  })
+})
+
+describe('createPlacement', () => {
+  describe('a new object', () => {
+    const dashboard = { section: 'dashboards', key: 'checkout' } as const
+    const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths })
+
+    it('gets a path that the first glob matches', () => {
+      const cases = [
+        ['observability/**/*.{yml,yaml,json}', 'observability/checkout.yml'],
+        ['observability/*.yaml', 'observability/checkout.yaml'],
+        ['./observability//**/*.json', 'observability/checkout.json'],
+        ['*.yml', 'checkout.yml'],
+        ['**', 'checkout.yml'],
+        ['deep/er/**/*', 'deep/er/checkout.yml'],
+        ['all.yml', 'all.yml'],
+        ['./some/all.json', 'some/all.json'],
+        ['a/**', 'a/checkout.yml'],
+        ['a/**/**/*.yml', 'a/checkout.yml'],
+        ['a/*', 'a/checkout.yml'],
+        ['a/*.{json}', 'a/checkout.json'],
+        ['a/*.{yaml,yml}', 'a/checkout.yaml'],
+        ['././a/./b//*.yml', 'a/b/checkout.yml'],
+        ['/var/a/*.yml', '/var/a/checkout.yml'],
+        ['a//b.yml', 'a/b.yml'],
+        ['a./b.yml', 'a./b.yml'],
+      ] as const
+      for (const [glob, path] of cases) {
+        expect(place([glob, 'other/*.yml'])(dashboard), glob).toBe(path)
+      }
+    })
+
+    it('is placed with its dashboard, or with others of its section', () => {
+      const find = place(['o/*.yml'])
+      expect(find({ section: 'alerts', key: 'a', dashboard: 'checkout' })).toBe('o/checkout.yml')
+      expect(find({ section: 'alerts', key: 'a' })).toBe('o/alerts.yml')
+      expect(find({ section: 'alerts', key: 'a', dashboard: 'v1.2' })).toBe('o/v1-2.yml')
+      expect(find({ section: 'dashboards', key: 'v1.2', dashboard: 'other' })).toBe('o/v1-2.yml')
+      expect(find({ section: 'savedSearches', key: 's' })).toBe('o/saved-searches.yml')
+    })
+
+    it('is placed in an existing file whose name differs only in case', () => {
+      expect(place(['o/*.yml'], ['o/Checkout.yml'])(dashboard)).toBe('o/Checkout.yml')
+    })
+
+    it('has no place without a glob', () => {
+      expect(() => place([])).toThrow('no place for new files')
+      expect(() => place([''])).toThrow('no place for new files')
+    })
+
+    it('has no place when the glob does not give one', () => {
+      const cases = [
+        'teams/*/observability/*.yml',
+        'o/[ab]*.yml',
+        'o/checkout-*.yml',
+        'o/*.txt',
+        'o/',
+        '!o/*.yml',
+        'o/?.yml',
+        'o/*.{txt,yml}',
+        'a*/*.yml',
+        'o/*.yml/x',
+        'o/*x',
+        'o/**/a',
+        'o/*.y*',
+      ] as const
+      for (const glob of cases) {
+        expect(() => place([glob]), glob).toThrow('begin with a glob such as observability/**/*.yml')
+      }
+    })
+  })
+})
