@@ -1,7 +1,7 @@
 // Owns the list of operations as plain facts, for whatever is generated from it.
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
-import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema-facts.ts'
+import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { settingsSchema } from '../../src/operation/settings.ts'
 import { operationNames, operations } from '../../src/operations.ts'

@@ -32,3 +32,6 @@ export const quote = (text: string, limit = 200): string => printable(clip(text,
 
 /** Orders by UTF-16 code units, which is the same on every machine. */
 export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** `1 object`, `2 objects`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -20,255 +20,224 @@ import { fromText } from '../core/decimal.ts'
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
-// Owns parsing YAML text within bounds: what is too long or too deep is refused before anything is built of it.
-
-/** How many levels a document may have. */
-export const deepest = 100
-
-/** Pieces of text: words, signs, line ends, escapes. Some five of them make a value. */
-const mostPieces = 250_000
-
-/** Nobody reads more mistakes than that, and each takes its time. */
-const mostMistakes = 20
-
-export interface Parsed {
-  /** The first two documents; more do not matter. */
-  readonly documents: readonly Document.Parsed<ParsedNode>[]
-  readonly lines: LineCounter
-}
-
-/** What is too much, and where in the text. */
-export interface TooMuch {
-  readonly message: string
-  readonly offset: number
-  readonly lines: LineCounter
-}
-
-// Tags and merge keys beyond JSON's kinds of value are mistakes, whichever version of YAML the text asks for. The parser's own
-// search for repeated keys compares each with each; extent.ts finds them in one pass.
-const options = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
-
-export function parseYaml(text: string): Parsed | TooMuch {
-  const lines = new LineCounter()
-  const stackTraceLimit = Error.stackTraceLimit
-  // The parser makes an error object for every mistake; their stack traces would take seconds, and are shown to nobody.
-  Error.stackTraceLimit = 0
-  try {
-    const documents: Document.Parsed<ParsedNode>[] = []
-    for (const document of new Composer({ ...options, lineCounter: lines }).compose(tokensOf(text, lines))) {
-      documents.push(document)
-      if (documents.length > 1) break
-    }
-    return { documents, lines }
-  } catch (thrown) {
-    if (thrown instanceof TooMuchFound) return { message: thrown.message, offset: thrown.offset, lines }
-    throw thrown
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
-}
-
-class TooMuchFound extends Error {
-  readonly offset: number
-  constructor(message: string, offset: number) {
-    super(message)
-    this.offset = offset
-  }
-}
-
-/** Around the collections there is the document, and inside them a scalar. */
-const deepestStack = deepest + 2
-
-function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
-  const parser = new Parser(lines.addNewLine)
-  lines.addNewLine(0)
-  let pieces = 0
-  let mistakes = 0
-  for (const piece of new Lexer().lex(text)) {
-    pieces += 1 + marksIn(piece)
-    if (pieces > mostPieces) throw new TooMuchFound(`is longer than ${mostPieces} words, signs and lines`, parser.offset)
-    if (parser.stack.length > deepestStack) throw new TooMuchFound(`is nested deeper than ${deepest} levels`, parser.offset)
-    for (const token of parser.next(piece)) {
-      if (token.type === 'error') mistakes += 1
-      yield token
-    }
-    if (mistakes > mostMistakes) break
-  }
-  yield* parser.end()
-}
-
-/** Line ends and escapes inside of one text, which is a single piece: each takes the composer as long as a word. */
-function marksIn(piece: string): number {
-  let marks = 0
-  for (const mark of ['\n', '\\']) {
-    for (let at = piece.indexOf(mark); at >= 0 && marks <= mostPieces; at = piece.indexOf(mark, at + 1)) marks += 1
-  }
-  return marks
-}
-
-// Owns what a YAML document stands for: its value with all its aliases, as long as that is neither too deep nor too large.
-
-const mostNodes = 50_000
-
-export interface Extent {
-  /** Aliases of one thing share its value. */
-  readonly value: unknown
-  /** Every scalar that stands in the text. */
-  readonly scalars: readonly Node[]
-}
-
-/** What is wrong with the document, and the node that it is about. */
-export interface Excess {
-  readonly node: unknown
-  readonly message: string
-}
-
-/** Of a node, with all that it stands for. */
-interface Content {
-  readonly value: unknown
-  readonly nodes: number
-  readonly levels: number
-}
-
-interface Walk {
-  readonly scalars: Node[]
-  /** What bears an anchor; undefined while it is being looked at. */
-  readonly anchors: Map<string, Content | undefined>
-}
-
-/** Aliases count as often as they stand there: a file of a few lines can stand for more than fits into memory. */
-export function measure(root: Node): Extent | Excess {
-  const scalars: Node[] = []
-  try {
-    const { value } = contentOf(root, 1, { scalars, anchors: new Map() })
-    return { value, scalars }
-  } catch (thrown) {
-    if (thrown instanceof ExcessFound) return thrown.excess
-    throw thrown
-  }
-}
-
-/** Ends the walk where it is. */
-class ExcessFound extends Error {
-  readonly excess: Excess
-  constructor(node: unknown, message: string) {
-    super(message)
-    this.excess = { node, message }
-  }
-}
-
-function contentOf(node: unknown, depth: number, walk: Walk): Content {
-  if (depth > deepest) throw new ExcessFound(node, `is nested deeper than ${deepest} levels`)
-  if (isAlias(node)) return contentOfAlias(node, depth, walk)
-  if (isScalar(node)) walk.scalars.push(node)
-  const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined
-  if (anchor !== undefined) walk.anchors.set(anchor, undefined)
-  const content = isCollection(node) ? contentOfCollection(node, depth, walk) : { value: scalarValue(node), nodes: 1, levels: 1 }
-  if (anchor !== undefined) walk.anchors.set(anchor, content)
-  return content
-}
-
-/** Null for what is not there, as in `key:`. */
-const scalarValue = (node: unknown): unknown => (isScalar(node) ? node.value : null)
-
-function contentOfCollection(node: Node & { readonly items: readonly unknown[] }, depth: number, walk: Walk): Content {
-  const keys = isMap(node) ? keysOf(node) : undefined
-  const values: unknown[] = []
-  let nodes = 1
-  let levels = 1
-  for (const item of isMap(node) ? node.items.map((pair) => pair.value) : node.items) {
-    const inner = contentOf(item, depth + 1, walk)
-    values.push(inner.value)
-    nodes += keys === undefined ? inner.nodes : inner.nodes + 1
-    levels = Math.max(levels, inner.levels + 1)
-    if (nodes > mostNodes) throw new ExcessFound(node, `holds more than ${mostNodes} values`)
-  }
-  // As entries, so that a key such as __proto__ is one like any other.
-  return { value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])), nodes, levels }
-}
-
-function contentOfAlias(node: Alias, depth: number, { anchors }: Walk): Content {
-  const { source } = node
-  const content = anchors.get(source)
-  if (content === undefined) {
-    const reason = anchors.has(source) ? 'stands inside what it stands for' : `stands for nothing: no &${quote(source, 60)} comes before it`
-    throw new ExcessFound(node, `*${quote(source, 60)} ${reason}`)
-  }
-  if (depth + content.levels - 1 > deepest) throw new ExcessFound(node, `is nested deeper than ${deepest} levels`)
-  return content
-}
-
-/** `1` and `"1"` are two keys of YAML and one of ours; a list is a key of YAML and none of ours. */
-function keysOf(map: YAMLMap): readonly string[] {
-  const seen = new Set<string>()
-  for (const { key } of map.items) {
-    if (!isScalar(key)) throw new ExcessFound(key ?? map, 'is no key: write a word')
-    const name = String(key.value)
-    if (name === '<<' && key.type === 'PLAIN') throw new ExcessFound(key, 'is a merge key, which is not known here: write the fields out')
-    if (seen.has(name)) throw new ExcessFound(key, `Map keys must be unique: "${quote(name, 60)}" stands here already`)
-    seen.add(name)
-  }
-  return [...seen]
-}
-
-// Owns reading one YAML or JSON document that a person wrote: strict, bounded, every diagnostic with its location.
-
-/** As much as a file may have. What takes the parser time and memory is bounded in parse-yaml.ts, what the text may stand for in extent.ts. */
-const largestBytes = 5 * 1024 * 1024
-
-// Neither YAML nor JSON has them but as escapes; what is saved as UTF-16 is full of them.
-const noText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/
-
 /** Keys and indexes from the top of a document down to a value. */
 export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {
   readonly value: unknown
-  /** Where a value stands, or the nearest one around it that is there. */
+  /** Of a value, or of the nearest one around it that exists. */
   locationOf(path: ValuePath): Location
-  /** The same of the key that names the value. */
+  /** Of the key that names the value. */
   locationOfKey(path: ValuePath): Location
 }
 
 export type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
 
-/** `name` is what messages call the text: an input or a file. Duplicate keys, several documents and warnings are errors. */
+const maxBytes = 5 * 1024 * 1024
+
+/** Words, signs, line ends and escapes of the text. A value takes about five of them. */
+const maxTokens = 250_000
+
+/** Values of the document, with those of an alias counted wherever it is used. */
+const maxExpandedSize = 50_000
+
+const maxDepth = 100
+
+/** Nobody reads more errors than that, and each of them takes time. */
+const maxErrors = 20
+
+// YAML and JSON hold them only as escapes. Text in UTF-16 is full of them.
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/
+
+/**
+ * Reads one YAML or JSON document that a person wrote. Duplicate keys, several documents, YAML warnings and numbers that lose digits
+ * are errors, and so is a text that would take too much time or memory. `name` is the input or the file that diagnostics name.
+ */
 export function readDocument(text: string, name: string): Reading {
-  if (Buffer.byteLength(text) > largestBytes) return refuse(name, 'is larger than 5 MiB')
-  if (noText.test(text)) return refuse(name, 'holds control characters: it is no text in UTF-8')
-  const parsed = parseYaml(text.replace(/^\ufeff/, ''))
-  const at = (offset: number): Location => {
-    const { line, col } = parsed.lines.linePos(offset)
+  const refuse = (message: string): Reading => ({ diagnostics: [toDiagnostic({ file: name }, message)] })
+  if (Buffer.byteLength(text) > maxBytes) return refuse('is larger than 5 MiB')
+  if (controlCharacters.test(text)) return refuse('holds control characters: it is no text in UTF-8')
+  const lines = new LineCounter()
+  const at: At = (offset) => {
+    const { line, col } = lines.linePos(offset)
     return { file: name, line, column: col }
   }
-  if ('message' in parsed) return { diagnostics: [toDiagnostic(at(parsed.offset), parsed.message)] }
-  const [document, second] = parsed.documents
-  const mistakes = document === undefined ? [] : [...document.errors, ...document.warnings]
-  if (mistakes.length > 0)
-    return {
-      diagnostics: mistakes.slice(0, mostMistakes).map(({ pos, message }) => toDiagnostic(at(pos[0]), printable(clip(message, 200)))),
-    }
-  if (second !== undefined) return refuse(name, 'holds more than one document')
-  if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse(name, 'is empty')
-  const extent = measure(document.contents)
-  if ('message' in extent) return { diagnostics: [toDiagnostic(at(startOf(extent.node)), extent.message)] }
-  const wrong = extent.scalars.flatMap((node) => {
-    const message = whyNoNumber(node)
-    return message === undefined ? [] : [toDiagnostic(at(startOf(node)), message)]
-  })
-  return wrong.length > 0 ? { diagnostics: wrong.slice(0, mostMistakes) } : { value: extent.value, ...locationsIn(document, at) }
+  try {
+    const [document, second] = parseYaml(text.replace(/^\ufeff/, ''), lines)
+    const errors = document === undefined ? [] : [...document.errors, ...document.warnings]
+    if (errors.length > 0)
+      return { diagnostics: errors.slice(0, maxErrors).map(({ pos, message }) => toDiagnostic(at(pos[0]), printable(clip(message, 200)))) }
+    if (second !== undefined) return refuse('holds more than one document')
+    if (document === undefined || document.contents === null || isNothing(document.contents)) return refuse('is empty')
+    const { value, scalars } = expand(document.contents)
+    const wrongNumbers = scalars.flatMap((node) => {
+      const message = whyNoNumber(node)
+      return message === undefined ? [] : [toDiagnostic(at(startOf(node)), message)]
+    })
+    return wrongNumbers.length > 0 ? { diagnostics: wrongNumbers.slice(0, maxErrors) } : { value, ...locationsIn(document, at) }
+  } catch (thrown) {
+    if (!(thrown instanceof ReadError)) throw thrown
+    return { diagnostics: [toDiagnostic(at(thrown.offset), thrown.message)] }
+  }
 }
-
-/** Comments alone, or a bare `---`. An explicit `null` is a value, though never the one that is wanted. */
-const isNothing = (node: Node): boolean => isScalar(node) && node.value === null && !node.source
-
-const refuse = (file: string, message: string): Reading => ({ diagnostics: [toDiagnostic({ file }, message)] })
 
 type At = (offset: number) => Location
 
 const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'syntax', severity: 'error', location, message })
 
-/** A number that is not what stands in the text any more: nobody should be charged, or woken, by it. */
+/** Ends reading where the text exceeds a limit, or means nothing. */
+class ReadError extends Error {
+  readonly offset: number
+
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+const limitExceeded = {
+  tokens: `is longer than ${maxTokens} words, signs and lines`,
+  expandedSize: `holds more than ${maxExpandedSize} values`,
+  depth: `is nested deeper than ${maxDepth} levels`,
+} as const
+
+/** Comments only, or a bare `---`. An explicit `null` is a value, though never a valid one. */
+const isNothing = (node: Node): boolean => isScalar(node) && node.value === null && !node.source
+
+const startOf = (node: unknown): number => (node as Partial<Node> | undefined)?.range?.[0] ?? 0
+
+// Tags and merge keys beyond JSON's kinds of value are errors, whichever version of YAML the text asks for. The parser's own search
+// for repeated keys compares each with each; keysOf finds them in one pass.
+const yamlOptions = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+
+/** The first two documents; more do not matter. */
+function parseYaml(text: string, lines: LineCounter): readonly Document.Parsed<ParsedNode>[] {
+  const stackTraceLimit = Error.stackTraceLimit
+  // The parser makes an error object for every error in the text; their stack traces would take seconds, and are never shown.
+  Error.stackTraceLimit = 0
+  try {
+    const documents: Document.Parsed<ParsedNode>[] = []
+    for (const document of new Composer({ ...yamlOptions, lineCounter: lines }).compose(tokensOf(text, lines))) {
+      documents.push(document)
+      if (documents.length > 1) break
+    }
+    return documents
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  let tokens = 0
+  let errors = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens += 1 + marksIn(lexeme)
+    if (tokens > maxTokens) throw new ReadError(parser.offset, limitExceeded.tokens)
+    // Around the collections there is the document, and inside them a scalar.
+    if (parser.stack.length > maxDepth + 2) throw new ReadError(parser.offset, limitExceeded.depth)
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') errors += 1
+      yield token
+    }
+    if (errors > maxErrors) break
+  }
+  yield* parser.end()
+}
+
+/** Line ends and escapes inside one text: each takes the composer as long as a word. */
+function marksIn(lexeme: string): number {
+  let marks = 0
+  for (const mark of ['\n', '\\']) {
+    for (let at = lexeme.indexOf(mark); at >= 0 && marks <= maxTokens; at = lexeme.indexOf(mark, at + 1)) marks += 1
+  }
+  return marks
+}
+
+interface Expanded {
+  /** Aliases of one anchor share its value. */
+  readonly value: unknown
+  /** Every scalar in the text. */
+  readonly scalars: readonly Node[]
+}
+
+/** The value of the document with all its aliases: a file of a few lines can stand for more than fits into memory. */
+function expand(root: Node): Expanded {
+  const scalars: Node[] = []
+  const { value } = contentOf(root, 1, { scalars, anchors: new Map() })
+  return { value, scalars }
+}
+
+/** A node with everything below it. */
+interface Content {
+  readonly value: unknown
+  readonly expandedSize: number
+  readonly depth: number
+}
+
+interface Expansion {
+  readonly scalars: Node[]
+  /** Undefined while the anchor's own node is being expanded. */
+  readonly anchors: Map<string, Content | undefined>
+}
+
+function contentOf(node: unknown, level: number, expansion: Expansion): Content {
+  if (level > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
+  if (isAlias(node)) return contentOfAlias(node, level, expansion)
+  if (isScalar(node)) expansion.scalars.push(node)
+  const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined
+  if (anchor !== undefined) expansion.anchors.set(anchor, undefined)
+  const content = isCollection(node) ? contentOfCollection(node, level, expansion) : { value: scalarValue(node), expandedSize: 1, depth: 1 }
+  if (anchor !== undefined) expansion.anchors.set(anchor, content)
+  return content
+}
+
+/** Null for a value that is left out, as in `key:`. */
+const scalarValue = (node: unknown): unknown => (isScalar(node) ? node.value : null)
+
+function contentOfCollection(node: Node & { readonly items: readonly unknown[] }, level: number, expansion: Expansion): Content {
+  const keys = isMap(node) ? keysOf(node) : undefined
+  const values: unknown[] = []
+  let expandedSize = 1
+  let depth = 1
+  for (const item of isMap(node) ? node.items.map((pair) => pair.value) : node.items) {
+    const inner = contentOf(item, level + 1, expansion)
+    values.push(inner.value)
+    expandedSize += keys === undefined ? inner.expandedSize : inner.expandedSize + 1
+    depth = Math.max(depth, inner.depth + 1)
+    if (expandedSize > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
+  }
+  // As entries, so that a key such as __proto__ is one like any other.
+  return { value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])), expandedSize, depth }
+}
+
+function contentOfAlias(node: Alias, level: number, { anchors }: Expansion): Content {
+  const { source } = node
+  const content = anchors.get(source)
+  if (content === undefined) {
+    const reason = anchors.has(source) ? 'stands inside what it stands for' : `stands for nothing: no &${quote(source, 60)} comes before it`
+    throw new ReadError(startOf(node), `*${quote(source, 60)} ${reason}`)
+  }
+  if (level + content.depth - 1 > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
+  return content
+}
+
+/** `1` and `"1"` are two keys in YAML and one here; a list can be a key in YAML, and not here. */
+function keysOf(map: YAMLMap): readonly string[] {
+  const seen = new Set<string>()
+  for (const { key } of map.items) {
+    if (!isScalar(key)) throw new ReadError(startOf(key ?? map), 'is no key: write a word')
+    const name = String(key.value)
+    if (name === '<<' && key.type === 'PLAIN')
+      throw new ReadError(startOf(key), 'is a merge key, which is not known here: write the fields out')
+    if (seen.has(name)) throw new ReadError(startOf(key), `Map keys must be unique: "${quote(name, 60)}" stands here already`)
+    seen.add(name)
+  }
+  return [...seen]
+}
+
+/** A number that lost digits is not the one that was written: it must not decide about money or alerts. */
 function whyNoNumber(node: Node): string | undefined {
   if (!isScalar(node) || typeof node.value !== 'number') return undefined
   const source = node.source ?? ''
@@ -276,13 +245,13 @@ function whyNoNumber(node: Node): string | undefined {
   return isExact(node.value, source) ? undefined : 'has more digits than a number can hold; write it in quotes'
 }
 
-/** Longer ones are no exact number of any kind, and take long to compare. */
-const longestNumber = 400
+/** A longer one cannot be exact, and takes long to compare. */
+const maxNumberLength = 400
 
 function isExact(value: number, source: string): boolean {
-  if (!Number.isFinite(value) || source.length > longestNumber) return false
+  if (!Number.isFinite(value) || source.length > maxNumberLength) return false
   if (/^0[ox]/.test(source)) return Number.isSafeInteger(value)
-  // An exponent is bounded before anything is made of it; a number with a longer one became zero or infinite.
+  // The exponent is bounded before anything is computed from it; a number with a longer one became zero or infinite.
   const decimal = /^\+?(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?)$/.exec(source)?.[1]
   return decimal !== undefined && fromText(decimal).eq(fromText(String(value)))
 }
@@ -292,8 +261,6 @@ type PairsByKey = ReadonlyMap<string, Pair>
 
 const pairsByKey = (map: YAMLMap): PairsByKey =>
   new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
-
-const startOf = (node: unknown): number => (node as Partial<Node> | undefined)?.range?.[0] ?? 0
 
 function locationsIn(document: Document.Parsed, at: At): Pick<ReadDocument, 'locationOf' | 'locationOfKey'> {
   // Each map is indexed once: a file may declare thousands of objects, and be wrong in each of them.

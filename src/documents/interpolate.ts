@@ -1,4 +1,3 @@
-// Owns `${{ env.NAME }}` in files: replaced by a variable, refused for credentials, and an error when there is no such variable.
 import { quote } from '../core/text.ts'
 import type { ValuePath } from './document.ts'
 
@@ -10,30 +9,24 @@ export interface Interpolation {
 export interface InterpolateOptions {
   /** The value of a variable; undefined when it is not set. */
   readonly variable: (name: string) => string | undefined
-  /** Whether a text stands at this path whatever it looks like. */
+  /** Whether the value at this path is a text even if it looks like a number. */
   readonly isText?: (path: ValuePath) => boolean
+}
+
+/** Replaces `${{ env.NAME }}` in texts by the variable. Credentials, unset variables and other expressions are errors. */
+export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
+  if (typeof value === 'string') return interpolateText(value, options, path)
+  if (typeof value !== 'object' || value === null) return { value, errors: [] }
+  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
+  const results = entries.map(([key, item]) => [key, interpolate(item, options, [...path, key])] as const)
+  const errors = results.flatMap(([, result]) => result.errors)
+  if (Array.isArray(value)) return { value: results.map(([, result]) => result.value), errors }
+  return { value: Object.fromEntries(results.map(([key, result]) => [key, result.value])), errors }
 }
 
 // An expression ends at its brackets, or is not closed at all.
 const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
 const known = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
-
-// What a workflow run holds of credentials, ours and by the names that others have: a file in a pull request must not be able to
-// send them anywhere.
-const ownCredential = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
-const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|PRIVATE_?KEY|ACCESS_?KEY|API_?KEY)(?:_|$)/i
-
-const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
-
-export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
-  if (typeof value === 'string') return interpolateText(value, options, path)
-  if (typeof value !== 'object' || value === null) return { value, errors: [] }
-  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
-  const done = entries.map(([name, item]) => [name, interpolate(item, options, [...path, name])] as const)
-  const errors = done.flatMap(([, one]) => one.errors)
-  if (Array.isArray(value)) return { value: done.map(([, one]) => one.value), errors }
-  return { value: Object.fromEntries(done.map(([name, one]) => [name, one.value])), errors }
-}
 
 function interpolateText(text: string, { variable, isText }: InterpolateOptions, path: ValuePath): Interpolation {
   if (!text.includes('${{')) return { value: text, errors: [] }
@@ -46,9 +39,15 @@ function interpolateText(text: string, { variable, isText }: InterpolateOptions,
     errors.push({ path, message: end === '' ? `\${{ ${quote(inside, 60)} is not closed` : whyNot(inside, name) })
     return whole
   })
-  const isAlone = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
-  return { value: isAlone && errors.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, errors }
+  const isWhole = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
+  return { value: isWhole && errors.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, errors }
 }
+
+// A workflow run holds credentials in its environment. A file in a pull request must not be able to send them anywhere.
+const ownCredential = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
+const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|PRIVATE_?KEY|ACCESS_?KEY|API_?KEY)(?:_|$)/i
+
+const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
 
 function whyNot(inside: string, name: string | undefined): string {
   if (name === undefined) return `\${{ ${quote(inside, 60)} }} is not known; accepted: \${{ env.NAME }}`
@@ -56,7 +55,7 @@ function whyNot(inside: string, name: string | undefined): string {
   return `\${{ env.${name} }} is not set`
 }
 
-/** A value that is nothing but an expression may be a number: `threshold: ${{ env.LIMIT }}`. */
+/** A text that is only an expression may become a number: `threshold: ${{ env.LIMIT }}`. */
 function toScalar(text: string): unknown {
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?$/.test(text) && text.length <= 16) return Number(text)
   return text === 'true' ? true : text === 'false' ? false : text

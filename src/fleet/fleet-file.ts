@@ -2,8 +2,7 @@
 // an API, so that whoever edits it cannot send a key elsewhere.
 import * as z from 'zod'
 import { profileNames } from '../api/profiles.ts'
-import { saysItAll } from '../documents/diagnose.ts'
-import { readWritten } from '../documents/written-document.ts'
+import { parseDocument } from '../documents/validate.ts'
 import * as fields from '../operation/fields.ts'
 import { choice, uuid } from '../operation/fields.ts'
 
@@ -43,7 +42,7 @@ const settings = z
   .record(z.string(), settingValue)
   .superRefine((values, context) => {
     const reject = (setting: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [setting], message, params: { saysItAll } })
+      context.addIssue({ code: 'custom', path: [setting], message, params: { isComplete: true } })
     for (const setting of Object.keys(values)) {
       if (!/^[a-z][a-z0-9-]{0,62}$/.test(setting)) reject(setting, 'has an invalid name; accepted: lower-case letters, digits and dashes')
       else if (reservedSetting.test(setting)) reject(setting, 'is not a setting: it has its own field, or is a secret that the file names')
@@ -97,7 +96,13 @@ export const fleetFileSchema = z
     const rejectDuplicate = (field: string, path: PropertyKey[], value: string, where: string): void => {
       const first = seen.get(`${field} ${value}`)
       if (first === undefined) seen.set(`${field} ${value}`, where)
-      else context.addIssue({ code: 'custom', path: [...path, field], message: `is also the ${field} of ${first}`, params: { saysItAll } })
+      else
+        context.addIssue({
+          code: 'custom',
+          path: [...path, field],
+          message: `is also the ${field} of ${first}`,
+          params: { isComplete: true },
+        })
     }
     // Case does not count, because some file systems and GitHub ignore it.
     for (const [i, { name, services }] of organizations.entries()) {
@@ -133,7 +138,7 @@ export interface FleetOrganization extends Omit<OrganizationEntry, 'organization
  * Throws an InputError with the location of every mistake.
  */
 export function readFleet(text: string, path: string, selected: readonly string[] = []): readonly FleetOrganization[] {
-  const { organizations } = readWritten(text, path, fleetFileSchema)
+  const { organizations } = parseDocument(text, path, fleetFileSchema)
   const fleet = organizations.map(toOrganization)
   if (selected.length === 0) return fleet
   const isSelected = (one: FleetService): boolean => one.labels.some((label) => selected.includes(label))

@@ -4,10 +4,6 @@ import { isResourceId, isUuid } from '../api/path.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** What a person may write, in words. */
-    accepts?: string
-    /** Never shown, not even when it is wrong. */
-    secret?: boolean
     /** Of a list: as text, its items may also stand side by side, with commas between them. */
     commas?: boolean
     /** What action.yml alone sets when nothing is given: an expression of the runner's. */
@@ -82,3 +78,8 @@ export const list = (description: string, accepts: string, item: z.ZodType<strin
 /** More than zero. */
 export const positiveNumber = (description: string, most: number, accepts: string) =>
   z.number().positive().max(most).meta({ description, accepts })
+
+/** An object as the API takes it, given inline. */
+export const documentText = (noun: string) => longText(`The ${noun} as YAML or JSON, in the API's field names.`, 1_000_000).optional()
+
+export const documentFile = (noun: string) => filePath(`File with the ${noun} as YAML or JSON, in the API's field names.`).optional()

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isSame } from '../core/equality.ts'
-import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
+import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
 import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
 
 // When two bodies say the same: what is empty is not there, and neither is what the server assumes where nothing is given.

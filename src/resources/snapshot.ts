@@ -3,7 +3,7 @@
 // stores a snapshot: a digest of the object as stored, beside the ownership marker. docs/decisions/0009 has the reasons.
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
-import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema-facts.ts'
+import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
 import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { nearestName, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { coreOf, metaOf, type Shape } from '../documents/schema-facts.ts'
+import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
 import { settingsSchema } from '../operation/settings.ts'
 
 // Owns turning the strings of inputs, flags and variables into native values. A string that means nothing stays one: the schema

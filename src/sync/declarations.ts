@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import { schemaDiagnostics, wordsFor } from '../documents/diagnose.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
 import { type InterpolateOptions, interpolate } from '../documents/interpolate.ts'
-import { isText, ownValue, schemaAt } from '../documents/schema-facts.ts'
+import { isText, ownValue, schemaAt } from '../documents/schema.ts'
+import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import { declaredAlert } from '../resources/alerts/alert-declaration.ts'
 import { declaredDashboard } from '../resources/dashboards/dashboard-declaration.ts'
 import type { DeclaredKey } from '../resources/declaration-fields.ts'
@@ -101,7 +101,7 @@ function readFile({ path, text }: SourceFile, variable: InterpolateOptions['vari
     isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
   })
   const unset = errors.map((error) =>
-    toDiagnostic('variable')({ location: reading.locationOf(error.path), message: `${wordsFor(error.path)}: ${error.message}` }),
+    toDiagnostic('variable')({ location: reading.locationOf(error.path), message: `${formatPath(error.path)}: ${error.message}` }),
   )
   const read = readSections({ ...reading, value })
   // A variable that is not set has its own diagnostic.

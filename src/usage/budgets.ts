@@ -2,7 +2,6 @@ import * as z from 'zod'
 import type { Day } from '../core/dates.ts'
 import { type Decimal, fromText, sum, zero } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
-import { saysItAll } from '../documents/diagnose.ts'
 import { flag } from '../operation/fields.ts'
 import { daysWithForecast, forecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, clipToToday, day, daysIn, hasDaysAhead, isWithin, mostDays, periodName, resolvePeriod } from './periods.ts'
@@ -79,11 +78,11 @@ const scope = z
 
 const datesSchema = z
   .strictObject({ from: day('First day, in UTC.'), to: day('Last day, in UTC, itself included; may be still to come.') })
-  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { saysItAll } })
+  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { isComplete: true } })
   .refine(({ from, to }) => from > to || daysIn({ from, to }) <= mostDays, {
     path: ['to'],
     message: `makes a period of more than ${mostDays} days`,
-    params: { saysItAll },
+    params: { isComplete: true },
   })
 
 const entry = z.strictObject({
@@ -110,7 +109,12 @@ const list = z
     for (const [i, { name }] of budgets.entries()) {
       const first = budgets.findIndex((other) => other.name === name)
       if (first < i)
-        context.addIssue({ code: 'custom', path: [i, 'name'], message: `is also the name of number ${first + 1}`, params: { saysItAll } })
+        context.addIssue({
+          code: 'custom',
+          path: [i, 'name'],
+          message: `is also the name of number ${first + 1}`,
+          params: { isComplete: true },
+        })
     }
   })
 
@@ -140,8 +144,8 @@ export interface BudgetDates {
 /** Throws an InputError with the location of everything that is wrong. */
 export async function readBudgets(text: string, path: string, dates: BudgetDates): Promise<readonly Budget[]> {
   // The YAML parser takes longer to load than everything else in a run without such a file.
-  const { readWritten } = await import('../documents/written-document.ts')
-  const { budgets } = readWritten(text, path, (value) => (Array.isArray(value) ? bareList : file))
+  const { parseDocument } = await import('../documents/validate.ts')
+  const { budgets } = parseDocument(text, path, (value) => (Array.isArray(value) ? bareList : file))
   return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast }) => ({
     name,
     limit,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readOnly } from '../../src/api/client.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../../src/core/names.ts'
-import { isRequired, metaOf, type Shape } from '../../src/documents/schema-facts.ts'
+import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
 import { createClient } from '../../src/index.ts'
 import { reservedNames } from '../../src/operation/result-document.ts'
 import { settingsSchema } from '../../src/operation/settings.ts'

@@ -24,7 +24,7 @@ const webhook = z
   })
   .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
     message: 'must name one of webhook and webhookId',
-    params: { saysItAll: true },
+    params: { isComplete: true },
   })
 
 const email = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })

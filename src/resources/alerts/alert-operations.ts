@@ -7,8 +7,8 @@ import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
-import { choice, decimalNumber, longText, opaqueId, resourceId, text } from '../../operation/fields.ts'
+import { parseDocument } from '../../documents/validate.ts'
+import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
@@ -98,7 +98,7 @@ export async function readAlertInput(input: AlertInput, profile: Profile, readFi
 }
 
 function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
-  const alert = readWritten(written, name, alertBodySchema)
+  const alert = parseDocument(written, name, alertBodySchema)
   const beyond = Object.keys(alert).filter((field) => !neutralFields.has(field) && !profile.extraAlertFields.includes(field))
   if (beyond.length === 0) return alert
   throw new InputError(

@@ -118,7 +118,7 @@ const select = z
   })
   .superRefine(({ aggFn, valueExpression, level }, context) => {
     const refuse = (field: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [field], message, params: { saysItAll: true } })
+      context.addIssue({ code: 'custom', path: [field], message, params: { isComplete: true } })
     if (aggFn === 'count' && valueExpression) refuse('valueExpression', 'must not be given for aggFn count')
     if (aggFn !== 'count' && !valueExpression) refuse('valueExpression', `is required for aggFn ${aggFn}`)
     if (level !== undefined && aggFn !== 'quantile') refuse('level', 'is for aggFn quantile only')

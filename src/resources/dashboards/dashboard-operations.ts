@@ -3,8 +3,8 @@ import type { ReadApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
-import { documentFile, documentText, readWritten } from '../../documents/written-document.ts'
-import { resourceId, text } from '../../operation/fields.ts'
+import { parseDocument } from '../../documents/validate.ts'
+import { documentFile, documentText, resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given } from '../../operation/operation.ts'
 import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
@@ -40,8 +40,8 @@ export async function readDashboardInput(
   { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
   readFile: ReadFile,
 ): Promise<DashboardFields> {
-  if (dashboard !== undefined) return readWritten(dashboard, 'dashboard', dashboardBodySchema)
-  return readWritten(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
+  if (dashboard !== undefined) return parseDocument(dashboard, 'dashboard', dashboardBodySchema)
+  return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
 }
 
 /** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */

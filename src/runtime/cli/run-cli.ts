@@ -5,7 +5,7 @@ import { exitCodeOfKind, exitCodes, toWatchkeeperError } from '../../core/errors
 import { toCamel, toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { version } from '../../core/version.ts'
-import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema-facts.ts'
+import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
 import type { Operation } from '../../operation/operation.ts'
 import type { Finished } from '../../operation/result-document.ts'
 import { settingsSchema } from '../../operation/settings.ts'

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import * as z from 'zod'
 import { readDocument } from '../../documents/document.ts'
-import { defaultOf, ownValue, type Shape } from '../../documents/schema-facts.ts'
+import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import { isMap as isFields } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'
 import type { Body, Section } from '../../resources/resource-type.ts'

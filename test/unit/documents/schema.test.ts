@@ -12,7 +12,7 @@ import {
   ownValue,
   schemaAt,
   valueAt,
-} from '../../../src/documents/schema-facts.ts'
+} from '../../../src/documents/schema.ts'
 
 const line = z.strictObject({ type: z.literal('line'), width: z.number() })
 const pie = z.strictObject({ type: z.literal('pie'), slices: z.array(z.strictObject({ label: z.string() })) })

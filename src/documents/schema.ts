@@ -1,0 +1,163 @@
+// What a zod schema says about a value: its description, the parts below it, and which form of a union the value has.
+import * as z from 'zod'
+import type { ValuePath } from './document.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What a person may write, in words. */
+    accepts?: string
+    /** Never shown, not even when it is wrong. */
+    secret?: boolean
+    /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
+    serverDefault?: unknown
+  }
+}
+
+export type Schema = z.core.$ZodType
+
+export type Shape = Readonly<Record<string, Schema>>
+
+/** The schema inside optional, default and transform. */
+export function coreOf(schema: Schema): Schema {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return coreOf(schema.def.innerType)
+  return schema instanceof z.ZodPipe ? coreOf(schema.def.in) : schema
+}
+
+/** The same, inside nullable as well. */
+function valueSchema(schema: Schema): Schema {
+  const core = coreOf(schema)
+  return core instanceof z.ZodNullable ? valueSchema(core.def.innerType) : core
+}
+
+/** The metadata of a field, on whichever of its wrappers it is. */
+export function metaOf(schema: Schema): z.GlobalMeta {
+  const meta = z.globalRegistry.get(schema)
+  if (meta !== undefined) return meta
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return metaOf(schema.def.innerType)
+  return schema instanceof z.ZodPipe ? metaOf(schema.def.in) : {}
+}
+
+export function defaultOf(schema: Schema): unknown {
+  if (schema instanceof z.ZodDefault) return schema.def.defaultValue
+  return schema instanceof z.ZodOptional ? defaultOf(schema.def.innerType) : undefined
+}
+
+export const isRequired = (schema: Schema): boolean => !z.safeParse(schema, undefined).success
+
+/** Whether the field accepts texts and no numbers: a name may look like a number. */
+export function isText(field: Schema | undefined): boolean {
+  const core = field === undefined ? undefined : valueSchema(field)
+  if (core instanceof z.ZodUnion) return core.options.some(isText) && !core.options.some((option) => coreOf(option) instanceof z.ZodNumber)
+  return core instanceof z.ZodString || core instanceof z.ZodEnum
+}
+
+/** Own properties only: a map from a file may be asked for `toString`. */
+export const ownValue = (value: unknown, key: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined
+
+export const valueAt = (value: unknown, path: ValuePath): unknown => path.reduce(ownValue, value)
+
+/** The schema of what is at the path, as far down as the schema goes; `value` is what is at its top. */
+export function schemaAt(schema: Schema, path: ValuePath, value: unknown): Schema | undefined {
+  const [key, ...rest] = path
+  if (key === undefined) return metaOf(schema).accepts === undefined ? coreOf(schema) : schema
+  const inner = innerSchema(coreOf(schema), key, value)
+  return inner === undefined ? undefined : schemaAt(inner, rest, ownValue(value, key))
+}
+
+function innerSchema(core: Schema, key: PropertyKey, value: unknown): Schema | undefined {
+  if (core instanceof z.ZodObject) return fieldOf(core, String(key))
+  if (core instanceof z.ZodRecord) return core.valueType
+  if (core instanceof z.ZodArray && typeof key === 'number') return core.element
+  const option = core instanceof z.ZodUnion ? nearestOption(core, value) : undefined
+  return option === undefined ? undefined : innerSchema(option, key, value)
+}
+
+export const elementOf = (schema: Schema | undefined): Schema | undefined => {
+  const core = schema === undefined ? undefined : valueSchema(schema)
+  return core instanceof z.ZodArray ? core.element : undefined
+}
+
+export const isKnown = (form: z.ZodObject, key: string): boolean => Object.hasOwn(form.shape, key)
+
+export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isKnown(form, key) ? form.shape[key] : undefined)
+
+/** The keys of a map, in whichever of its forms. */
+export function knownKeys(field: Schema | undefined): readonly string[] {
+  if (field instanceof z.ZodObject) return Object.keys(field.shape)
+  if (field instanceof z.ZodRecord) return field.keyType instanceof z.ZodEnum ? field.keyType.options.map(String) : []
+  return field instanceof z.ZodUnion ? field.options.flatMap((option) => knownKeys(coreOf(option))) : []
+}
+
+/** Whether the server would fill in the value where the field is left out. */
+export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown): boolean =>
+  value !== undefined && formsOf(schema)[0]?.serverDefaults.get(key) === value
+
+/** One form that a map may have. */
+interface Form {
+  readonly schema: z.ZodObject
+  /** Literal fields tell the forms of a union apart. */
+  readonly literals: readonly { readonly key: string; readonly values: ReadonlySet<unknown>; readonly isOptional: boolean }[]
+  readonly serverDefaults: ReadonlyMap<string, unknown>
+}
+
+/** The form whose literals the value has; of several, the one with most of them. Undefined where every form contradicts the value. */
+export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject | undefined {
+  let best: { readonly form: Form; readonly matches: number } | undefined
+  for (const form of schema === undefined ? [] : formsOf(schema)) {
+    const { matches, contradictions } = compareLiterals(form, value)
+    if (contradictions === 0 && (best === undefined || matches > best.matches)) best = { form, matches }
+  }
+  return best?.form.schema
+}
+
+/** The option that a wrong value was most likely meant to have; undefined where the value is no map, or no option is one. */
+export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const keys = Object.keys(value)
+  const similarity = (form: Form): number => {
+    const known = keys.filter((key) => isKnown(form.schema, key)).length
+    return known - (keys.length - known) - 2 * compareLiterals(form, value).contradictions
+  }
+  let best: { readonly option: Schema; readonly score: number } | undefined
+  for (const option of union.options.map(coreOf)) {
+    const score = Math.max(...formsOf(option).map(similarity))
+    if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { option, score }
+  }
+  return best?.option
+}
+
+function compareLiterals({ literals }: Form, value: unknown): { readonly matches: number; readonly contradictions: number } {
+  let matches = 0
+  let contradictions = 0
+  for (const { key, values, isOptional } of literals) {
+    const literal = ownValue(value, key)
+    if (literal === undefined && isOptional) continue
+    if (values.has(literal)) matches += 1
+    else contradictions += 1
+  }
+  return { matches, contradictions }
+}
+
+// Looked up once for each schema: there are thousands of values to compare.
+const cachedForms = new WeakMap<Schema, readonly Form[]>()
+
+/** The forms of a map, with those of unions inside of unions; none for any other value. */
+function formsOf(schema: Schema): readonly Form[] {
+  const cached = cachedForms.get(schema)
+  if (cached !== undefined) return cached
+  const core = valueSchema(schema)
+  const forms = core instanceof z.ZodObject ? [toForm(core)] : core instanceof z.ZodUnion ? core.options.flatMap(formsOf) : []
+  cachedForms.set(schema, forms)
+  return forms
+}
+
+function toForm(schema: z.ZodObject): Form {
+  const fields = Object.entries(schema.shape as Shape)
+  const literals = fields.flatMap(([key, field]) => {
+    const core = coreOf(field)
+    return core instanceof z.ZodLiteral ? [{ key, values: core.values, isOptional: core !== field }] : []
+  })
+  const defaults = fields.map(([key, field]) => [key, metaOf(field).serverDefault ?? defaultOf(field)] as const)
+  return { schema, literals, serverDefaults: new Map(defaults.filter(([, value]) => value !== undefined)) }
+}
