@@ -45,6 +45,9 @@ export const operations = {
   doctor: async () => (await doctor()).doctor,
 } as const
 
+/** What a config file may hold under `rules`. */
+export const loadLintSettingsSchema = async () => (await import('./sync/lint.ts')).lintSettingsSchema
+
 export type OperationName = keyof typeof operations
 
 /** The operations by name, as they are typed in their files. */

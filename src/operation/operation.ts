@@ -4,9 +4,8 @@ import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Diagnostic } from '../core/diagnostics.ts'
+import type { Diagnostic, Severity } from '../core/diagnostics.ts'
 import type { Block, Line } from '../report/blocks.ts'
-import type { LintSettings } from '../sync/lint.ts'
 
 /** `read` gets an api without a single method that writes. */
 export type Effect = 'read' | 'write'
@@ -35,13 +34,16 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly apiOrigin: S extends 'none' ? undefined : string
   readonly clock: Clock
   readonly files: Files
-  /** What the repository's config file says of the rules. */
+  /** From `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   /** Told by operations that take their time, and awaited: a run that is killed leaves this much behind. */
   progress(progress: Progress): Promise<void>
 }
+
+/** Severities of rules by their ids. */
+export type LintSettings = Readonly<Record<string, Severity | 'off'>>
 
 /** How far an operation is. */
 export interface Progress {

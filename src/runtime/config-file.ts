@@ -1,12 +1,12 @@
-// Owns the repository's config file. Loaded only where there is one: it brings the YAML parser and the rules of files along.
-
+// Loaded only where there is a config file: it needs the YAML parser and the rules of declarations.
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import type { LintSettings } from '../operation/operation.ts'
 import { fileInputs, fileSettings } from '../operation/settings.ts'
-import { type LintSettings, lintSettingsSchema } from '../sync/lint.ts'
+import { loadLintSettingsSchema } from '../operations.ts'
 import { decode, settingFields, settingNames, type Values } from './decode.ts'
 
 /** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
@@ -18,7 +18,7 @@ export interface Config {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function readConfig(text: string, file: string): Config {
+export async function readConfig(text: string, file: string): Promise<Config> {
   // A file whose settings are all commented out is fine.
   if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
   const reading = readDocument(text, file)
@@ -26,7 +26,7 @@ export function readConfig(text: string, file: string): Config {
   const { value } = reading
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([inputDiagnostic(file, 'is no map of settings')])
   const { rules, ...settings } = value as Values
-  const lint = readRules(rules ?? {}, reading)
+  const lint = await readRules(rules ?? {}, reading)
   const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
   const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)) && !isInput(key))
   return {
@@ -39,10 +39,11 @@ export function readConfig(text: string, file: string): Config {
 
 const refuse = (diagnostics: readonly Diagnostic[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, diagnostics })
 
-function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
-  const parsed = lintSettingsSchema.safeParse(rules)
+async function readRules(rules: unknown, document: ReadDocument): Promise<Pick<Config, 'lintSettings' | 'diagnostics'>> {
+  const schema = await loadLintSettingsSchema()
+  const parsed = schema.safeParse(rules)
   if (parsed.success) return { lintSettings: parsed.data, diagnostics: [] }
-  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']) }
+  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, schema, ['rules']) }
 }
 
 const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)

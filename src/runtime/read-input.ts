@@ -8,11 +8,10 @@ import { basicPair, shortestSecret } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { metaOf } from '../documents/schema.ts'
 import { parseApiUrl, proxySecrets, readProxySettings } from '../http/proxy.ts'
-import type { Operation, Scope } from '../operation/operation.ts'
+import type { LintSettings, Operation, Scope } from '../operation/operation.ts'
 import { type Settings, settingsSchema } from '../operation/settings.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import { type Line, say } from '../report/blocks.ts'
-import type { LintSettings } from '../sync/lint.ts'
 import type { Config } from './config-file.ts'
 import { decodeAll, type Environment, misplacedVariables, readEnvironment, settingNames, type Values } from './decode.ts'
 
@@ -258,7 +257,7 @@ async function readConfigSettings(wanted: unknown, readConfigFile: Request['read
     const text = await readConfigFile(path, wanted !== undefined)
     if (text === undefined) return nothing
     const { readConfig } = await import('./config-file.ts')
-    return readConfig(text, path)
+    return await readConfig(text, path)
   } catch (thrown) {
     if (thrown instanceof InputError) return { ...nothing, diagnostics: thrown.diagnostics }
     throw thrown
