@@ -20,8 +20,6 @@ export interface Profile {
   readonly provider: BillingProvider | undefined
   /** How the server lists what the product pages (alerts, saved searches, webhooks), and what it answers as a whole. */
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
-  /** Fields of an alert beyond the nine of the neutral contract. A gateway may refuse the ones that it does not know. */
-  readonly extraAlertFields: readonly string[]
 }
 
 export interface BillingProvider {
@@ -43,7 +41,6 @@ export const neutral: Profile = {
   backupConfiguration: false,
   provider: undefined,
   lists: { paged: 'unknown', whole: 'unknown' },
-  extraAlertFields: [],
 }
 
 const profiles: Readonly<Record<ProfileName, Profile>> = {
@@ -68,16 +65,6 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       serviceCategory: 'Databases',
       listPrice: { currency: 'USD', amount: '1' },
     },
-    extraAlertFields: [
-      'savedSearchId',
-      'groupBy',
-      'thresholdMax',
-      'scheduleOffsetMinutes',
-      'scheduleStartAt',
-      'channels',
-      'note',
-      'numConsecutiveWindows',
-    ],
   },
 }
 

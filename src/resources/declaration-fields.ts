@@ -1,22 +1,5 @@
 import * as z from 'zod'
-import type { Location } from '../core/diagnostics.ts'
 import { keyForm, keyGrammar } from './marker.ts'
-import type { Section } from './resource-type.ts'
-
-/** The section and key of an object in a file. */
-export interface DeclaredKey<S extends Section = Section> {
-  readonly section: S
-  readonly key: string
-  /** Where its key stands. */
-  readonly location: Location
-}
-
-/** An object that a file declares, checked by itself. */
-export interface DeclaredObject<Value = unknown, S extends Section = Section> extends DeclaredKey<S> {
-  readonly value: Value
-  /** Where a value inside it stands. */
-  locationOf(path: readonly PropertyKey[]): Location
-}
 
 /** A reference that `plan` resolves to an id; the name must be unique among all that exist. */
 export const byName = (noun: string, name: string) =>

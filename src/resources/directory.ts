@@ -17,14 +17,14 @@ export interface DirectoryLists {
 
 export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook'
 
-export type Lookup = { readonly id: string } | { readonly complaint: string }
+export type Lookup = { readonly id: string } | { readonly message: string }
 
 export interface Directory {
   byName(noun: Noun, name: string): Lookup
   byId(noun: Noun, id: string): Lookup
   /** Whether the service lists its webhooks. */
   readonly listsWebhooks: boolean
-  /** The name of whatever has this id, for people. */
+  /** The name of the object or tile with this id, for people. */
   nameOf(id: unknown): string | undefined
 }
 
@@ -54,21 +54,21 @@ export function createDirectory({ dashboards, savedSearches, sources, webhooks }
   for (const things of Object.values(all)) for (const { id, name } of things) if (name) names.set(id, name)
   for (const { tiles } of dashboards) for (const { id, name } of tiles) if (name) names.set(id, name)
   const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things)]))
-  // Thousands of objects may name the same thing that is not there.
-  const complaints = new Map<string, string>()
+  // Thousands of objects may name the same missing thing.
+  const messages = new Map<string, string>()
   const missing = (noun: Noun, name: string): string => {
-    const complaint = complaints.get(`${noun} ${name}`) ?? complainOf(noun, name, all[noun])
-    complaints.set(`${noun} ${name}`, complaint)
-    return complaint
+    const message = messages.get(`${noun} ${name}`) ?? describeMissing(noun, name, all[noun])
+    messages.set(`${noun} ${name}`, message)
+    return message
   }
   return {
     byName(noun, name) {
       const [found, second] = indexes.get(noun)?.byName.get(name) ?? []
-      if (found === undefined) return { complaint: missing(noun, name) }
+      if (found === undefined) return { message: missing(noun, name) }
       if (second === undefined) return { id: found.id }
-      return { complaint: `several ${words[noun].several} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
+      return { message: `several ${words[noun].several} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
     },
-    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { complaint: `there is no ${words[noun].one} ${quote(id, 60)}` }),
+    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `there is no ${words[noun].one} ${quote(id, 60)}` }),
     listsWebhooks: webhooks !== undefined,
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
   }
@@ -79,7 +79,7 @@ const toIndex = (things: readonly Named[]) => ({
   ids: new Set(things.map(({ id }) => id)),
 })
 
-function complainOf(noun: Noun, name: string, things: readonly Named[]): string {
+function describeMissing(noun: Noun, name: string, things: readonly Named[]): string {
   const known = things.slice(0, mostCompared).flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; there are ${known.map((one) => quote(one, 40)).join(', ')}` : ''
   return `there is no ${words[noun].one} called "${quote(name, 60)}"${didYouMean(name, known) || few}`

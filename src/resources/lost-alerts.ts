@@ -4,6 +4,7 @@ import type { Service } from '../api/path.ts'
 import { pass, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, ours, say } from '../report/blocks.ts'
 import { type Alert, alertCollection } from './alerts/alert-wire.ts'
+import { isMap } from './compare.ts'
 import type { Dashboard } from './dashboards/dashboard-wire.ts'
 import type { Body } from './resource-type.ts'
 
@@ -16,9 +17,7 @@ export function tilesLosingAlerts(
   return before.flatMap((tile) => {
     const next = left.get(tile.id)
     if (next === undefined) return [{ tile, reason: 'goes' }]
-    return mayCarryAlerts(next)
-      ? []
-      : [{ tile, reason: `is of the type ${String((next.config as Body).displayType)}, which carries no alerts` }]
+    return mayCarryAlerts(next) ? [] : [{ tile, reason: `is of the type ${String(displayTypeOf(next))}, which carries no alerts` }]
   })
 }
 
@@ -26,10 +25,12 @@ export function tilesLosingAlerts(
 export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 
 /** What we cannot read is believed to carry alerts, as it does now. */
-export function mayCarryAlerts({ config }: Body): boolean {
-  const type = (config as Body | undefined)?.displayType
+export function mayCarryAlerts(tile: Body): boolean {
+  const type = displayTypeOf(tile)
   return typeof type !== 'string' || alertableTypes.includes(type)
 }
+
+export const displayTypeOf = ({ config }: Body): unknown => (isMap(config) ? config.displayType : undefined)
 
 // Owns finding the alerts that a change of a dashboard takes along, so that nobody loses one without being told.
 

@@ -11,7 +11,7 @@ export interface OwnershipMarker {
 }
 
 /** A mark as it was found. What a style writes of project and key may be hashed, so marks are compared by what is written. */
-export interface FoundMarker {
+export interface StoredMarker {
   readonly project: string
   /** Project and key, as the style writes them. */
   readonly token: string
@@ -79,7 +79,7 @@ function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string 
   return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
 }
 
-export function readTextMarker(text: unknown): FoundMarker | undefined {
+export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest] = (typeof text === 'string' ? lastMarkerLine(text) : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   return { project, projectName: project, key, digest, token: textStyle.token(project, key) }
@@ -153,8 +153,11 @@ export const withTagSnapshot = (tags: readonly string[], digest: string): readon
 /** Whether the tag is a marker of this tool rather than somebody's own. */
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag)
 
-export const withoutMarkerTags = (tags: unknown): readonly string[] =>
-  Array.isArray(tags) ? [...new Set(tags.filter((tag): tag is string => typeof tag === 'string' && !isMarkerTag(tag)))] : []
+const listTags = (tags: unknown): readonly string[] =>
+  Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
+
+/** The tags that are not markers, each once. */
+export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
 
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
@@ -170,9 +173,20 @@ export const tagStyle: MarkerStyle = {
 
 export const toMarkerTag = ({ project, key, digest }: OwnershipMarker): string => `wk:${tagStyle.token(project, key)}:${digest}`
 
-export function readTagMarker(tags: unknown): FoundMarker | undefined {
+export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
   return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key }
+}
+
+type TaggedBody = Readonly<Record<string, unknown>>
+
+/** The markers of a resource type that has tags. */
+export const tagMarkers = {
+  markerStyle: tagStyle,
+  readMarker: ({ tags }: TaggedBody) => readTagMarker(tags),
+  withMarker: (body: TaggedBody, marker: OwnershipMarker) => ({ ...body, tags: [...withoutMarkerTags(body.tags), toMarkerTag(marker)] }),
+  readSnapshot: ({ tags }: TaggedBody) => readTagSnapshot(tags),
+  withSnapshot: (body: TaggedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
 }

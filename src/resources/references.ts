@@ -3,9 +3,8 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import type { DeclaredKey } from './declaration-fields.ts'
 import { alertableTypes } from './lost-alerts.ts'
-import type { Section } from './resource-type.ts'
+import type { DeclaredKey, Section } from './resource-type.ts'
 import { type Declared, isOf } from './resource-types.ts'
 
 export const referenceRules = {

@@ -1,12 +1,6 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
-import type { DeclaredObject } from './declaration-fields.ts'
-import type { Directory, Noun } from './directory.ts'
-import type { Body, Section } from './resource-type.ts'
-
-export interface ResolvedDeclaration {
-  readonly body: Body
-  readonly diagnostics: readonly Diagnostic[]
-}
+import type { Directory, Lookup, Noun } from './directory.ts'
+import type { Body, DeclaredObject, Section } from './resource-type.ts'
 
 export const nameRules = {
   'unknown-name': 'A reference names something that the service does not have.',
@@ -26,12 +20,12 @@ export class PendingId {
   }
 }
 
-/** A collector of complaints about references of one declared object. */
+/** Looks up the references of one declared object, and collects a diagnostic for each that cannot be resolved. */
 export interface Resolver {
-  /** The id of what is meant; undefined after a complaint. */
+  /** The id of what is meant; undefined when there is no such object. */
   byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
   byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
-  complain(path: readonly PropertyKey[], message: string): undefined
+  report(path: readonly PropertyKey[], message: string): undefined
   /** Whether webhooks can be listed, so that an id that is not among them is wrong. */
   readonly listsWebhooks: boolean
   readonly diagnostics: readonly Diagnostic[]
@@ -39,29 +33,33 @@ export interface Resolver {
 
 export function createResolver(declared: DeclaredObject, directory: Directory): Resolver {
   const diagnostics: Diagnostic[] = []
-  const complain = (path: readonly PropertyKey[], message: string): undefined => {
+  const report = (path: readonly PropertyKey[], message: string): undefined => {
     const where = `${declared.section}.${declared.key}${path.map((key) => `.${String(key)}`).join('')}`
     diagnostics.push({ rule: 'unknown-name', severity: 'error', location: declared.locationOf(path), message: `${where}: ${message}` })
   }
-  const settle = (found: ReturnType<Directory['byId']>, path: readonly PropertyKey[]): string | undefined =>
-    'id' in found ? found.id : complain(path, found.complaint)
+  const idOf = (found: Lookup, path: readonly PropertyKey[]): string | undefined => ('id' in found ? found.id : report(path, found.message))
   return {
-    byName: (noun, name, path) => settle(directory.byName(noun, name), path),
-    byId: (noun, id, path) => settle(directory.byId(noun, id), path),
-    complain,
+    byName: (noun, name, path) => idOf(directory.byName(noun, name), path),
+    byId: (noun, id, path) => idOf(directory.byId(noun, id), path),
+    report,
     listsWebhooks: directory.listsWebhooks,
     diagnostics,
   }
 }
 
-/** Fields that hold a source, wherever they stand; what is raw is nobody's business. */
+/** The fields with ids for all sources that they name. What is `raw` is passed on as it is. */
+export const resolveSources = (fields: Body, resolver: Resolver): Body => resolveFields(fields, [], resolver)
+
 const sourceFields: readonly PropertyKey[] = ['sourceId', 'appliesToSourceIds']
 
-export function resolveSources(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
-  const isSource = sourceFields.includes(path.at(-1) ?? '') || sourceFields.includes(path.at(-2) ?? '')
-  if (Array.isArray(value)) return value.map((item, i) => resolveSources(item, [...path, i], resolver))
+function resolveFields(fields: object, path: readonly PropertyKey[], resolver: Resolver): Body {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries.map(([key, value]) => [key, resolveValue(value, [...path, key], resolver)]))
+}
+
+function resolveValue(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
+  if (Array.isArray(value)) return value.map((item, i) => resolveValue(item, [...path, i], resolver))
   if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return value
-  if (isSource && 'source' in value) return resolver.byName('source', String(value.source), path)
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  return Object.fromEntries(entries.map(([key, item]) => [key, resolveSources(item, [...path, key], resolver)]))
+  const isSource = sourceFields.includes(path.at(-1) ?? '') || sourceFields.includes(path.at(-2) ?? '')
+  return isSource && 'source' in value ? resolver.byName('source', String(value.source), path) : resolveFields(value, path, resolver)
 }

@@ -1,22 +1,21 @@
 import type * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
-import { declaredAlert } from './alerts/alert-declaration.ts'
+import { type DeclaredAlert, declaredAlert } from './alerts/alert-declaration.ts'
 import { createAlertType } from './alerts/alert-type.ts'
-import { declaredDashboard } from './dashboards/dashboard-declaration.ts'
+import { type DeclaredDashboard, declaredDashboard } from './dashboards/dashboard-declaration.ts'
 import { dashboardType } from './dashboards/dashboard-type.ts'
-import type { DeclaredObject } from './declaration-fields.ts'
-import type { ResourceType, Section } from './resource-type.ts'
-import { declaredSavedSearch } from './saved-searches/saved-search-declaration.ts'
+import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
+import { type DeclaredSavedSearch, declaredSavedSearch } from './saved-searches/saved-search-declaration.ts'
 import { savedSearchType } from './saved-searches/saved-search-type.ts'
 
-/** The kinds of object by the key that they stand under in a file. */
+/** What a file holds under each section. */
 export const sections = {
   dashboards: declaredDashboard,
   savedSearches: declaredSavedSearch,
   alerts: declaredAlert,
 } as const satisfies Record<Section, z.ZodType>
 
-/** An object of one of these kinds, as a file declares it. */
+/** An object of one of these types, as a file declares it. */
 export type Declared<S extends Section = Section> = DeclaredObject<z.output<(typeof sections)[S]>, S>
 
 export const isOf =
@@ -24,23 +23,14 @@ export const isOf =
   (declared: Declared): declared is Declared<S> =>
     declared.section === section
 
-export type ResourceTypes = { readonly [S in Section]: ResourceType & { readonly section: S } }
+export interface ResourceTypes {
+  readonly dashboards: ResourceType<DeclaredObject<DeclaredDashboard>>
+  readonly savedSearches: ResourceType<DeclaredObject<DeclaredSavedSearch>>
+  readonly alerts: ResourceType<DeclaredObject<DeclaredAlert>>
+}
 
-/** The fields of an alert that the neutral contract documents. */
-export const neutralAlertFields: readonly string[] = [
-  'dashboardId',
-  'tileId',
-  'threshold',
-  'interval',
-  'source',
-  'thresholdType',
-  'channel',
-  'name',
-  'message',
-]
-
-export const createResourceTypes = ({ extraAlertFields }: Profile): ResourceTypes => ({
+export const createResourceTypes = (profile: Profile): ResourceTypes => ({
   savedSearches: savedSearchType,
   dashboards: dashboardType,
-  alerts: createAlertType((field) => neutralAlertFields.includes(field) || extraAlertFields.includes(field)),
+  alerts: createAlertType(profile),
 })

@@ -4,7 +4,8 @@
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
-import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
+import { isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
+import { diffFields, type FieldChange } from './diff.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'
 

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import * as fields from '../operation/fields.ts'
 import type { Files } from '../operation/operation.ts'
-import { alertBodySchema } from '../resources/alerts/alert-wire.ts'
+import { alertFieldsOf } from '../resources/alerts/alert-wire.ts'
 import { type Abilities, checkReferences } from '../resources/references.ts'
 import { type Declarations, readDeclarations, type SourceFile } from './declarations.ts'
 import { type LintSettings, lint } from './lint.ts'
@@ -56,12 +56,10 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
   return texts
 }
 
-const nine = ['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message']
-
-const abilitiesOf = ({ name, extraAlertFields, savedSearches }: Profile): Abilities => ({
-  savedSearches,
-  webhookNames: name !== 'neutral',
-  alertFields: new Set(Object.keys(alertBodySchema.shape).filter((field) => nine.includes(field) || extraAlertFields.includes(field))),
+const abilitiesOf = (profile: Profile): Abilities => ({
+  savedSearches: profile.savedSearches,
+  webhookNames: profile.name !== 'neutral',
+  alertFields: alertFieldsOf(profile),
 })
 
 const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>

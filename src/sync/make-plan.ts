@@ -8,8 +8,8 @@ import { quote } from '../core/text.ts'
 import { filePath, flag, integer } from '../operation/fields.ts'
 import type { Context, Files } from '../operation/operation.ts'
 import { composeUpdate } from '../resources/compare.ts'
-import { checkDashboard, type DashboardComplaint } from '../resources/dashboards/dashboard-check.ts'
 import { dashboardType } from '../resources/dashboards/dashboard-type.ts'
+import { checkDashboard, type InvalidField } from '../resources/dashboards/dashboard-wire.ts'
 import { projectForm, projectGrammar } from '../resources/marker.ts'
 import { type Body, listOf } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
@@ -112,10 +112,7 @@ export async function checkByServer(plan: Plan, objects: readonly Declared[], as
 const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
 
 /** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
-export async function checkChange(
-  change: Change,
-  { api, service }: ServerCheckContext,
-): Promise<readonly DashboardComplaint[] | undefined> {
+export async function checkChange(change: Change, { api, service }: ServerCheckContext): Promise<readonly InvalidField[] | undefined> {
   try {
     return await checkDashboard(api, service, withoutIds(bodyOf(change)))
   } catch (thrown) {
@@ -130,7 +127,7 @@ export async function checkChange(
 /** What would be sent: with everything of the stored object that files have no say in. */
 const bodyOf = ({ desired = {}, actual }: Change): Body => (actual === undefined ? desired : composeUpdate(dashboardType, desired, actual))
 
-const toDiagnostic = ({ path, message }: DashboardComplaint, { key, location }: Change, declared: Declared | undefined): Diagnostic => ({
+const toDiagnostic = ({ path, message }: InvalidField, { key, location }: Change, declared: Declared | undefined): Diagnostic => ({
   rule: 'server-refuses',
   severity: 'error',
   location: declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' },

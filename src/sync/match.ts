@@ -2,25 +2,25 @@
 
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import type { FoundMarker } from '../resources/marker.ts'
+import type { StoredMarker } from '../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
 
 export interface MarkedObject {
   readonly actual: RemoteObject
-  readonly mark: FoundMarker | undefined
+  readonly mark: StoredMarker | undefined
 }
 
-export interface Pair {
-  readonly declared: Declared
+export interface Pair<D extends Declared = Declared> {
+  readonly declared: D
   /** Undefined for what is to be created. */
   readonly found?: MarkedObject | undefined
   /** Why an object is taken over that does not have the ownership marker of this key: in the words of a review. */
   readonly takeover?: string | undefined
 }
 
-export interface MatchResult {
-  readonly pairs: readonly Pair[]
+export interface MatchResult<D extends Declared = Declared> {
+  readonly pairs: readonly Pair<D>[]
   /** Objects with this project's mark that no file declares. */
   readonly orphans: readonly MarkedObject[]
   readonly diagnostics: readonly Diagnostic[]
@@ -39,20 +39,27 @@ export const matchRules = {
 /** Whose objects are taken over: a project that this one was called before, or `none`, which confirms a second set. */
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
-interface MatchInput {
+interface MatchInput<D extends Declared> {
   readonly kind: ResourceType
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Whether this project owns anything in the service. */
   readonly ownsAnything?: boolean
-  readonly declared: readonly Declared[]
+  readonly declared: readonly D[]
   readonly actual: readonly RemoteObject[]
 }
 
 export const markedObjects = (kind: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
   actual.map((one) => ({ actual: one, mark: kind.readMarker(kind.toBody(one)) }))
 
-export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, declared, actual }: MatchInput): MatchResult {
+export function matchObjects<D extends Declared>({
+  kind,
+  project,
+  adoptFrom,
+  ownsAnything = true,
+  declared,
+  actual,
+}: MatchInput<D>): MatchResult<D> {
   const marked = markedObjects(kind, actual)
   const ours = marked.filter(({ mark }) => mark?.project === kind.markerStyle.projectToken(project))
   const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
@@ -77,7 +84,7 @@ export function matchObjects({ kind, project, adoptFrom, ownsAnything = true, de
   }
   const diagnostics: Diagnostic[] = []
   const taken = new Set<MarkedObject>()
-  const pairs = declared.map((one): Pair => {
+  const pairs = declared.map((one): Pair<D> => {
     const { complaint, ...search } = findFor(one, index)
     const { found } = search
     if (complaint !== undefined) diagnostics.push(complaint)

@@ -1,16 +1,22 @@
 import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { once } from '../core/once.ts'
-import { type AlertContext, type AlertTarget, resolveAlert } from '../resources/alerts/resolve-alert.ts'
-import { comparable, type FieldChange, leavesOf, normalForm, type Sides, sidesOf, unclearable } from '../resources/compare.ts'
-import { resolveDashboard } from '../resources/dashboards/dashboard-declaration.ts'
+import { comparable, findUnclearable, normalForm, type Sides, sidesOf } from '../resources/compare.ts'
 import { dashboardType } from '../resources/dashboards/dashboard-type.ts'
+import { addedFields, type FieldChange } from '../resources/diff.ts'
 import { createDirectory, type Directory } from '../resources/directory.ts'
 import { digestOf } from '../resources/marker.ts'
-import { PendingId, type ResolvedDeclaration } from '../resources/resolve.ts'
-import { type Body, listOf, type ResourceType, type Section } from '../resources/resource-type.ts'
+import { PendingId } from '../resources/resolve.ts'
+import {
+  type AlertTarget,
+  type Body,
+  listOf,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type ResourceType,
+  type Section,
+} from '../resources/resource-type.ts'
 import { createResourceTypes, type Declared, isOf } from '../resources/resource-types.ts'
-import { resolveSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
 import type { Action, Change, Plan } from './change.ts'
 import type { Declarations } from './declarations.ts'
@@ -81,9 +87,9 @@ export function planChange({ declared, found, takeover }: Pair, body: Body, side
   const desired = kind.withMarker(body, { project, key, digest })
   const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
   if (found === undefined || sides === undefined)
-    return { ...common, action: 'create', notes: [], fields: named(leavesOf(comparable(kind, desired)), directory) }
+    return { ...common, action: 'create', notes: [], fields: named(addedFields(comparable(kind, desired)), directory) }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
-  const kept = fields.length === 0 ? [] : unclearable(kind, normalForm(sides.stored, kind.schema) as Body, desired)
+  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema) as Body, desired)
   const action = actionFor(fields.length > 0 || notes.length > 0, common.isAdopted)
   return {
     ...common,
@@ -189,17 +195,22 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const ownsAnything = Object.values(kinds).some((kind: ResourceType) =>
     markedObjects(kind, world[kind.section]).some(({ mark }) => mark?.project === kind.markerStyle.projectToken(options.project)),
   )
-  const planner = createPlanner({ ...options, declarations, world, directory, ownsAnything })
-  const savedSearches = planner(kinds.savedSearches, (declared) => resolveSavedSearch(declared, directory))
-  const dashboards = planner(kinds.dashboards, (declared) => resolveDashboard(declared, directory))
+  const { objects } = declarations
+  const planType = createPlanner({ ...options, world, directory, ownsAnything })
   const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
-  const around: AlertContext = {
+  const context: ResolveContext = {
     directory,
-    savedSearches: alertTargets(savedSearches.changes),
-    dashboards: alertTargets(dashboards.changes),
+    savedSearches: new Map(),
+    dashboards: new Map(),
     tilesOf: (id) => tiles.get(id) ?? [],
   }
-  const alerts = planner(kinds.alerts, (declared) => resolveAlert(declared, around))
+  const savedSearches = planType(kinds.savedSearches, objects.filter(isOf('savedSearches')), context)
+  const dashboards = planType(kinds.dashboards, objects.filter(isOf('dashboards')), context)
+  const alerts = planType(kinds.alerts, objects.filter(isOf('alerts')), {
+    ...context,
+    savedSearches: alertTargets(savedSearches.changes),
+    dashboards: alertTargets(dashboards.changes),
+  })
   const parts = [savedSearches, dashboards, alerts]
   const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
@@ -222,7 +233,6 @@ interface KindPlan extends Pick<MatchResult, 'orphans'> {
 }
 
 interface PlannerOptions extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
-  readonly declarations: Pick<Declarations, 'objects'>
   readonly world: RemoteState
   readonly directory: Directory
   readonly ownsAnything: boolean
@@ -235,12 +245,11 @@ interface ResolvedPair {
 }
 
 const createPlanner =
-  ({ declarations, world, directory, ...owner }: PlannerOptions) =>
-  <S extends Section>(kind: ResourceType & { readonly section: S }, desire: (declared: Declared<S>) => ResolvedDeclaration): KindPlan => {
-    const declared = declarations.objects.filter(isOf(kind.section))
+  ({ world, directory, ...owner }: PlannerOptions) =>
+  <D extends Declared>(kind: ResourceType<D>, declared: readonly D[], context: ResolveContext): KindPlan => {
     const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
     const compared = pairs.map((pair): ResolvedPair => {
-      const desired = desire(pair.declared as Declared<S>)
+      const desired = kind.resolve(pair.declared, context)
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
     })
     const common = once(() => commonValues(kind, compared.flatMap(unchangedDeclarations)))

@@ -1,6 +1,7 @@
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 import { profileNamed } from '../../src/api/profiles.ts'
-import { composeUpdate, type FieldChange } from '../../src/resources/compare.ts'
+import { composeUpdate } from '../../src/resources/compare.ts'
+import type { FieldChange } from '../../src/resources/diff.ts'
 import { type Body, listOf, type RemoteObject, type Section } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { createKnownIds } from '../../src/sync/apply-state.ts'

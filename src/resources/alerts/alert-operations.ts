@@ -15,15 +15,14 @@ import { type Block, countOf, data, type Inline, type Line, ours, say } from '..
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
-import { createResourceTypes } from '../resource-types.ts'
 import { unexplained } from '../snapshot.ts'
-import { toUtc } from './alert-type.ts'
+import { createAlertType } from './alert-type.ts'
 import {
   type Alert,
-  type AlertBody,
   type AlertFields,
   alertBodySchema,
   alertCollection,
+  alertFieldsOf,
   alertIntervals,
   alertSchema,
   alertSources,
@@ -32,6 +31,7 @@ import {
   missingInAlert,
   thresholdTypes,
   toAlertBody,
+  toUtc,
 } from './alert-wire.ts'
 
 // Owns the two ways to say what an alert should be, a document or single fields, and the one body that both become.
@@ -99,7 +99,8 @@ export async function readAlertInput(input: AlertInput, profile: Profile, readFi
 
 function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
   const alert = parseDocument(written, name, alertBodySchema)
-  const beyond = Object.keys(alert).filter((field) => !neutralFields.has(field) && !profile.extraAlertFields.includes(field))
+  const known = alertFieldsOf(profile)
+  const beyond = Object.keys(alert).filter((field) => !known.has(field))
   if (beyond.length === 0) return alert
   throw new InputError(
     beyond.map((field) =>
@@ -108,10 +109,8 @@ function writtenAlert(written: string, name: string, profile: Profile): AlertFie
   )
 }
 
-const neutralFields = new Set(['dashboardId', 'tileId', 'threshold', 'interval', 'source', 'thresholdType', 'channel', 'name', 'message'])
-
 /** The body of a new alert, with the documented defaults. Throws an InputError when the document lacks something. */
-export function toNewAlert(declared: AlertFields): AlertBody & AlertFields {
+export function toNewAlert(declared: AlertFields): AlertFields {
   const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
   const missing = missingInAlert(body)
   if (missing.length > 0) throw new InputError(missing.map((field) => inputDiagnostic(`alert.${field}`, 'is missing')))
@@ -131,7 +130,7 @@ export async function changeAlert(
   current: Alert,
   declared: AlertFields,
 ): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
-  const kind = createResourceTypes(profile).alerts
+  const kind = createAlertType(profile)
   const desired = merge(toAlertBody(current), declared)
   if (unexplained(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
   return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
@@ -353,7 +352,7 @@ const isAlike = (alert: Alert, body: AlertFields): boolean =>
   (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
 
 // The alert bears no marker by which it could be found again for certain, so a lost answer ends in a question to the user.
-async function createOnce(api: WriteApi, service: Service, body: AlertBody & AlertFields): Promise<Alert> {
+async function createOnce(api: WriteApi, service: Service, body: AlertFields): Promise<Alert> {
   try {
     return await alertCollection.create(api, service, toAlertRequest(body))
   } catch (thrown) {

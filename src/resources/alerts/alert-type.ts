@@ -1,34 +1,34 @@
-// What plan and apply must know of alerts.
-
 import * as z from 'zod'
-import type { Collection } from '../../api/collection.ts'
-import { withoutEmpty } from '../compare.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { isMap, withoutEmpty } from '../compare.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
-import type { Body, RemoteObject, ResourceType } from '../resource-type.ts'
-import { type Alert, alertBodySchema, alertCollection, toAlertBody } from './alert-wire.ts'
+import { type Body, type DeclaredObject, listOf, type ResourceType } from '../resource-type.ts'
+import { type DeclaredAlert, resolveAlert } from './alert-declaration.ts'
+import { alertBodySchema, alertCollection, alertFieldsOf, toAlertBody, toUtc } from './alert-wire.ts'
 
-/** `knows` says which fields the product behind the API has. The others belong to whoever put them there. */
-export function createAlertType(knows: (field: string) => boolean): ResourceType & { readonly section: 'alerts' } {
-  const marked = knows('note') ? 'note' : 'message'
-  const textOf = (body: Body): string | undefined => body[marked] as string | undefined
-  const clearWith = Object.fromEntries(Object.entries(clearing).filter(([field]) => knows(field)))
+export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<DeclaredObject<DeclaredAlert>> {
+  const fields = alertFieldsOf(profile)
+  const markedField = fields.has('note') ? 'note' : 'message'
+  const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
+  const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
   return {
     section: 'alerts',
     noun: 'alert',
-    collection: alertCollection as Collection<RemoteObject, Body>,
-    schema: z.object(Object.fromEntries(Object.entries(alertBodySchema.shape).filter(([field]) => knows(field)))),
-    clearWith,
-    toBody: (actual: RemoteObject) => toAlertBody(actual as Alert),
+    collection: alertCollection,
+    schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
+    clearWith: onlyKnown(clearWith),
+    resolve: resolveAlert,
+    toBody: toAlertBody,
     markerStyle: textStyle,
     // Under another profile the marker was in the other field.
-    readMarker: (body) => readTextMarker(body[marked]) ?? readTextMarker(body.note) ?? readTextMarker(body.message),
-    withMarker: (body, mark) => ({ ...body, [marked]: withTextMarker(textOf(body), mark) }),
-    readSnapshot: (body) => readTextSnapshot(body[marked]),
-    withSnapshot: (body, digest) => ({ ...body, [marked]: withTextSnapshot(textOf(body) ?? '', digest) }),
+    readMarker: (body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message),
+    withMarker: (body, marker) => ({ ...body, [markedField]: withTextMarker(markedText(body), marker) }),
+    readSnapshot: (body) => readTextSnapshot(body[markedField]),
+    withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
     canonical: (body) =>
-      // A marker takes the blanks before it along, so they mean nothing without one either.
-      withoutEmpty(effectivePart({ ...body, [marked]: withoutTextMarker(textOf(body)).trimEnd() })) as Body,
-    carryOverIds: withChannels,
+      // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
+      withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
+    carryOverIds: mergeChannels,
   }
 }
 
@@ -36,7 +36,7 @@ export function createAlertType(knows: (field: string) => boolean): ResourceType
  * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
  * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one.
  */
-const clearing: Body = {
+const clearWith: Body = {
   name: null,
   message: null,
   note: null,
@@ -50,53 +50,44 @@ const clearing: Body = {
   savedSearchId: null,
 }
 
-/** Fields that mean nothing beside the others keep whatever they are. */
-function effectivePart({
-  dashboardId,
-  tileId,
-  savedSearchId,
-  groupBy,
-  thresholdMax,
-  scheduleStartAt,
-  channel,
-  channels,
-  ...body
-}: Body): Body {
-  const isRange = typeof body.thresholdType === 'string' && body.thresholdType.endsWith('between')
+/** Without the fields that have no effect beside the others: they keep any value. */
+function effectiveFields(body: Body): Body {
+  const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
+  const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')
   return {
-    ...body,
-    ...(body.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
+    ...fields,
+    ...(fields.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
     ...(isRange && { thresholdMax }),
     scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
-    channels: channelsOf({ channel, channels }).map(targetOf),
+    channels: channelsOf(body).map(withoutWebhookService),
   }
 }
 
-/** The server takes times in UTC only. */
-export function toUtc(text: string): string {
-  const ms = Date.parse(text)
-  return Number.isNaN(ms) ? text : new Date(ms).toISOString()
+/**
+ * Keeps the fields of channels that no file can declare, and sends the first channel twice to a server that answers it twice: it refuses
+ * an update in which the two differ. A server that does not answer `channels` knows a single channel only.
+ */
+function mergeChannels(desired: Body, stored: Body): Body {
+  const [first, ...others] = channelsOf(desired).map((channel) => ({
+    ...undeclarableFields(channelsOf(stored).find((other) => isSameTarget(other, channel))),
+    ...channel,
+  }))
+  if (first === undefined) return desired
+  const { channel: _, channels: __, ...fields } = desired
+  const hasList = Array.isArray(stored.channels) || others.length > 0
+  return { ...fields, channel: first, ...(hasList && { channels: [first, ...others] }) }
 }
 
-export const channelsOf = ({ channel, channels }: Body): readonly Body[] => {
-  if (Array.isArray(channels) && channels.length > 0) return channels as readonly Body[]
-  return typeof channel === 'object' && channel !== null ? [channel as Body] : []
+function channelsOf({ channel, channels }: Body): readonly Body[] {
+  const list = listOf(channels)
+  if (list.length > 0) return list
+  return isMap(channel) ? [channel] : []
 }
 
-/** The server says itself which service a webhook belongs to. */
-const targetOf = ({ webhookService: _, ...channel }: Body): Body => channel
+/** The server itself sets which service a webhook belongs to. */
+const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
 
-/** A server that answers the first channel twice refuses an update in which the two differ. One that does not knows no `channels`. */
-function withChannels(desired: Body, actual: Body): Body {
-  const list = channelsOf(desired)
-  if (list.length === 0) return desired
-  const known = channelsOf(actual)
-  const full = list.map((channel) => ({ ...undeclarable(known.find((other) => isSameTarget(other, channel))), ...channel }))
-  const { channel: _, channels: __, ...rest } = desired
-  return Array.isArray(actual.channels) || full.length > 1 ? { ...rest, channel: full[0], channels: full } : { ...rest, channel: full[0] }
-}
-
-/** The fields of a channel that no file can declare; one that a file can declare, and does not, is to go. */
-const undeclarable = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
+/** A field that a file can declare, and does not, is to go. */
+const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
 const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId

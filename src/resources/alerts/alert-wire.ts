@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
+import type { Profile } from '../../api/profiles.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
-
-// Owns what may be sent of an alert: fields, enums and limits as the API documents and its server enforces them.
+import type { Body, RemoteObject } from '../resource-type.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
-/** `30s` needs a feature of the team; the server says so if it lacks it. */
+/** `30s` needs a feature of the team; the server refuses it without. */
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
 export const thresholdTypes = [
   'above',
@@ -20,45 +20,91 @@ export const thresholdTypes = [
 ] as const
 export const channelTypes = ['webhook', 'email'] as const
 
+/** The fields of a webhook channel besides its webhook. */
+export const webhookChannelFields = {
+  webhookService: z.string().nullish(),
+  slackChannelId: z.string().nullish(),
+  severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
+}
+
+export const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
+
 const channel = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('webhook'),
-    webhookId: z.string().min(1),
-    webhookService: z.string().nullish(),
-    slackChannelId: z.string().nullish(),
-    severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
-  }),
-  z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) }),
+  z.strictObject({ type: z.literal('webhook'), webhookId: z.string().min(1), ...webhookChannelFields }),
+  emailChannel,
 ])
 
-const text = (longest: number) => z.string().min(1).max(longest).nullish()
+/** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
+export const conditionFields = {
+  groupBy: z.string().nullish().meta({ description: 'One alert for each value of this expression; for saved searches.' }),
+  threshold: z.number().meta({ description: 'The value that it is about.', accepts: 'a number' }),
+  thresholdMax: z.number().nullish().meta({ description: 'The other end of the range, for between and not_between.' }),
+  thresholdType: z.enum(thresholdTypes).meta({ description: 'On which side of the threshold it fires.' }),
+  interval: z.enum(alertIntervals).meta({ description: 'How often it looks, and over which time.' }),
+  scheduleOffsetMinutes: z
+    .int()
+    .min(0)
+    .max(1439)
+    .nullish()
+    .meta({ description: 'Minutes after the start of each interval; less than the interval.', serverDefault: 0 }),
+  scheduleStartAt: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .meta({ description: 'When the first look is.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
+  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'How many intervals in a row must be beyond the threshold.' }),
+}
 
 const id = z.string().min(1).max(128)
 
-/** An alert as people write it, in the API's own names. Every field may be left out: what is needed depends on the rest. */
+const text = (maxLength: number) => z.string().min(1).max(maxLength).nullish()
+
+/** An alert as users write it for the operations, in the API's own names. All fields are optional: which are needed depends on the rest. */
 export const alertBodySchema = z.strictObject({
   source: z.enum(alertSources).optional(),
   dashboardId: id.nullish(),
   tileId: id.nullish(),
   savedSearchId: id.nullish(),
-  groupBy: z.string().nullish(),
-  threshold: z.number().optional(),
-  thresholdMax: z.number().nullish(),
-  thresholdType: z.enum(thresholdTypes).optional(),
-  interval: z.enum(alertIntervals).optional(),
-  scheduleOffsetMinutes: z.int().min(0).max(1439).nullish().meta({ serverDefault: 0 }),
-  scheduleStartAt: z.iso.datetime({ offset: true }).nullish(),
+  groupBy: conditionFields.groupBy,
+  threshold: conditionFields.threshold.optional(),
+  thresholdMax: conditionFields.thresholdMax,
+  thresholdType: conditionFields.thresholdType.optional(),
+  interval: conditionFields.interval.optional(),
+  scheduleOffsetMinutes: conditionFields.scheduleOffsetMinutes,
+  scheduleStartAt: conditionFields.scheduleStartAt,
   channel: channel.optional(),
   channels: z.array(channel).min(1).max(10).optional(),
   name: text(512),
   message: text(4096),
   note: text(4096),
-  numConsecutiveWindows: z.int().min(1).nullish(),
+  numConsecutiveWindows: conditionFields.numConsecutiveWindows,
 })
 
 export type AlertFields = z.output<typeof alertBodySchema>
 
-/** What the server would refuse although each field by itself is right. */
+type AlertField = keyof AlertFields
+
+/** The fields that the neutral contract documents. */
+const neutralFields: readonly AlertField[] = [
+  'dashboardId',
+  'tileId',
+  'threshold',
+  'interval',
+  'source',
+  'thresholdType',
+  'channel',
+  'name',
+  'message',
+]
+
+const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> = {
+  neutral: neutralFields,
+  'clickhouse-cloud': alertBodySchema.keyof().options,
+}
+
+/** The fields that the product behind the API knows. A gateway may refuse others. */
+export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
+
+/** The fields that the server requires beside those that are given. */
 export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
   const { source = 'tile', thresholdType } = alert
   const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
@@ -68,8 +114,6 @@ export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)
   const missing = needed.filter((field) => alert[field] === undefined || alert[field] === null)
   return alert.channel === undefined && alert.channels === undefined ? [...missing, 'channel'] : missing
 }
-
-// Owns the wire shape of alerts. The server's own fields are known by name, so that they are never sent back.
 
 const optionalText = z.string().nullish()
 
@@ -91,11 +135,8 @@ export const alertSchema = z.looseObject({
 
 export type Alert = z.output<typeof alertSchema>
 
-/** What the user declares of an alert, in the API's own names. */
-export type AlertBody = Readonly<Record<string, unknown>>
-
-/** The part of an answered alert that may be sent again: a gateway refuses bodies that bear what the server keeps itself. */
-export function toAlertBody(alert: Alert): AlertBody {
+/** The part of an answered alert that may be sent again: a gateway refuses the fields that the server sets itself. */
+export function toAlertBody(alert: RemoteObject): Body {
   const {
     id: _id,
     teamId: _team,
@@ -109,7 +150,13 @@ export function toAlertBody(alert: Alert): AlertBody {
   return body
 }
 
-export const alertCollection = defineCollection<Alert, AlertBody>({
+/** The server takes times in UTC only. */
+export function toUtc(text: string): string {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString()
+}
+
+export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
   noun: 'alert',
   listing: 'paged',

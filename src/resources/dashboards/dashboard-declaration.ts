@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
-import type { Directory } from '../directory.ts'
-import { createResolver, type ResolvedDeclaration, resolveSources } from '../resolve.ts'
-import type { Body } from '../resource-type.ts'
+import { isMap } from '../compare.ts'
+import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { createResolver, resolveSources } from '../resolve.ts'
+import { type Body, type DeclaredObject, listOf, type ResolveContext, type ResolvedDeclaration } from '../resource-type.ts'
 
 // What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
 // API's own; sources can also be given by name. `serverDefault` is what the product answers, or assumes, where a body has no such
@@ -310,13 +310,14 @@ export const declaredDashboard = z.strictObject({
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>
 
-export function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, directory: Directory): ResolvedDeclaration {
+export function resolveDashboard(
+  declared: DeclaredObject<DeclaredDashboard>,
+  { directory }: Pick<ResolveContext, 'directory'>,
+): ResolvedDeclaration {
   const resolver = createResolver(declared, directory)
-  const { adopt: _, id: __, previousKey: ___, raw, tiles, ...fields } = declared.value
-  const body = resolveSources({ ...fields, tiles }, [], resolver) as Body & { readonly tiles: readonly Body[] }
-  return { body: { ...body, tiles: body.tiles.map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
+  const { adopt: _, id: __, previousKey: ___, raw, ...fields } = declared.value
+  const body = resolveSources(fields, resolver)
+  return { body: { ...body, tiles: listOf(body.tiles).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
 }
 
-function withRaw({ raw, ...tile }: Body): Body {
-  return { ...tile, ...(raw as Body | undefined) }
-}
+const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMap(raw) && raw) })

@@ -11,12 +11,12 @@ import { type Block, countOf, data, type Inline, type Line, ours, say } from '..
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
+import type { Body } from '../resource-type.ts'
 import { listOf } from '../resource-type.ts'
 import { unexplained } from '../snapshot.ts'
 import { dashboardType } from './dashboard-type.ts'
 import {
   type Dashboard,
-  type DashboardBody,
   type DashboardFields,
   dashboardBodySchema,
   dashboardCollection,
@@ -45,13 +45,13 @@ export async function readDashboardInput(
 }
 
 /** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
-export const toNewDashboard = ({ filters, ...fields }: DashboardFields): DashboardBody => ({
+export const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
   ...fields,
   ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
 })
 
 /** What the dashboard should be: what the document does not mention stays, and so do the markers of plan and apply. */
-export function toDesiredDashboard(current: Dashboard, declared: DashboardFields): DashboardBody {
+export function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
   const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
   return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }

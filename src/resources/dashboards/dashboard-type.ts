@@ -1,15 +1,46 @@
 import * as z from 'zod'
-import type { Collection } from '../../api/collection.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
-import { canonicalText, readTagMarker, readTagSnapshot, tagStyle, toMarkerTag, withoutMarkerTags, withTagSnapshot } from '../marker.ts'
-import { type Body, listOf, type RemoteObject, type ResourceType } from '../resource-type.ts'
-import { builtConfig, declaredDashboard, writtenConfig } from './dashboard-declaration.ts'
-import { type Dashboard, dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
+import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
+import { type Body, type DeclaredObject, listOf, type ResourceType } from '../resource-type.ts'
+import { builtConfig, type DeclaredDashboard, declaredDashboard, resolveDashboard, writtenConfig } from './dashboard-declaration.ts'
+import { dashboardCollection, toDashboardBody } from './dashboard-wire.ts'
 
-// Owns which tile or filter of a changed dashboard is which one of those that exist. A tile that loses its id loses its alerts.
+export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
+  section: 'dashboards',
+  noun: 'dashboard',
+  collection: dashboardCollection,
+  schema: declaredDashboard,
+  // The server resets the language with the query, and refuses null as the language of a query.
+  clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
+  resolve: resolveDashboard,
+  toBody: toDashboardBody,
+  ...tagMarkers,
+  canonical: ({ tags, tiles, ...body }) =>
+    withoutEmpty({
+      ...body,
+      tags: withoutMarkerTags(tags).toSorted(),
+      tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
+    }),
+  // A tile that loses its id loses its alerts.
+  carryOverIds: (desired, stored) => ({
+    ...desired,
+    tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
+    ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),
+  }),
+}
 
-/** By id or name; what is left over by what it shows, because a tile that was merely renamed is the same tile. */
+const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
+
+/** Without `showOperandSeries` where there are no formulas: it has no effect then, and the server forgets it. */
+function effectiveTile(tile: Body): Body {
+  const { config } = tile
+  if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
+  const { showOperandSeries: _, ...effective } = config
+  return { ...tile, config: effective }
+}
+
+/** Gives tiles the ids that they have already: by id or name, and the rest by content, because a renamed tile is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const hasTwins = new Set(before.map(nameOf)).size < before.length
   const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), nameOf, trimmedNameOf])
@@ -18,27 +49,27 @@ export function withTileIds(desired: readonly Body[], before: readonly Body[]): 
     const [wanted, known] = [Map.groupBy(rest, contentOf), Map.groupBy(left, contentOf)]
     for (const [content, [tile, second]] of wanted) {
       const [only, another] = known.get(content) ?? []
-      // Two that show the same could be mistaken for each other.
+      // Two tiles with the same content could be mistaken for each other.
       if (tile !== undefined && only !== undefined && second === undefined && another === undefined) ids.set(tile, only.id)
     }
   }
   return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
 }
 
-/** An update must give every filter an id; the server replaces the ones that it does not know. */
+/** Gives every filter an id, as an update must; the server replaces the ones that it does not know. */
 export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const { ids } = pair(desired, before, [idOf, nameOf, trimmedNameOf])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
 }
 
 interface Pairing {
-  /** Of what was there before, by what is desired. */
+  /** The ids of stored items, by the desired ones that they belong to. */
   readonly ids: Map<Body, unknown>
-  /** What was there before and is not desired. */
+  /** The stored items that belong to no desired one. */
   readonly left: ReadonlySet<Body>
 }
 
-/** By each key in turn. */
+/** Pairs items by each key in turn. */
 function pair(desired: readonly Body[], before: readonly Body[], keys: readonly ((item: Body) => unknown)[]): Pairing {
   const ids = new Map<Body, unknown>()
   const left = new Set(before)
@@ -64,43 +95,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? n
 
 const chart = z.union([builtConfig, writtenConfig])
 
-/** What it shows as far as files have a say in it: what the server adds makes no other tile of it. */
+/** Compares only what files can declare: fields that the server adds do not make it another tile. */
 const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))
-
-// What plan and apply must know of dashboards: above all that a tile keeps its id, because its alerts hang on it.
-
-export const dashboardType: ResourceType & { readonly section: 'dashboards' } = {
-  section: 'dashboards',
-  noun: 'dashboard',
-  collection: dashboardCollection as Collection<RemoteObject, Body>,
-  schema: declaredDashboard,
-  // The server resets the language with the query, and refuses null as the language of a query.
-  clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
-  toBody: (actual: RemoteObject) => toDashboardBody(actual as Dashboard),
-  markerStyle: tagStyle,
-  readMarker: ({ tags }) => readTagMarker(tags),
-  withMarker: (body, mark) => ({ ...body, tags: [...withoutMarkerTags(body.tags), toMarkerTag(mark)] }),
-  readSnapshot: ({ tags }) => readTagSnapshot(tags),
-  withSnapshot: (body, digest) => ({ ...body, tags: withTagSnapshot(body.tags as readonly string[], digest) }),
-  canonical: ({ tags, tiles, ...body }) =>
-    withoutEmpty({
-      ...body,
-      tags: withoutMarkerTags(tags).toSorted(),
-      tiles: Array.isArray(tiles) ? tiles.map(effectiveTile).toSorted(byId) : tiles,
-    }) as Body,
-  carryOverIds: (desired, actual) => ({
-    ...desired,
-    tiles: withTileIds(listOf(desired.tiles), listOf(actual.tiles)),
-    ...(Array.isArray(desired.filters) && { filters: withFilterIds(desired.filters as readonly Body[], listOf(actual.filters)) }),
-  }),
-}
-
-const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
-
-/** Whether the raw series beside formulas are shown means nothing where there are no formulas: the server forgets it. */
-function effectiveTile(tile: Body): Body {
-  const { config } = tile
-  if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
-  const { showOperandSeries: _, ...effective } = config
-  return { ...tile, config: effective }
-}

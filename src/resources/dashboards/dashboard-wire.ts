@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { defineCollection } from '../../api/collection.ts'
-import { nameOrEmpty, wireId } from '../../api/wire.ts'
-
-// Owns what may be sent of a dashboard: fields and limits as the API documents them. What a tile shows is the API's to judge.
+import type { ReadApi } from '../../api/client.ts'
+import { collectionPath, defineCollection } from '../../api/collection.ts'
+import { type Service, under } from '../../api/path.ts'
+import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
+import type { Body, RemoteObject } from '../resource-type.ts'
 
 const word = (longest: number) => z.string().min(1).max(longest)
 
@@ -19,7 +20,7 @@ const tile = z.looseObject({
 
 const container = z.looseObject({ id: word(256), title: word(256) })
 
-/** A dashboard as people write it, in the API's own names. */
+/** A dashboard as users write it for the operations, in the API's own names. The API checks the configuration of tiles. */
 export const dashboardBodySchema = z.strictObject({
   name: word(1024),
   tiles: z.array(tile).max(500),
@@ -32,8 +33,6 @@ export const dashboardBodySchema = z.strictObject({
 })
 
 export type DashboardFields = z.output<typeof dashboardBodySchema>
-
-// Owns the wire shape of dashboards. What a tile shows is passed through untouched.
 
 /** A dashboard as answered. Fields that are not named here are kept. */
 export const dashboardSchema = z.looseObject({
@@ -51,19 +50,47 @@ export const dashboardSchema = z.looseObject({
 
 export type Dashboard = z.output<typeof dashboardSchema>
 
-/** What the user declares of a dashboard, in the API's own names. */
-export type DashboardBody = Readonly<Record<string, unknown>>
-
 /** The part of an answered dashboard that may be sent again: a gateway refuses the top-level id. */
-export function toDashboardBody(dashboard: Dashboard): DashboardBody {
+export function toDashboardBody(dashboard: RemoteObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
   return body
 }
 
-export const dashboardCollection = defineCollection<Dashboard, DashboardBody>({
+export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
   noun: 'dashboard',
   listing: 'whole',
   schema: dashboardSchema,
   toBody: toDashboardBody,
 })
+
+const validationSchema = z.object({
+  valid: z.boolean(),
+  errors: z
+    .array(z.object({ path: z.string().nullish(), message: z.string() }))
+    .nullish()
+    .transform((errors) => errors ?? []),
+})
+
+export interface InvalidField {
+  /** A path in the body: `tiles.0.config.select`; may be empty. */
+  readonly path: string
+  readonly message: string
+}
+
+/** Lets the server validate the body of a create. Nothing is stored, so it is as safe to repeat as a read. */
+export async function checkDashboard(api: ReadApi, service: Service, body: Body): Promise<readonly InvalidField[]> {
+  const { valid, errors } = await api.read({
+    method: 'POST',
+    isSafe: true,
+    path: under(collectionPath(api, service, 'dashboards'), 'validate'),
+    body,
+    read: readOne(validationSchema),
+    noun: 'dashboard',
+    missing: 'service',
+    permission: api.profile.permissions.observability,
+  })
+  if (valid) return []
+  const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
+  return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server does not say why' }]
+}

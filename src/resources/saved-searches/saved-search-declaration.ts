@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { adoption, type DeclaredObject, declaredTags, sourceReference } from '../declaration-fields.ts'
-import type { Directory } from '../directory.ts'
-import { createResolver, type ResolvedDeclaration, resolveSources } from '../resolve.ts'
-import type { Body } from '../resource-type.ts'
+import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { createResolver, resolveSources } from '../resolve.ts'
+import type { DeclaredObject, ResolveContext, ResolvedDeclaration } from '../resource-type.ts'
 
 const expression = (longest: number) => z.string().max(longest).optional()
 
@@ -31,8 +30,11 @@ export const declaredSavedSearch = z.strictObject({
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
-export function resolveSavedSearch(declared: DeclaredObject<DeclaredSavedSearch>, directory: Directory): ResolvedDeclaration {
+export function resolveSavedSearch(
+  declared: DeclaredObject<DeclaredSavedSearch>,
+  { directory }: Pick<ResolveContext, 'directory'>,
+): ResolvedDeclaration {
   const resolver = createResolver(declared, directory)
   const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
-  return { body: resolveSources(fields, [], resolver) as Body, diagnostics: resolver.diagnostics }
+  return { body: resolveSources(fields, resolver), diagnostics: resolver.diagnostics }
 }

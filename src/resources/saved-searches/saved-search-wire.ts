@@ -1,8 +1,7 @@
-// Owns the wire shape of saved searches, which some products have.
-
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import type { Body, RemoteObject } from '../resource-type.ts'
 
 /** A saved search as answered. Fields that are not named here are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -16,16 +15,13 @@ export const savedSearchSchema = z.looseObject({
 
 export type SavedSearch = z.output<typeof savedSearchSchema>
 
-/** What is declared of a saved search, in the API's own names. */
-export type SavedSearchBody = Readonly<Record<string, unknown>>
-
-/** The part of an answered saved search that may be sent again: a gateway refuses bodies that bear more. */
-export function toSavedSearchBody(savedSearch: SavedSearch): SavedSearchBody {
+/** The part of an answered saved search that may be sent again: a gateway refuses bodies with more. */
+export function toSavedSearchBody(savedSearch: RemoteObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
   return body
 }
 
-export const savedSearchCollection = defineCollection<SavedSearch, SavedSearchBody>({
+export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
   noun: 'saved search',
   listing: 'paged',

@@ -1,5 +1,5 @@
 import { inputError } from '../../core/errors.ts'
-import { type FoundMarker, keyGrammar } from '../../resources/marker.ts'
+import { keyGrammar, type StoredMarker } from '../../resources/marker.ts'
 import { type RemoteObject, type ResourceType, type Section, sectionNames } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
@@ -45,7 +45,7 @@ export function selectObjects(options: SelectOptions): Selection {
 
 interface MarkedObject {
   readonly actual: RemoteObject
-  readonly mark: FoundMarker | undefined
+  readonly mark: StoredMarker | undefined
 }
 
 function selectIn(section: Section, { world, kinds, plan, declarations }: SelectOptions): Selection {
