@@ -95,15 +95,15 @@ export function applyBlocks(result: Applied): readonly Block[] {
 }
 
 /** The most failures that are shown in full. */
-const mostTold = 10
+const maxShown = 10
 
 /** The request and the advice, which do not fit into a table's cell. */
 function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   if (failures.length === 0) return []
-  const told = failures.slice(0, mostTold).map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
-  const more = failures.length > mostTold ? [`… and ${failures.length - mostTold} more: see the result file`] : []
-  return [{ kind: 'preformatted', text: [...told, ...more].join('\n') }]
+  const shown = failures.slice(0, maxShown).map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
+  const more = failures.length > maxShown ? [`… and ${failures.length - maxShown} more: see the result file`] : []
+  return [{ kind: 'preformatted', text: [...shown, ...more].join('\n') }]
 }
 
 const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>

@@ -6,17 +6,15 @@ import { PendingId } from '../resources/resolve.ts'
 import { type Body, listOf, type RemoteObject } from '../resources/resource-type.ts'
 import type { Action, Change } from './change.ts'
 
-// Owns when a run goes no further: when nothing else can succeed, when the API is failing, or when the user wants it. Pure.
-
 export type OnError = 'continue' | 'stop'
 
-/** Failures in a row after which the API itself is what fails. */
+/** After so many failures in a row the API itself is failing. */
 export const maxConsecutiveFailures = 5
 
 /** `denied`, `unreachable`, `no-time` and `cancelled`: every other request would end the same way. */
 export const stopReasons = ['denied', 'unreachable', 'no-time', 'cancelled', 'failing', 'on-error'] as const
 
-/** Why nothing more is sent. */
+/** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
 export interface StopReason {
   readonly kind: (typeof stopReasons)[number]
   readonly message: string
@@ -35,14 +33,14 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   cancelled: canceledStop,
 }
 
-/** Whether not even a look at the service could succeed. */
+/** Whether reading from the service would fail, too. */
 export const preventsReading = (stop: StopReason | undefined): boolean =>
   stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error'
 
-/** Failures that say something of the API rather than of the object. */
-const apiFailures: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
+/** Failures that are about the API rather than the object. */
+const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
 
-/** Undefined to go on. Looks at no more than the last few. */
+/** Undefined to continue. Looks at the last few outcomes only. */
 export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): StopReason | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined
@@ -52,15 +50,13 @@ export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): St
     return { kind: 'on-error', message: 'an object before it failed (on-error: stop)' }
   const recent = outcomes.slice(-maxConsecutiveFailures)
   const isFailing =
-    recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailures.includes(errorKind))
+    recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailureKinds.includes(errorKind))
   return isFailing
     ? { kind: 'failing', message: `the API is failing: ${maxConsecutiveFailures} objects in a row could not be written` }
     : undefined
 }
 
-// Owns what became of each object of a plan.
-
-/** `unknown`: the request was sent, and nobody can tell whether the server acted. */
+/** `unknown`: the request was sent, but its outcome is unknown. */
 export const outcomeKinds = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged', 'skipped', 'failed', 'unknown'] as const
 
 export type OutcomeKind = (typeof outcomeKinds)[number]
@@ -69,13 +65,13 @@ export interface Outcome {
   readonly change: Change
   readonly kind: OutcomeKind
   readonly id?: string | undefined
-  /** Why it was not done, or what is to be known of it. */
+  /** Why it failed or was skipped, or what to know about it. */
   readonly message?: string | undefined
   /** The object was deleted to be created again, which failed. */
   readonly wasDeleted?: boolean
-  /** Of what failed. */
+  /** Kind of the error that it failed with. */
   readonly errorKind?: ErrorKind | undefined
-  /** What the server made of what was sent, where that is something else. */
+  /** Where the server stored something else than what was sent. */
   readonly serverChanged?: readonly FieldChange[]
   /** As the server answered it. */
   readonly actual?: RemoteObject | undefined
@@ -92,7 +88,7 @@ export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
 
 export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !(kind === 'skipped' || kind === 'failed' || kind === 'unknown')
 
-/** Whether anything was written, as far as that is known. */
+/** Whether anything was written, as far as known. */
 export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
   wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged')
 
@@ -105,7 +101,7 @@ export function failed(change: Change, thrown: unknown): Outcome {
   return { change, kind: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
 }
 
-/** An object that was deleted to be created again. */
+/** For a `replace` that deleted the object and could not create it again. */
 export function failedRecreation(change: Change, { cause }: Error): Outcome {
   const outcome = failed(change, cause)
   if (outcome.kind === 'unknown') return outcome
@@ -116,20 +112,19 @@ export function failedRecreation(change: Change, { cause }: Error): Outcome {
   }
 }
 
-const advice = 'The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.'
+const advice = 'The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.'
 
-/** A request by itself cannot be repeated; a run can. */
+/** The advice of a single request is not to repeat it; a whole run can be repeated. */
 function withAdvice({ message, advice: general }: ApiError): string {
   const [what = '', ...rest] = message.split('\n')
   return [what, advice, ...rest.filter((line) => line !== general)].join('\n')
 }
 
-// Owns the ids that become known while a plan is applied: of objects that others refer to, and of their tiles.
-
+/** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
 export interface KnownIds {
   /** Learns the ids of an object that exists now. */
   learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
-  /** The body with ids for all its references; or what it waits for. */
+  /** The body with ids for all its references, or the first one that is missing. */
   resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId }
 }
 
@@ -144,7 +139,7 @@ export function createKnownIds(): KnownIds {
   return {
     learn({ change: { section, key, desired }, actual }) {
       if (actual === undefined) return
-      // By the names that the files give: a server may trim them.
+      // By the names in the files: a server may trim them.
       const tiles = desired === undefined ? listOf(actual.tiles) : withTileIds(listOf(desired.tiles), listOf(actual.tiles))
       known.set(`${section} ${key}`, { ...actual, tiles })
     },
@@ -158,8 +153,6 @@ export function createKnownIds(): KnownIds {
   }
 }
 
-// Owns what became of each change so far, and with it the ids that are known and the reason to go no further.
-
 export interface ApplyStateOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
@@ -168,22 +161,23 @@ export interface ApplyStateOptions {
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
+/** The outcome of each change so far, the ids that are known, and whether to stop. */
 export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   record(outcome: Outcome): Promise<void>
-  /** Replaces what was recorded, in the light of a later look: nothing new has happened. */
+  /** Replaces an outcome after the service was read again; this is not progress. */
   amend(outcome: Outcome): void
   skip(change: Change, reason: string): Promise<void>
   learn: KnownIds['learn']
   outcomeOf(change: Change): Outcome | undefined
   all(): readonly Outcome[]
-  /** Why nothing more is sent; undefined to go on. */
+  /** Why nothing more is sent; undefined to continue. */
   stopped(): StopReason | undefined
 }
 
 export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
   const outcomes = new Map<Change, Outcome>()
-  /** In the order in which things happened. What became of each may turn out later. */
-  const happened: Change[] = []
+  /** In the order of the requests. Outcomes may be amended later. */
+  const attempted: Change[] = []
   const ids = createKnownIds()
 
   function amend(outcome: Outcome): void {
@@ -193,9 +187,9 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
 
   async function record(outcome: Outcome): Promise<void> {
     amend(outcome)
-    // Where nothing happened there is no progress: thousands of objects may be skipped in the moment before the end.
+    // Not progress: thousands of objects may be skipped at once at the end.
     if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
-    happened.push(outcome.change)
+    attempted.push(outcome.change)
     await onProgress([...outcomes.values()])
   }
 
@@ -212,7 +206,7 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
       reason ??= stop.aborted
         ? canceledStop
         : reasonToStop(
-            happened.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
+            attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
             onError,
           )
       return reason

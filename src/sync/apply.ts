@@ -77,7 +77,7 @@ async function readPlanFile(path: string, files: Files): Promise<PlanFile> {
   const parsed = planFileSchema.safeParse(tryJson(text))
   const why = parsed.success ? 'was changed after plan wrote it' : 'is no plan of this version'
   if (parsed.success && isIntact(parsed.data)) return parsed.data
-  throw inputError('plan-file', `"${quote(path, 80)}" ${why}: write it anew with plan`)
+  throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
 }
 
 function tryJson(text: string): unknown {

@@ -32,7 +32,7 @@ export interface Change {
   readonly desired?: Body | undefined
   readonly actual?: RemoteObject | undefined
   /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */
-  readonly takes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
+  readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
 }
 
 /** A value: it holds everything needed to show it and to apply it. */

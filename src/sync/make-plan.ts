@@ -17,7 +17,7 @@ import type { Change, Plan } from './change.ts'
 import { type Found, filesInput, findDeclarations } from './find-declarations.ts'
 import type { AdoptFrom } from './match.ts'
 import { planChanges } from './plan-changes.ts'
-import { readWorld } from './remote-state.ts'
+import { readRemoteState } from './remote-state.ts'
 
 // The inputs that plan, apply and drift share, and the project that they are about.
 
@@ -37,7 +37,7 @@ export const planInput = z.strictObject({
         'Take over the objects of this project, for one that was renamed. `none`: leave other projects alone, and create a second set.',
       accepts: `a project (${projectForm}), or none`,
     }),
-  prune: flag("Delete objects that bear this project's mark and are in no file.").default(false),
+  prune: flag("Delete objects that have this project's marker and are in no file.").default(false),
   maxDeletes: integer('More deletes than this are an error, and nothing is written.', 0, 10_000).default(5),
   sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
 })
@@ -46,7 +46,7 @@ export const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === un
 
 export interface ResolvedProject {
   readonly project: string
-  /** That it was inferred, for whoever reads the plan. */
+  /** A note, where it was inferred. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -136,7 +136,7 @@ const toDiagnostic = ({ path, message }: InvalidField, { key, location }: Change
 
 const toPath = (path: string): readonly PropertyKey[] => path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
 
-/** A body is checked as that of a create, which bears no ids. */
+/** A body is checked as that of a create, which has no ids. */
 const withoutIds = (body: Body): Body => ({
   ...body,
   tiles: listOf(body.tiles).map(withoutId),
@@ -177,7 +177,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   if (found.objects.length === 0 && request.prune)
     throw inputError('files', 'declare nothing, and with prune everything would go: is the glob right?')
   const wanted = new Set(found.objects.map(({ section }) => section))
-  const world = await readWorld({ api, service, profile, wanted })
+  const world = await readRemoteState({ api, service, profile, wanted })
   const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {
@@ -188,7 +188,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   }
 }
 
-/** Advice on files is for whoever writes them: validate gives it, and a plan shows what is to be decided. */
+/** Notes on files are for validate; a plan shows what a reviewer decides. */
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== 'note')
 

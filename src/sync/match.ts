@@ -1,5 +1,3 @@
-// Which declared object is which actual one: by ownership marker, by id, or by name where the file says so. Pure.
-
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import type { StoredMarker } from '../resources/marker.ts'
@@ -8,27 +6,27 @@ import type { Declared } from '../resources/resource-types.ts'
 
 export interface MarkedObject {
   readonly actual: RemoteObject
-  readonly mark: StoredMarker | undefined
+  readonly marker: StoredMarker | undefined
 }
 
 export interface Pair<D extends Declared = Declared> {
   readonly declared: D
   /** Undefined for what is to be created. */
   readonly found?: MarkedObject | undefined
-  /** Why an object is taken over that does not have the ownership marker of this key: in the words of a review. */
+  /** Why an object without the ownership marker of this key is taken over, for reviewers. */
   readonly takeover?: string | undefined
 }
 
 export interface MatchResult<D extends Declared = Declared> {
   readonly pairs: readonly Pair<D>[]
-  /** Objects with this project's mark that no file declares. */
+  /** Objects with this project's marker that no file declares. */
   readonly orphans: readonly MarkedObject[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export const matchRules = {
-  'duplicate-marker': 'Two objects bear one mark: two runs created them at once, or somebody copied one.',
-  'owned-elsewhere': 'An object that the files claim bears the mark of another key or project.',
+  'duplicate-marker': 'Two objects have the same ownership marker: two runs created them at once, or somebody copied one.',
+  'owned-elsewhere': 'An object that the files claim has the ownership marker of another key or project.',
   'ambiguous-adoption': 'Several objects could be meant by `adopt`.',
   'missing-object': 'An id that the files give belongs to no object.',
   'same-name': 'An object of this name exists and is not taken over: a second one will be created.',
@@ -36,7 +34,7 @@ export const matchRules = {
   'moved-key': 'The object exists under its key and under its `previousKey`.',
 } as const
 
-/** Whose objects are taken over: a project that this one was called before, or `none`, which confirms a second set. */
+/** The previous name of the project, whose objects are taken over; `none` confirms that a second set is wanted. */
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
 interface MatchInput<D extends Declared> {
@@ -50,8 +48,9 @@ interface MatchInput<D extends Declared> {
 }
 
 export const markedObjects = (kind: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
-  actual.map((one) => ({ actual: one, mark: kind.readMarker(kind.toBody(one)) }))
+  actual.map((one) => ({ actual: one, marker: kind.readMarker(kind.toBody(one)) }))
 
+/** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
 export function matchObjects<D extends Declared>({
   kind,
   project,
@@ -61,21 +60,21 @@ export function matchObjects<D extends Declared>({
   actual,
 }: MatchInput<D>): MatchResult<D> {
   const marked = markedObjects(kind, actual)
-  const ours = marked.filter(({ mark }) => mark?.project === kind.markerStyle.projectToken(project))
+  const ours = marked.filter(({ marker }) => marker?.project === kind.markerStyle.projectToken(project))
   const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
-  const orphans = ours.filter(({ mark }) => !claimed.has(mark?.token ?? ''))
-  const others = marked.filter(({ mark }) => mark !== undefined && !ours.some((one) => one.mark === mark))
+  const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
+  const others = marked.filter(({ marker }) => marker !== undefined && !ours.some((one) => one.marker === marker))
   const index: Index = {
     kind,
     project,
     adoptFrom,
     ownsAnything,
     byToken: Map.groupBy(
-      marked.filter(({ mark }) => mark !== undefined),
-      ({ mark }) => mark?.token ?? '',
+      marked.filter(({ marker }) => marker !== undefined),
+      ({ marker }) => marker?.token ?? '',
     ),
     freeByName: Map.groupBy(
-      marked.filter(({ mark }) => mark === undefined),
+      marked.filter(({ marker }) => marker === undefined),
       (one) => nameOf(one.actual),
     ),
     otherByName: Map.groupBy(others, (one) => nameOf(one.actual)),
@@ -96,9 +95,9 @@ export function matchObjects<D extends Declared>({
   return { pairs, orphans: orphans.filter((one) => !taken.has(one)), diagnostics }
 }
 
-/** Objects that no file declares and that have one marker: it cannot be known which of them somebody copied. */
+/** Orphans with the same marker: it is unknown which of them is the copy. */
 export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
-  return [...Map.groupBy(orphans, ({ mark }) => mark?.token).values()].flatMap((alike): readonly Diagnostic[] => {
+  return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
     const message = `${alike.length} ${noun}s have the same marker: ${ids}; delete the marker of each copy that is to stay`
@@ -158,12 +157,12 @@ const renamed = (moved: Match, previousKey: string | undefined): Match => ({
   takeover: `renames the key ${previousKey} to this one`,
 })
 
-/** A file may give the id as well. */
+/** Checks the id, if the file has one. */
 function withSameId(search: Match, declared: Declared): Match {
   const { id } = declared.value
   const found = search.found?.actual.id
   if (id === undefined || found === undefined || found === id) return search
-  return { ...search, complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the mark is on ${found}`) }
+  return { ...search, complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the ownership marker is on ${found}`) }
 }
 
 /** The object with the ownership marker of this key. */
@@ -171,11 +170,11 @@ function findOwned(declared: Declared, project: string, key: string, { kind, byT
   const [own, second] = byToken.get(kind.markerStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const message = `two ${kind.noun}s bear this mark, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
+  const message = `two ${kind.noun}s have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
   return { found: own, complaint: report(declared, 'duplicate-marker', message) }
 }
 
-/** The object that another project owned under this key, or under the one before it. */
+/** The object that the project of `adopt-from` owns under this key or its previousKey. */
 function findInOtherProject(declared: Declared, index: Index): Match {
   const { adoptFrom } = index
   if (adoptFrom === undefined || adoptFrom === 'none') return {}
@@ -192,8 +191,8 @@ function findById(declared: Declared, id: string, { kind, byId }: Index): Match 
   const found = byId.get(id)
   if (found === undefined)
     return { complaint: report(declared, 'missing-object', `there is no ${kind.noun} ${quote(id, 60)}; without id a new one is created`) }
-  if (found.mark === undefined) return { found, takeover: unmanagedAdoption }
-  return { complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} bears the mark of another key or project`) }
+  if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
+  return { complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} has the ownership marker of another key or project`) }
 }
 
 function findByName(declared: Declared, index: Index): Match {
@@ -204,7 +203,7 @@ function findByName(declared: Declared, index: Index): Match {
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const message = `another ${kind.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and bears no mark; write adopt: true to take it over`
+    const message = `another ${kind.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and has no ownership marker; write adopt: true to take it over`
     return { complaint: report(declared, 'same-name', message) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
@@ -212,21 +211,21 @@ function findByName(declared: Declared, index: Index): Match {
   return { complaint: report(declared, 'ambiguous-adoption', message) }
 }
 
-/** An object of this name whose key no file declares any more: most likely the key was changed. */
+/** An orphan with this name: most likely its key was changed. */
 function findOrphan(declared: Declared, { kind, orphanByName }: Index): Match | undefined {
   const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
   if (orphan === undefined) return undefined
-  const key = orphan.mark?.key
+  const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with its key' : `previousKey: ${key}`
   const message = `this project owns ${withArticle(kind)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
   return { complaint: report(declared, 'same-name', message) }
 }
 
-/** An object of this name that another project owns. While this project owns nothing, it was most likely renamed. */
+/** An object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
 function findOwnedByOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Match {
   const [other] = otherByName.get(nameOf(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
-  const owner = other.mark?.projectName === undefined ? 'another project' : `the project ${other.mark.projectName}`
+  const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
   const given = adoptFrom === undefined ? '' : `; adopt-from names ${adoptFrom.project}, which does not own it`
   const what = `${owner} owns ${withArticle(kind)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
   if (ownsAnything) return { complaint: report(declared, 'other-project', `${what}, and a second one will be created`, 'warning') }

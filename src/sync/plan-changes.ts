@@ -29,13 +29,11 @@ import {
   matchObjects,
   type Pair,
 } from './match.ts'
-import { accountForLosses } from './protect-alerts.ts'
+import { protectAlerts } from './protect-alerts.ts'
 import type { RemoteState } from './remote-state.ts'
 
-// Owns what stops a plan although each of its changes is right: lists that may not be whole, and more deletes than allowed.
-
 export const guardRules = {
-  'incomplete-list': 'A list that may not be whole, from which something would be created or deleted.',
+  'incomplete-list': 'A list of the service may be incomplete, and something would be created or deleted because of it.',
   'too-many-deletes': 'More objects would be deleted than `max-deletes` allows.',
 } as const
 
@@ -62,14 +60,12 @@ export function checkGuards(
   return [...doubtful, { rule: 'too-many-deletes', severity: 'error', location: { file: 'prune' }, message }]
 }
 
-/** The lists that must be whole for this. What takes something away must see every alert that may hang on it. */
-function requiredLists({ section, action, takes }: Change): readonly Section[] {
+/** The lists that must be complete for a change. Whatever removes tiles must see every alert on them. */
+function requiredLists({ section, action, removes: takes }: Change): readonly Section[] {
   if (action === 'create') return [section]
   if (action === 'delete') return [section, 'alerts']
   return takes === undefined ? [] : ['alerts']
 }
-
-// What is to be done about one object. Pure.
 
 interface ChangeContext {
   readonly kind: ResourceType
@@ -79,7 +75,7 @@ interface ChangeContext {
   common(): CommonValues
 }
 
-/** `body` is what is desired, without a mark; `sides` are undefined for what does not exist yet. */
+/** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
   const { kind, project, directory } = around
   const { section, key, location } = declared
@@ -117,11 +113,11 @@ interface Comparison {
   readonly sides: Sides
 }
 
-function compare({ found: { actual, mark }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
-  const snapshot = mark === undefined ? undefined : kind.readSnapshot(kind.toBody(actual))?.digest
+function compare({ found: { actual, marker }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
+  const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(actual))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
   const differences = unexplained(kind, sides)
-  const isAsApplied = mark?.digest === digest
+  const isAsApplied = marker?.digest === digest
   if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
   const { fields, isUncertain, newDefaults } = judgeStored({ kind, sides, snapshot, common: common() })
   if (isUncertain)
@@ -133,7 +129,7 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
-/** Of what a person wrote; how an existing object is found does not matter. */
+/** Digest of the declaration without the fields that only help to find an existing object. */
 export const declarationDigest = ({ value }: Declared): string => {
   const { adopt: _, id: __, previousKey: ___, ...fields } = value
   return digestOf(fields)
@@ -144,12 +140,12 @@ function actionFor(differs: boolean, isAdopted: boolean): Action {
   return isAdopted ? 'adopt' : 'unchanged'
 }
 
-const originOf = ({ mark }: MarkedObject, digest: string): Change['origin'] =>
-  mark === undefined ? undefined : mark.digest === digest ? 'service' : 'files'
+const originOf = ({ marker }: MarkedObject, digest: string): Change['origin'] =>
+  marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
 
-export const planDelete = (section: Change['section'], { actual, mark }: MarkedObject): Change => ({
+export const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
   section,
-  key: mark?.key ?? '',
+  key: marker?.key ?? '',
   name: actual.name ?? '',
   action: 'delete',
   id: actual.id,
@@ -161,7 +157,7 @@ export const planDelete = (section: Change['section'], { actual, mark }: MarkedO
 
 const idFields = /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds)$/
 
-/** Ids are shown by the names that they stand for. */
+/** Shows names instead of ids. */
 const named = (fields: readonly FieldChange[], directory: Directory): readonly FieldChange[] =>
   fields.map((field) => {
     const { path, before, after } = field
@@ -179,21 +175,20 @@ function toName(value: unknown, directory: Directory): unknown {
   return directory.nameOf(value) ?? value
 }
 
-// The plan: what is declared and what is stored, made into what is to be done. Pure: it sends nothing and reads no clock.
-
 export interface PlanOptions extends GuardSettings {
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   readonly profile: Profile
-  /** Whether objects that bear the project's mark and are in no file are deleted. */
+  /** Whether objects with the project's marker that no file declares are deleted. */
   readonly prune: boolean
 }
 
+/** Compares declarations and remote state. Pure: it sends nothing and reads no clock. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, world: RemoteState, options: PlanOptions): Plan {
   const kinds = createResourceTypes(options.profile)
   const directory = createDirectory(world)
   const ownsAnything = Object.values(kinds).some((kind: ResourceType) =>
-    markedObjects(kind, world[kind.section]).some(({ mark }) => mark?.project === kind.markerStyle.projectToken(options.project)),
+    markedObjects(kind, world[kind.section]).some(({ marker }) => marker?.project === kind.markerStyle.projectToken(options.project)),
   )
   const { objects } = declarations
   const planType = createPlanner({ ...options, world, directory, ownsAnything })
@@ -215,7 +210,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
-  const losses = accountForLosses(written, world.alerts, Object.values(kinds))
+  const losses = protectAlerts(written, world.alerts, Object.values(kinds))
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,
@@ -269,7 +264,7 @@ const createPlanner =
 
 /** Objects whose declarations have not changed since they were applied. */
 const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPair): readonly Sides[] =>
-  sides !== undefined && found?.mark?.digest === declarationDigest(declared) ? [sides] : []
+  sides !== undefined && found?.marker?.digest === declarationDigest(declared) ? [sides] : []
 
 export const convergenceRules = {
   'server-default': 'The server fills in a field that no file declares, since the last apply and in all objects alike.',
@@ -291,7 +286,7 @@ function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): rea
   return [{ rule: 'server-default', severity: 'note', location: first.location, message }]
 }
 
-/** What alerts can watch, with the ids that it has and will keep. */
+/** What alerts can watch, with the ids that it has and keeps. */
 const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, section, id, desired = {}, actual }) => {
@@ -302,4 +297,4 @@ const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, AlertTarg
   )
 
 const toOrphans = ({ section, orphans }: KindPlan): Plan['orphans'] =>
-  orphans.map(({ actual, mark }) => ({ section, id: actual.id, name: actual.name ?? '', key: mark?.key ?? '' }))
+  orphans.map(({ actual, marker }) => ({ section, id: actual.id, name: actual.name ?? '', key: marker?.key ?? '' }))

@@ -13,7 +13,7 @@ const count = (what: string) => z.int().describe(what)
 export const planOutput = z.object({
   toCreate: count('Objects that do not exist yet.'),
   toUpdate: count('Objects that differ.'),
-  toReplace: count('Objects that must be deleted and created anew.'),
+  toReplace: count('Objects that must be deleted and created again.'),
   toDelete: count('Objects that no file declares, with `prune`.'),
   unchanged: count('Objects that are as declared.'),
   changed: z.boolean().describe('Whether the service differs from the files; of `apply`, whether anything was written.'),
@@ -30,13 +30,13 @@ const fieldChange = z.object({
 
 const object = z.object({
   section: z.string().describe('`dashboards`, `savedSearches` or `alerts`.'),
-  key: z.string().describe('The key in the files; of a delete the one in the mark, where it can be read.'),
+  key: z.string().describe('The key in the files; of a delete the one in the ownership marker, where it can be read.'),
   name: z.string(),
   action: z.enum(actions),
   id: z.string().optional(),
   file: z.string().optional(),
   line: z.int().optional(),
-  origin: z.enum(['files', 'service']).optional().describe('Which side moved since the last apply, where that can be told.'),
+  origin: z.enum(['files', 'service']).optional().describe('Which side changed since the last apply, where it is known.'),
   notes: z.array(z.string()).describe('Why it is replaced, and what goes with it.'),
   fields: z.array(fieldChange),
   outcome: z.enum(outcomeKinds).optional().describe('Of `apply`: what became of it.'),
@@ -50,10 +50,10 @@ export const planDetails = z.object({
   project: z.string().describe('Whose the objects are.'),
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('Every object, unchanged ones included, in the order in which they are applied.'),
-  toAdopt: count('Objects that are as declared, and that apply will mark as this project’s.'),
+  toAdopt: count('Objects that are as declared, and that apply will add the ownership marker to.'),
   orphans: z
     .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
-    .describe("Objects with this project's mark that no file declares, and that stay."),
+    .describe("Objects with this project's marker that no file declares, and that stay."),
   uncheckedCount: count('Changed dashboards that the server was not asked about.'),
   diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
 })
@@ -254,7 +254,7 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
 
 const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
   if (left.length === 0) return []
-  const line = say`${left.length} ${ours(left.length === 1 ? 'object bears' : 'objects bear')} this project's mark and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
+  const line = say`${left.length} ${ours(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]
 }
 

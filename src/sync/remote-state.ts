@@ -30,7 +30,7 @@ export interface Reading {
 
 const none: List<never> = { items: [], mayBeCut: false }
 
-export async function readWorld({ api, service, profile, wanted }: Reading): Promise<RemoteState> {
+export async function readRemoteState({ api, service, profile, wanted }: Reading): Promise<RemoteState> {
   const hasMore = profile.savedSearches
   const [dashboards, alerts, savedSearches, sources, webhooks] = await Promise.all([
     listTwice(() => dashboardCollection.list(api, service), wanted.has('dashboards')),
@@ -63,7 +63,7 @@ async function listTwice<T>(list: () => Promise<List<T>>, isWanted: boolean): Pr
 function doubtAbout({ items, mayBeCut }: List<RemoteObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
   if (ids.size < items.length) return 'holds an id twice, so it was read while it changed'
-  return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more that nobody sees` : undefined
+  return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more` : undefined
 }
 
 const onceEach = <T extends RemoteObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

@@ -8,7 +8,7 @@ import { lintRules } from './lint.ts'
 import { projectRules, serverRules } from './make-plan.ts'
 import { matchRules } from './match.ts'
 import { convergenceRules, guardRules } from './plan-changes.ts'
-import { lossRules } from './protect-alerts.ts'
+import { alertProtectionRules } from './protect-alerts.ts'
 
 const errors = { ...readingRules, ...referenceRules }
 
@@ -17,7 +17,7 @@ const onService = {
   ...nameRules,
   ...matchRules,
   ...convergenceRules,
-  ...lossRules,
+  ...alertProtectionRules,
   ...guardRules,
   ...serverRules,
   ...verifyRules,

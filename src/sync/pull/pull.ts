@@ -11,7 +11,7 @@ import { type Found, filesInput, findDeclarations } from '../find-declarations.t
 import { type LintSettings, lintRules } from '../lint.ts'
 import { checkChange, planInput, resolveProject } from '../make-plan.ts'
 import { planChanges } from '../plan-changes.ts'
-import { type RemoteState, readWorld } from '../remote-state.ts'
+import { type RemoteState, readRemoteState } from '../remote-state.ts'
 import { type Draft, type DraftInput, draftPull, identityOf, type ReadDraft, verifyDraft } from './draft.ts'
 import { judgePull, type Pulled, type PullResult, pullBlocks, pullDetails, pullHeadline, pullOutput, toPullResult } from './pull-report.ts'
 
@@ -54,7 +54,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const found = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(found.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(found.diagnostics) }
-  const world = await readWorld({ api, service, profile, wanted: new Set(sectionNames) })
+  const world = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
     planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 })
   const plan = planWith(found)

@@ -35,7 +35,7 @@ describe('an alert of nobody', () => {
       expect(actions(planned)).toEqual({ errors: 'create' })
       expect(planned.diagnostics.find(({ rule }) => rule === 'same-name')).toMatchObject({
         severity: 'warning',
-        message: `alerts.errors: another alert called "Checkout errors" exists (${theirs().id}) and bears no mark; write adopt: true to take it over`,
+        message: `alerts.errors: another alert called "Checkout errors" exists (${theirs().id}) and has no ownership marker; write adopt: true to take it over`,
       })
       const before = structuredClone(theirs())
       await apply(alerts({ errors: asItIs }))
@@ -135,7 +135,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: alert ${id} bears the mark of another key or project`,
+      `owned-elsewhere: alerts.errors: alert ${id} has the ownership marker of another key or project`,
     ])
   })
 
@@ -143,7 +143,7 @@ describe('what is not clear is an error, and nothing is written', () => {
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } })))
     const [other] = storeOf(emulator()).alerts.filter(({ name }) => name === 'No orders')
     expect(await refusal(alerts({ errors: { ...asItIs, id: other?.id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: the file names ${other?.id}, but the mark is on ${theirs().id}`,
+      `owned-elsewhere: alerts.errors: the file names ${other?.id}, but the ownership marker is on ${theirs().id}`,
     ])
   })
 })

@@ -150,7 +150,7 @@ describe('what the server makes of what was sent', () => {
       ours().alert.note = null
     }, '/alerts')
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([
-      expect.stringContaining('the service did not keep the mark of the alert'),
+      expect.stringContaining('the service did not keep the ownership marker of the alert'),
     ])
   })
 
@@ -160,7 +160,7 @@ describe('what the server makes of what was sent', () => {
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
     }, '/dashboards')
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([
-      expect.stringContaining('is gone again: somebody deletes what is written here'),
+      expect.stringContaining('is gone again: somebody deletes what this run writes'),
     ])
   })
 

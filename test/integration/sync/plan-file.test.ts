@@ -225,7 +225,7 @@ describe('a plan file that somebody changed, or that is none, is refused', () =>
   ] as const)('%s', async (_what, spoil) => {
     const plan = await reviewed()
     const restore = rememberState(emulator())
-    expect(await refusal(spoil(plan))).toMatch(/^plan-file: "it\.plan\.json" .*: write it anew with plan$/)
+    expect(await refusal(spoil(plan))).toMatch(/^plan-file: "it\.plan\.json" .*: run plan again$/)
     restore()
     expect((await applyPlan(after, plan)).changed).toBe(true)
   })

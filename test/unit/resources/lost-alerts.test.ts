@@ -30,7 +30,7 @@ describe('a tile that goes', () => {
     expect(plan.changes[2]?.notes).toEqual([
       'tile "A" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
     ])
-    expect(plan.changes[1]?.takes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
+    expect(plan.changes[1]?.removes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
     expect(plan.diagnostics).toEqual([])
   })
 
@@ -45,7 +45,7 @@ describe('a tile that goes', () => {
         message: 'tile "A" of dashboard "Shop" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
       },
     ])
-    expect(plan.changes[1]?.takes?.alerts).toEqual(['alerts-errors', 'x'])
+    expect(plan.changes[1]?.removes?.alerts).toEqual(['alerts-errors', 'x'])
   })
 
   it('is none that was renamed and shows the same', () => {
@@ -100,7 +100,7 @@ describe('a dashboard or saved search that is pruned', () => {
         rule: 'would-lose-alert',
         severity: 'error',
         location: { file: 'prune' },
-        message: 'saved search "Slow" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+        message: 'saved search "Slow" is deleted, and with it the alert "Foreign" (x): declare it, or move or delete it first',
       },
     ])
   })
@@ -139,7 +139,7 @@ describe('nothing goes', () => {
     const unmarked = { ...applied, dashboards: applied.dashboards.map((one) => ({ ...one, tags: ['shop'] })) }
     const plan = planOf({ ...declared, dashboards: { shop: { ...shop, adopt: true } } }, unmarked)
     expect(steps(plan)).toContain('dashboards.shop adopt')
-    expect(plan.changes.filter(({ takes }) => takes !== undefined)).toEqual([])
+    expect(plan.changes.filter(({ removes: takes }) => takes !== undefined)).toEqual([])
   })
 
   it('with a dashboard that merely changes', () => {

@@ -14,7 +14,7 @@ import {
   skipped,
 } from '../../../src/sync/apply-state.ts'
 import type { Change } from '../../../src/sync/change.ts'
-import { guestOn, guestOnTiles } from '../../../src/sync/protect-alerts.ts'
+import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/protect-alerts.ts'
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
   section: 'dashboards',
@@ -64,7 +64,7 @@ describe('ids that are waited for', () => {
 })
 
 describe('an alert that came onto what goes', () => {
-  const update = change('shop', { action: 'update', takes: { tiles: ['t1'], alerts: ['seen'] } })
+  const update = change('shop', { action: 'update', removes: { tiles: ['t1'], alerts: ['seen'] } })
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
   const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
 
@@ -72,14 +72,14 @@ describe('an alert that came onto what goes', () => {
     ['nobody, on another tile', alert('x', { tileId: 't2' }), undefined],
     ['nobody who was seen there', alert('seen', { tileId: 't1' }), undefined],
     ['nobody without a tile', alert('x', {}), undefined],
-    ['who came', alert('x', { tileId: 't1' }), 'the alert "Errors" (x) was put onto a tile that would go, and would go with it'],
+    ['who came', alert('x', { tileId: 't1' }), 'the alert "Errors" (x) was added to a tile that would be deleted, and would be deleted with it'],
     [
       'who came without a name',
       alert('x', { tileId: 't1', name: null }),
-      'the alert "" (x) was put onto a tile that would go, and would go with it',
+      'the alert "" (x) was added to a tile that would be deleted, and would be deleted with it',
     ],
   ])('of a dashboard is found: %s', (_, one, expected) => {
-    expect(guestOnTiles(update, list(one))).toBe(expected)
+    expect(findNewAlertOnTiles(update, list(one))).toBe(expected)
   })
 
   it.each([
@@ -87,26 +87,26 @@ describe('an alert that came onto what goes', () => {
       'on a dashboard',
       change('shop', { id: 'd1' }),
       alert('x', { dashboardId: 'd1' }),
-      'the alert "Errors" (x) hangs on it and would go with it',
+      'the alert "Errors" (x) is on it and would be deleted with it',
     ],
     [
       'on a saved search',
       change('slow', { section: 'savedSearches', id: 's1' }),
       alert('x', { savedSearchId: 's1' }),
-      'the alert "Errors" (x) hangs on it and would go with it',
+      'the alert "Errors" (x) is on it and would be deleted with it',
     ],
     ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
     ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
   ])('%s is found', (_, deleted, one, expected) => {
-    expect(guestOn(deleted, list(one))).toBe(expected)
+    expect(findAlertOn(deleted, list(one))).toBe(expected)
   })
 
   it('may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
-    const words = 'there may be alerts that nobody sees, because their list is as long as a page can be'
-    expect(guestOnTiles(update, cut)).toBe(words)
-    expect(guestOn(change('shop', { id: 'd1' }), cut)).toBe(words)
-    expect(guestOn(change('a', { section: 'alerts' }), cut)).toBeUndefined()
+    const words = 'the list of alerts may be incomplete, because it is as long as a page can be'
+    expect(findNewAlertOnTiles(update, cut)).toBe(words)
+    expect(findAlertOn(change('shop', { id: 'd1' }), cut)).toBe(words)
+    expect(findAlertOn(change('a', { section: 'alerts' }), cut)).toBeUndefined()
   })
 })
 
@@ -225,7 +225,7 @@ describe('an answer that never came', () => {
     expect({ kind, errorKind }).toEqual({ kind: 'unknown', errorKind: 'may-exist' })
     const [what, advice] = message.split('\n')
     expect(what).toBe(error.message.split('\n')[0])
-    expect(advice).toBe('The server may have acted all the same. Run apply again: it looks for the mark first, and makes nothing twice.')
+    expect(advice).toBe('The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.')
     expect(error.message).toContain(error.advice)
     expect(message).not.toContain(error.advice)
   })

@@ -68,7 +68,7 @@ describe('a mark that stands twice', () => {
   it('is a diagnostic with every id', () => {
     const [diagnostic, ...others] = findDuplicateMarkers(list([actual('a'), actual('b'), actual('c')]), kind, token)
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
-    expect(diagnostic?.message).toMatch(/^the mark .*errors stands on 3 alerts \(a, b, c\): two runs at once, or a copy/)
+    expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at once, or a copy/)
     expect(others).toEqual([])
   })
 

@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('bears a mark that stands twice', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(saidOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: two alerts bear this mark, alerts-errors and copy: delete the one that is not wanted',
+      'duplicate-marker: alerts.errors: two alerts have this ownership marker, alerts-errors and copy: delete the one that is not wanted',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])
@@ -25,7 +25,7 @@ describe('an object that is not clear', () => {
       { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
       withAlerts({ ...own }, { id: 'other', name: 'O' }),
     )
-    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the mark is on alerts-errors'])
+    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the ownership marker is on alerts-errors'])
   })
 
   it('bears the mark, and the file names just that', () => {
