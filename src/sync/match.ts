@@ -162,7 +162,10 @@ function withSameId(search: Match, declared: Declared): Match {
   const { id } = declared.value
   const found = search.found?.actual.id
   if (id === undefined || found === undefined || found === id) return search
-  return { ...search, complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the ownership marker is on ${found}`) }
+  return {
+    ...search,
+    complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the ownership marker is on ${found}`),
+  }
 }
 
 /** The object with the ownership marker of this key. */
@@ -192,7 +195,9 @@ function findById(declared: Declared, id: string, { kind, byId }: Index): Match 
   if (found === undefined)
     return { complaint: report(declared, 'missing-object', `there is no ${kind.noun} ${quote(id, 60)}; without id a new one is created`) }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
-  return { complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} has the ownership marker of another key or project`) }
+  return {
+    complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} has the ownership marker of another key or project`),
+  }
 }
 
 function findByName(declared: Declared, index: Index): Match {

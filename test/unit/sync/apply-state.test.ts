@@ -72,7 +72,11 @@ describe('an alert that came onto what goes', () => {
     ['nobody, on another tile', alert('x', { tileId: 't2' }), undefined],
     ['nobody who was seen there', alert('seen', { tileId: 't1' }), undefined],
     ['nobody without a tile', alert('x', {}), undefined],
-    ['who came', alert('x', { tileId: 't1' }), 'the alert "Errors" (x) was added to a tile that would be deleted, and would be deleted with it'],
+    [
+      'who came',
+      alert('x', { tileId: 't1' }),
+      'the alert "Errors" (x) was added to a tile that would be deleted, and would be deleted with it',
+    ],
     [
       'who came without a name',
       alert('x', { tileId: 't1', name: null }),
@@ -225,7 +229,9 @@ describe('an answer that never came', () => {
     expect({ kind, errorKind }).toEqual({ kind: 'unknown', errorKind: 'may-exist' })
     const [what, advice] = message.split('\n')
     expect(what).toBe(error.message.split('\n')[0])
-    expect(advice).toBe('The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.')
+    expect(advice).toBe(
+      'The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.',
+    )
     expect(error.message).toContain(error.advice)
     expect(message).not.toContain(error.advice)
   })

@@ -203,7 +203,11 @@ describe('taking over', () => {
 
   it.each([
     ['an id that nobody has', { id: 'nobody' }, 'missing-object: alerts.errors: there is no alert nobody; without id a new one is created'],
-    ['an id of what is marked otherwise', { id: 'm' }, 'owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project'],
+    [
+      'an id of what is marked otherwise',
+      { id: 'm' },
+      'owned-elsewhere: alerts.errors: alert m has the ownership marker of another key or project',
+    ],
   ])('is refused for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
     const plan = planOf(only({ ...errors, ...words }), { ...world, alerts: [marked] as unknown as typeof applied.alerts })
