@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { quote } from '../core/text.ts'
+import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, path, type Service, servicePath, under } from './path.ts'
@@ -135,7 +135,7 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
     const isRepeated = next.length > 0 && [overlap, ...next].every((item) => item !== undefined && ids.has(item.id))
     // The server does not know offsets. A list longer than a page is complete.
     if (isRepeated) return { ...result(shortfall(total, ids.size, noun)), mayBeCut: items.length <= pageLimit }
-    if (overlap?.id !== items.at(-1)?.id) return result(`The list of ${noun}s changed while it was read`)
+    if (overlap?.id !== items.at(-1)?.id) return result(`The list of ${pluralOf(noun)} changed while it was read`)
     items.push(...next)
     for (const { id } of next) ids.add(id)
     isLastPage = next.length === 0 || isShort(next.length + 1)
@@ -144,4 +144,4 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
 }
 
 const shortfall = (total: number | undefined, count: number, noun: string): string | undefined =>
-  total !== undefined && count < total ? `The API counts ${total} ${noun}s and lists ${count}` : undefined
+  total !== undefined && count < total ? `The API counts ${total} ${pluralOf(noun)} and lists ${count}` : undefined

@@ -5,7 +5,7 @@ import { isUuid, type Service } from '../api/path.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
-import { type Block, countOf, data, type Inline, type Line, ours, say } from '../report/blocks.ts'
+import { type Block, counted, data, type Inline, type Line, ours, say } from '../report/blocks.ts'
 import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import type { BackupMeasures, BackupTimes } from './backup-rules.ts'
 import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
@@ -22,7 +22,7 @@ export const listBackups = defineOperation({
     const backups = sortNewestFirst(await fetchBackups(api, service))
     return { count: backups.length, ids: backups.map(({ id }) => id), backups }
   },
-  report: ({ backups }) => ({ headline: say`${countOf(backups, 'backup')}`, blocks: [backupTable(backups)] }),
+  report: ({ backups }) => ({ headline: say`${counted(backups.length, 'backup')}`, blocks: [backupTable(backups)] }),
 })
 
 /** Documented as the order of the API, but not relied on. Backups without a date come last. */

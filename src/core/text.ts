@@ -33,5 +33,8 @@ export const quote = (text: string, limit = 200): string => printable(clip(text,
 /** Orders by UTF-16 code units, which is the same on every machine. */
 export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** `1 object`, `2 objects`. */
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+/** `alerts`, `saved searches`. */
+export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`
+
+/** `1 alert`, `2 saved searches`. */
+export const plural = (count: number, noun: string): string => `${count} ${count === 1 ? noun : pluralOf(noun)}`

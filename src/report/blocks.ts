@@ -1,4 +1,5 @@
 import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
+import { plural } from '../core/text.ts'
 
 // Owns a line of text that remembers which parts are ours and which came from somewhere else. Foreign by default:
 // whoever writes a report cannot forget to escape, because a plain string is data.
@@ -54,9 +55,7 @@ export const join = (lines: readonly Line[], separator: string): Line =>
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')
 
 /** `1 object`, `2 objects`. */
-export const counted = (count: number, noun: string): Ours => ours(`${count} ${noun}${count === 1 ? '' : 's'}`)
-
-export const countOf = (things: readonly unknown[], noun: string): Ours => counted(things.length, noun)
+export const counted = (count: number, noun: string): Ours => ours(plural(count, noun))
 
 // Owns what is found wrong in files, as a report shows it.
 

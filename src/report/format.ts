@@ -1,4 +1,5 @@
 // Sizes, durations and times for people. Exact values are in outputs and result files.
+import { plural } from '../core/text.ts'
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -16,7 +17,7 @@ export function formatDuration(ms: number): string {
   const totalMinutes = Math.round(ms / 60_000)
   if (totalMinutes < 60) return `${totalMinutes} min`
   const [hours, minutes] = [Math.floor(totalMinutes / 60), totalMinutes % 60]
-  return `${hours} ${hours === 1 ? 'hour' : 'hours'}${minutes === 0 ? '' : ` ${minutes} min`}`
+  return `${plural(hours, 'hour')}${minutes === 0 ? '' : ` ${minutes} min`}`
 }
 
 /** `2026-03-21 06:30 UTC` of an ISO 8601 time in UTC. */

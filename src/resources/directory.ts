@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
+import { pluralOf, quote } from '../core/text.ts'
 
 interface Named {
   readonly id: string
@@ -28,16 +28,11 @@ export interface Directory {
   nameOf(id: unknown): string | undefined
 }
 
-interface Words {
-  readonly one: string
-  readonly several: string
-}
-
-const words: Readonly<Record<Noun, Words>> = {
-  dashboard: { one: 'dashboard', several: 'dashboards' },
-  savedSearch: { one: 'saved search', several: 'saved searches' },
-  source: { one: 'source', several: 'sources' },
-  webhook: { one: 'webhook', several: 'webhooks' },
+const nouns: Readonly<Record<Noun, string>> = {
+  dashboard: 'dashboard',
+  savedSearch: 'saved search',
+  source: 'source',
+  webhook: 'webhook',
 }
 
 /** More names than this are not compared for the nearest one. */
@@ -66,9 +61,9 @@ export function createDirectory({ dashboards, savedSearches, sources, webhooks }
       const [found, second] = indexes.get(noun)?.byName.get(name) ?? []
       if (found === undefined) return { message: missing(noun, name) }
       if (second === undefined) return { id: found.id }
-      return { message: `several ${words[noun].several} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
+      return { message: `several ${pluralOf(nouns[noun])} are called "${quote(name, 60)}" (${found.id}, ${second.id}): give the id` }
     },
-    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `there is no ${words[noun].one} ${quote(id, 60)}` }),
+    byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `there is no ${nouns[noun]} ${quote(id, 60)}` }),
     listsWebhooks: webhooks !== undefined,
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
   }
@@ -82,5 +77,5 @@ const toIndex = (things: readonly Named[]) => ({
 function describeMissing(noun: Noun, name: string, things: readonly Named[]): string {
   const known = things.slice(0, mostCompared).flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; there are ${known.map((one) => quote(one, 40)).join(', ')}` : ''
-  return `there is no ${words[noun].one} called "${quote(name, 60)}"${didYouMean(name, known) || few}`
+  return `there is no ${nouns[noun]} called "${quote(name, 60)}"${didYouMean(name, known) || few}`
 }

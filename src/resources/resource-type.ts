@@ -9,6 +9,8 @@ export const sectionNames = ['dashboards', 'savedSearches', 'alerts'] as const
 
 export type Section = (typeof sectionNames)[number]
 
+export const sectionNouns: Readonly<Record<Section, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
+
 /**
  * An object in the API's own names, as far as it may be sent. The values are unknown because a body also holds fields that no schema of
  * ours knows, and ids that are not known yet (see `PendingId`).

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { pluralOf } from '../core/text.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert-wire.ts'
 import { comparable, compareBodies, composeUpdate, sidesOf } from '../resources/compare.ts'
 import { diffFields } from '../resources/diff.ts'
@@ -294,7 +295,7 @@ export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: ResourceTyp
   return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
-    const message = `the ownership marker ${token} is on ${actuals.length} ${kind.noun}s (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
+    const message = `the ownership marker ${token} is on ${actuals.length} ${pluralOf(kind.noun)} (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
     return [{ rule: 'duplicate-marker', severity: 'error', location: { file: kind.section }, message }]
   })
 }

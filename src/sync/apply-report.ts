@@ -1,9 +1,10 @@
 import type { Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
+import { sectionNouns } from '../resources/resource-type.ts'
 import { isSuccess, type Outcome, type OutcomeKind, type StopReason } from './apply-state.ts'
 import { judgeDiagnostics } from './plan.ts'
-import { nouns, objectBlocks, type PlannedObject, type PlanResult } from './plan-report.ts'
+import { objectBlocks, type PlannedObject, type PlanResult } from './plan-report.ts'
 
 type Applied = PlanResult & { readonly stopped?: StopReason | undefined }
 
@@ -57,7 +58,7 @@ function judgeWhole(result: Applied): Verdict {
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
 
-const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${ours(nouns[section] ?? '')} ${key || name}`
+const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${ours(sectionNouns[section])} ${key || name}`
 
 const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 
@@ -69,7 +70,7 @@ function exitFor(result: Applied): Pick<Verdict, 'exit'> {
 }
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
-  const what = say`${ours(kind)} ${ours(nouns[change.section] ?? '')} ${change.key || change.name}`
+  const what = say`${ours(kind)} ${ours(sectionNouns[change.section])} ${change.key || change.name}`
   return isSuccess({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
 }
 
@@ -82,7 +83,7 @@ export function applyBlocks(result: Applied): readonly Block[] {
       columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
       rows: acted.map(({ outcome = 'unchanged', section, key, name, id = '', message, notes }) => [
         [ours([signs[outcome], outcome].filter(Boolean).join(' '))],
-        [ours(nouns[section] ?? '')],
+        [ours(sectionNouns[section])],
         [data(key || name)],
         id === '' ? [] : [data(id)],
         message === undefined ? notes.map((note) => sentence(note)) : [sentence(firstLine(message))],
@@ -114,7 +115,7 @@ const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
         {
           kind: 'diff',
           lines: objects.flatMap(({ section, key, serverChanged = [] }) => [
-            { sign: ' ' as const, text: `${nouns[section]} ${key}` },
+            { sign: ' ' as const, text: `${sectionNouns[section]} ${key}` },
             ...toDiffLines(serverChanged),
           ]),
         },

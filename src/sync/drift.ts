@@ -1,7 +1,8 @@
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, data, type Line, ours, say } from '../report/blocks.ts'
+import { sectionNouns } from '../resources/resource-type.ts'
 import { judgeDiagnostics, planFiles, planShape, runPlan } from './plan.ts'
-import { nouns, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
+import { objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -42,7 +43,7 @@ function whoActs({ action, origin }: PlannedObject): Line {
 function actorTable({ objects, orphans }: PlanResult): Block {
   const drifted = objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
-    [ours(nouns[section] ?? '')],
+    [ours(sectionNouns[section])],
     [data(key || name)],
     who,
   ]

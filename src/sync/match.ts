@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { quote } from '../core/text.ts'
+import { pluralOf, quote } from '../core/text.ts'
 import type { StoredMarker } from '../resources/marker.ts'
 import type { RemoteObject, ResourceType } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
@@ -100,7 +100,7 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
-    const message = `${alike.length} ${noun}s have the same marker: ${ids}; delete the marker of each copy that is to stay`
+    const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; delete the marker of each copy that is to stay`
     return [{ rule: 'duplicate-marker', severity: 'error', location: { file: section }, message }]
   })
 }
@@ -173,7 +173,7 @@ function findOwned(declared: Declared, project: string, key: string, { kind, byT
   const [own, second] = byToken.get(kind.markerStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const message = `two ${kind.noun}s have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
+  const message = `two ${pluralOf(kind.noun)} have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
   return { found: own, complaint: report(declared, 'duplicate-marker', message) }
 }
 
@@ -212,7 +212,7 @@ function findByName(declared: Declared, index: Index): Match {
     return { complaint: report(declared, 'same-name', message) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several ${kind.noun}s called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
+  const message = `several ${pluralOf(kind.noun)} called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
   return { complaint: report(declared, 'ambiguous-adoption', message) }
 }
 

@@ -1,6 +1,7 @@
 import type { Profile } from '../api/profiles.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { once } from '../core/once.ts'
+import { pluralOf } from '../core/text.ts'
 import { comparable, findUnclearable, normalForm, type Sides, sidesOf } from '../resources/compare.ts'
 import { dashboardType } from '../resources/dashboards/dashboard-type.ts'
 import { addedFields, type FieldChange } from '../resources/diff.ts'
@@ -15,6 +16,7 @@ import {
   type ResolvedDeclaration,
   type ResourceType,
   type Section,
+  sectionNouns,
 } from '../resources/resource-type.ts'
 import { createResourceTypes, type Declared, isOf } from '../resources/resource-types.ts'
 import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
@@ -41,8 +43,6 @@ export interface GuardSettings {
   readonly maxDeletes: number
 }
 
-const words: Readonly<Record<Section, string>> = { dashboards: 'dashboards', savedSearches: 'saved searches', alerts: 'alerts' }
-
 export function checkGuards(
   changes: readonly Change[],
   doubts: Readonly<Partial<Record<Section, string>>>,
@@ -51,7 +51,7 @@ export function checkGuards(
   const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Diagnostic[] => {
     const first = changes.find((change) => requiredLists(change).includes(section as Section))
     if (first === undefined) return []
-    const message = `the list of ${words[section as Section]} ${doubt}: nothing is created or deleted by such a list`
+    const message = `the list of ${pluralOf(sectionNouns[section as Section])} ${doubt}: nothing is created or deleted by such a list`
     return [{ rule: 'incomplete-list', severity: 'error', location: first.location ?? { file: 'prune' }, message }]
   })
   const deletes = changes.filter(({ action }) => action === 'delete').length
@@ -281,7 +281,7 @@ function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): rea
   const [first, ...others] = changes.filter(({ newDefaults }) => newDefaults !== undefined)
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
-  const more = others.length === 0 ? '' : `, and ${others.length} more ${noun}s`
+  const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
   const message = `${first.section}.${first.key}${more}: since the last apply the server stores fields that no file declares, with one value everywhere, for example ${field?.path}. They are taken for its defaults`
   return [{ rule: 'server-default', severity: 'note', location: first.location, message }]
 }

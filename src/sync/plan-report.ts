@@ -3,6 +3,7 @@ import { diagnosticSchema } from '../core/diagnostics.ts'
 import { type Block, counted, type DiffLine, data, join, type Line, ours, say } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
 import type { FieldChange } from '../resources/diff.ts'
+import { sectionNames, sectionNouns } from '../resources/resource-type.ts'
 import { type Outcome, outcomeKinds } from './apply-state.ts'
 import { type Action, actions, type Change, isDifference, type Plan } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
@@ -29,7 +30,7 @@ const fieldChange = z.object({
 })
 
 const object = z.object({
-  section: z.string().describe('`dashboards`, `savedSearches` or `alerts`.'),
+  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches` or `alerts`.'),
   key: z.string().describe('The key in the files; of a delete the one in the ownership marker, where it can be read.'),
   name: z.string(),
   action: z.enum(actions),
@@ -52,7 +53,7 @@ export const planDetails = z.object({
   objects: z.array(object).describe('Every object, unchanged ones included, in the order in which they are applied.'),
   toAdopt: count('Objects that are as declared, and that apply will add the ownership marker to.'),
   orphans: z
-    .array(z.object({ section: z.string(), key: z.string(), id: z.string(), name: z.string() }))
+    .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
     .describe("Objects with this project's marker that no file declares, and that stay."),
   uncheckedCount: count('Changed dashboards that the server was not asked about.'),
   diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
@@ -151,8 +152,6 @@ const verbs: Readonly<Record<Action, string>> = {
   unchanged: 'leave',
 }
 
-export const nouns: Readonly<Record<string, string>> = { dashboards: 'dashboard', savedSearches: 'saved search', alerts: 'alert' }
-
 export const locationOf = ({ file, line }: PlannedObject): string =>
   file === undefined ? '' : line === undefined ? file : `${file}:${line}`
 
@@ -207,14 +206,14 @@ const mostNamed = 5
 type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
 
 function namesOf(objects: readonly Named[]): Line {
-  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${ours(nouns[section] ?? '')} ${key || name}`)
+  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${ours(sectionNouns[section])} ${key || name}`)
   const more = objects.length > mostNamed ? [say`${objects.length - mostNamed} more`] : []
   return join([...named, ...more], ', ')
 }
 
 function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
   const { section, key, name, action, id, notes, fields, origin } = object
-  const label = [nouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
+  const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
   const where = locationOf(object) || id
   const why =
     action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
@@ -246,7 +245,12 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
             {
               kind: 'table',
               columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
-              rows: objects.map(({ section, key, name, id = '' }) => [[ours(nouns[section] ?? '')], [data(key)], [data(name)], [data(id)]]),
+              rows: objects.map(({ section, key, name, id = '' }) => [
+                [ours(sectionNouns[section])],
+                [data(key)],
+                [data(name)],
+                [data(id)],
+              ]),
             },
           ],
         },

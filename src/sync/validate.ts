@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnostics.ts'
 import { filePath } from '../operation/fields.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
-import { counted, countOf, say } from '../report/blocks.ts'
+import { counted, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'
+import { sectionNames } from '../resources/resource-type.ts'
 import { filesInput, findDeclarations } from './find-declarations.ts'
 import { allRules } from './rules.ts'
 
@@ -24,7 +25,7 @@ export const validate = defineOperation({
   details: z.object({
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z
-      .array(z.object({ section: z.string(), key: z.string(), name: z.string(), location: locationSchema }))
+      .array(z.object({ section: z.enum(sectionNames), key: z.string(), name: z.string(), location: locationSchema }))
       .describe('What they declare, as far as it is right by itself.'),
     diagnostics: z.array(diagnosticSchema).describe('What is wrong, and where.'),
   }),
@@ -47,7 +48,7 @@ export const validate = defineOperation({
     return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
   report: ({ files, objectCount, diagnostics }) => ({
-    headline: say`${counted(objectCount, 'object')} in ${countOf(files, 'file')}`,
+    headline: say`${counted(objectCount, 'object')} in ${counted(files.length, 'file')}`,
     blocks: [{ kind: 'diagnostics', diagnostics }],
     annotations: diagnostics,
   }),

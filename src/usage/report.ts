@@ -1,7 +1,7 @@
 import { type Day, formatDay, formatDays } from '../core/dates.ts'
 import { type Decimal, formatEstimate, formatExact, formatRounded, percentOf, sum } from '../core/decimal.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
-import { type Block, type Column, countOf, data, type Line, ours, type Point, say } from '../report/blocks.ts'
+import { type Block, type Column, counted, data, type Line, ours, type Point, say } from '../report/blocks.ts'
 import { shareBar } from '../report/chart.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Forecast } from './forecast.ts'
@@ -455,7 +455,8 @@ const mostRecords = 1000
 
 function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block {
   const shown = records.slice(-mostRecords)
-  const title = shown.length === records.length ? countOf(records, 'record').text : `The last ${shown.length} of ${records.length} records`
+  const title =
+    shown.length === records.length ? counted(records.length, 'record').text : `The last ${shown.length} of ${records.length} records`
   return {
     kind: 'details',
     title,

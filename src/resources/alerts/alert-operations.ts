@@ -11,7 +11,7 @@ import { parseDocument } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { type Block, counted, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
@@ -232,7 +232,7 @@ export const listAlerts = defineOperation({
     return { ...result, alerts: items }
   },
   judge: judgeCutList,
-  report: ({ alerts }) => ({ headline: say`${countOf(alerts, 'alert')}`, blocks: [alertTable(alerts)] }),
+  report: ({ alerts }) => ({ headline: say`${counted(alerts.length, 'alert')}`, blocks: [alertTable(alerts)] }),
 })
 
 export const getAlert = defineOperation({

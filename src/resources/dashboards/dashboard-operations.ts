@@ -7,7 +7,7 @@ import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given } from '../../operation/operation.ts'
-import { type Block, countOf, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { type Block, counted, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
@@ -113,7 +113,7 @@ export const listDashboards = defineOperation({
     return { ...result, dashboards: items }
   },
   judge: judgeCutList,
-  report: ({ dashboards }) => ({ headline: say`${countOf(dashboards, 'dashboard')}`, blocks: [dashboardTable(dashboards)] }),
+  report: ({ dashboards }) => ({ headline: say`${counted(dashboards.length, 'dashboard')}`, blocks: [dashboardTable(dashboards)] }),
 })
 
 export const getDashboard = defineOperation({
@@ -128,7 +128,7 @@ export const getDashboard = defineOperation({
     return outputsOf(await dashboardCollection.get(api, service, input.dashboardId), false)
   },
   report: ({ dashboard }) => ({
-    headline: say`Dashboard ${nameOf(dashboard)} has ${countOf(dashboard.tiles, 'tile')}`,
+    headline: say`Dashboard ${nameOf(dashboard)} has ${counted(dashboard.tiles.length, 'tile')}`,
     blocks: [tileTable(dashboard)],
   }),
 })

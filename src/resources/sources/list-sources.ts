@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { choice } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
-import { countOf, data, ours, say } from '../../report/blocks.ts'
+import { counted, data, ours, say } from '../../report/blocks.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
@@ -27,7 +27,7 @@ export const listSources = defineOperation({
   },
   judge: judgeCutList,
   report: ({ sources }) => ({
-    headline: say`${countOf(sources, 'source')}`,
+    headline: say`${counted(sources.length, 'source')}`,
     blocks: [
       {
         kind: 'table',

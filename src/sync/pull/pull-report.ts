@@ -1,9 +1,10 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
+import { plural } from '../../core/text.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import { type Block, counted, type DiffLine, data, join, type Line, ours, say, sentence } from '../../report/blocks.ts'
-import { nouns } from '../plan-report.ts'
+import { sectionNames, sectionNouns } from '../../resources/resource-type.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
 export interface Pulled {
@@ -28,7 +29,7 @@ export const pullOutput = z.object({
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const object = z.object({
-  section: z.string().describe('`dashboards`, `savedSearches` or `alerts`.'),
+  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches` or `alerts`.'),
   key: z.string().describe('The key in the files; empty if the object is in no file.'),
   name: z.string(),
   outcome: z.enum(pullOutcomes).describe('`other-project`: the object has the ownership marker of another project.'),
@@ -159,7 +160,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
 }
 
 const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
-  [ours(nouns[section] ?? '')],
+  [ours(sectionNouns[section])],
   key === '' ? [] : [data(key)],
   [data(name)],
   file === undefined ? [] : [data(file)],
@@ -172,7 +173,7 @@ const fileBlocks = ({ writtenFiles }: PullResult): readonly Block[] =>
     : [
         {
           kind: 'details',
-          title: `Changes in ${writtenFiles.length} file${writtenFiles.length === 1 ? '' : 's'}`,
+          title: `Changes in ${plural(writtenFiles.length, 'file')}`,
           blocks: writtenFiles.flatMap((file): readonly Block[] => [
             { kind: 'paragraph', line: file.isNew ? say`${file.path} is new:` : say`${file.path}:` },
             { kind: 'diff', lines: shownLines(file) },
