@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { type Declared, isOf } from '../resources/resource-types.ts'
-import type { Declarations } from './declarations.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -95,7 +94,7 @@ export type LintRule = keyof typeof lintRules
 
 export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
 
-export function lint({ objects }: Pick<Declarations, 'objects'>, settings: LintSettings): readonly Diagnostic[] {
+export function lint({ objects }: { readonly objects: readonly Declared[] }, settings: LintSettings): readonly Diagnostic[] {
   return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
     const severity = settings[id] ?? rule.severity
     if (severity === 'off') return []

@@ -5,7 +5,7 @@ import { defineOperation, pass } from '../operation/operation.ts'
 import { counted, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { sectionNames } from '../resources/resource-type.ts'
-import { filesInput, findDeclarations } from './find-declarations.ts'
+import { filesInput, findDeclarations } from './declarations.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
