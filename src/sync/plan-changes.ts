@@ -210,7 +210,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
-  const losses = protectAlerts(written, world.alerts, Object.values(kinds))
+  const losses = protectAlerts(written, world.alerts, kinds.dashboards)
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,

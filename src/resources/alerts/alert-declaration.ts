@@ -3,7 +3,7 @@ import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { adoption } from '../declaration-fields.ts'
 import type { Noun } from '../directory.ts'
-import { alertableTypes, displayTypeOf, mayCarryAlerts } from '../lost-alerts.ts'
+import { alertableTypes, canCarryAlerts, displayTypeOf } from '../lost-alerts.ts'
 import { createResolver, PendingId, type Resolver } from '../resolve.ts'
 import type { AlertTarget, Body, DeclaredObject, ResolveContext, ResolvedDeclaration } from '../resource-type.ts'
 import { conditionFields, emailChannel, toUtc, webhookChannelFields } from './alert-wire.ts'
@@ -112,7 +112,7 @@ function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
   if (typeof tile !== 'string') {
     const known = tiles.find(({ id }) => id === tile.id)
     if (known === undefined) return resolver.report(['tile'], `the dashboard has no tile ${quote(tile.id, 60)}`)
-    return mayCarryAlerts(known) ? tile.id : resolver.report(['tile'], cannotCarry(known))
+    return canCarryAlerts(known) ? tile.id : resolver.report(['tile'], cannotCarry(known))
   }
   const [found, second] = tiles.filter(({ name }) => name === tile)
   if (found === undefined) {
@@ -123,7 +123,7 @@ function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
     return resolver.report(['tile'], `the dashboard has no tile called "${quote(tile, 60)}"${nearest}`)
   }
   if (second !== undefined) return resolver.report(['tile'], `the dashboard has several tiles called "${quote(tile, 60)}": give { id: … }`)
-  if (!mayCarryAlerts(found)) return resolver.report(['tile'], cannotCarry(found))
+  if (!canCarryAlerts(found)) return resolver.report(['tile'], cannotCarry(found))
   return found.id ?? (key === undefined ? undefined : new PendingId('dashboards', key, tile))
 }
 

@@ -6,13 +6,12 @@ import { WatchkeeperError } from '../../core/errors.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId, text } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
-import { defineOperation, type Given } from '../../operation/operation.ts'
+import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
 import { type Block, counted, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
-import { findLostAlerts, judgeLostAlerts, lostAlerts, lostAlertsBlocks } from '../lost-alerts.ts'
+import { readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
-import type { Body } from '../resource-type.ts'
-import { listOf } from '../resource-type.ts'
+import { type Body, listOf } from '../resource-type.ts'
 import { unexplained } from '../snapshot.ts'
 import { dashboardType } from './dashboard-type.ts'
 import {
@@ -24,42 +23,11 @@ import {
   toDashboardBody,
 } from './dashboard-wire.ts'
 
-// Owns what users say of a dashboard: a document, inline or in a file, and how it meets the dashboard that exists.
+const dashboardId = resourceId('The dashboard.')
 
-export const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
+const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
 
-export function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Diagnostic[] {
-  const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
-  if (given.length === 2) return [inputDiagnostic('dashboard', 'cannot be given together with dashboard-file')]
-  return given.length === 0 ? [inputDiagnostic('dashboard', 'is missing: give dashboard or dashboard-file')] : []
-}
-
-type ReadFile = (path: string, input: string) => Promise<string>
-
-export async function readDashboardInput(
-  { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
-  readFile: ReadFile,
-): Promise<DashboardFields> {
-  if (dashboard !== undefined) return parseDocument(dashboard, 'dashboard', dashboardBodySchema)
-  return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
-}
-
-/** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
-export const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
-  ...fields,
-  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
-})
-
-/** What the dashboard should be: what the document does not mention stays, and so do the markers of plan and apply. */
-export function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
-  const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
-  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
-  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
-}
-
-// Owns how dashboards are shown.
-
-export const dashboardOutput = z.object({
+const dashboardOutput = z.object({
   dashboardId: z.string().describe('Id of the dashboard.'),
   dashboardName: z.string().describe('Name of the dashboard.'),
   tileIds: z
@@ -68,36 +36,11 @@ export const dashboardOutput = z.object({
   changed: z.boolean().describe('Whether this run changed anything.'),
 })
 
-export const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard, as the API answered.') })
+const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard, as the API answered.') })
 
-export const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
-  dashboardId: dashboard.id,
-  dashboardName: dashboard.name,
-  tileIds: Object.fromEntries(dashboard.tiles.toReversed().map(({ id, name }) => [name || id, id])),
-  changed,
-  dashboard,
-})
-
-export const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => data(name || id)
-
-const tagsOf = ({ tags }: Dashboard): Line =>
-  tags.length === 0 ? [ours('–')] : tags.flatMap((tag, i) => (i === 0 ? [data(tag)] : [ours(', '), data(tag)]))
-
-export const tileTable = ({ tiles }: Dashboard): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Tile' }, { title: 'Id' }],
-  rows: tiles.map(({ id, name }) => [[name ? data(name) : ours('–')], [data(id)]]),
-})
-
-export const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Id' }],
-  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [data(dashboard.id)]]),
-})
-
-// Owns the operations on dashboards.
-
-const dashboardId = resourceId('The dashboard.')
+const lostAlerts = z
+  .array(z.object({ id: z.string(), name: z.string() }))
+  .describe('Alerts that the server deletes because their tile is gone, can carry none any more, or is not listed by the API.')
 
 export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
@@ -171,7 +114,7 @@ export const updateDashboard = defineOperation({
     if (unexplained(dashboardType, sidesOf(dashboardType, desired, current)).length === 0)
       return { ...outputsOf(current, false), lostAlerts: [] }
     const body = composeUpdate(dashboardType, desired, current)
-    const lost = await findLostAlerts(api, service, current, listOf(body.tiles))
+    const lost = await readLost(api, service, current, listOf(body.tiles))
     return { ...outputsOf(await dashboardCollection.update(api, service, current, body), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
@@ -193,9 +136,9 @@ export const deleteDashboard = defineOperation({
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, { dashboardId: id }) {
-    const current = await find(api, service, id)
+    const current = await findDashboard(api, service, id)
     if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
-    const lost = await findLostAlerts(api, service, current, undefined)
+    const lost = await readLost(api, service, current, undefined)
     const changed = await dashboardCollection.remove(api, service, id)
     return { dashboardId: id, changed, lostAlerts: changed ? lost : [] }
   },
@@ -206,8 +149,86 @@ export const deleteDashboard = defineOperation({
   }),
 })
 
-/** The server answers a deletion of a dashboard that it never had like any other. */
-async function find(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
+function checkDashboardInput({ names }: Pick<Given<typeof dashboardInput>, 'names'>): readonly Diagnostic[] {
+  const given = ['dashboard', 'dashboardFile'].filter((name) => names.has(name))
+  if (given.length === 2) return [inputDiagnostic('dashboard', 'cannot be given together with dashboard-file')]
+  return given.length === 0 ? [inputDiagnostic('dashboard', 'is missing: give dashboard or dashboard-file')] : []
+}
+
+type ReadFile = (path: string, input: string) => Promise<string>
+
+async function readDashboardInput(
+  { dashboard, dashboardFile }: z.output<typeof dashboardInput>,
+  readFile: ReadFile,
+): Promise<DashboardFields> {
+  if (dashboard !== undefined) return parseDocument(dashboard, 'dashboard', dashboardBodySchema)
+  return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
+}
+
+/** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
+const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
+  ...fields,
+  ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
+})
+
+/** Keeps what the document does not mention, and the markers of plan and apply. */
+function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
+  const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
+  const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
+  return { ...Object.fromEntries(before), ...declared, ...(tags && { tags }) }
+}
+
+const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
+  dashboardId: dashboard.id,
+  dashboardName: dashboard.name,
+  tileIds: Object.fromEntries(dashboard.tiles.toReversed().map(({ id, name }) => [name || id, id])),
+  changed,
+  dashboard,
+})
+
+const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => data(name || id)
+
+const tagsOf = ({ tags }: Dashboard): Line =>
+  tags.length === 0 ? [ours('–')] : tags.flatMap((tag, i) => (i === 0 ? [data(tag)] : [ours(', '), data(tag)]))
+
+const tileTable = ({ tiles }: Dashboard): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Tile' }, { title: 'Id' }],
+  rows: tiles.map(({ id, name }) => [[name ? data(name) : ours('–')], [data(id)]]),
+})
+
+const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Id' }],
+  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [data(dashboard.id)]]),
+})
+
+/** Read before the write: the server deletes them with it. */
+async function readLost(api: ReadApi, service: Service, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) {
+  const lost = await readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
+  return lost.map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
+}
+
+function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
+  if (lost.length === 0) return pass
+  const why = lost.length === 1 ? 'its tile is gone, or can carry none' : 'their tiles are gone, or can carry none'
+  return { status: 'warn', reasons: [say`${counted(lost.length, 'alert')} deleted by the server: ${ours(why)}`] }
+}
+
+const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =>
+  lost.length === 0
+    ? []
+    : [
+        {
+          kind: 'table',
+          title: 'Alerts that the server deleted',
+          columns: [{ title: 'Name' }, { title: 'Id' }],
+          rows: lost.map(({ id, name }) => [[data(name)], [data(id)]]),
+        },
+      ]
+
+/** The server answers the deletion of a dashboard that does not exist like any other. */
+async function findDashboard(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
   try {
     return await dashboardCollection.get(api, service, id)
   } catch (thrown) {

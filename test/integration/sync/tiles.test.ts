@@ -96,7 +96,7 @@ describe('a tile that goes', () => {
       const planned = await plan(changed)
       expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'replace' })
       expect(planned.objects[2]?.notes).toEqual([
-        'tile "B" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
+        'tile "B" of dashboard "Shop" is deleted, and the server deletes the alert with it: it is created again',
       ])
       const before = emulator().requests.length
       expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
@@ -140,9 +140,9 @@ describe('a tile that goes', () => {
     }))
 
   it.each([
-    ['goes', withoutB],
+    ['is deleted', withoutB],
     ['is of the type markdown, which carries no alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }],
-    ['goes', { ...shop, tiles: [tile('A'), tile('C', 4, number)] }],
+    ['is deleted', { ...shop, tiles: [tile('A'), tile('C', 4, number)] }],
   ])('with an unmanaged alert: a tile that %s is an error of the plan, and nothing is written', (reason, dashboard) =>
     site(async ({ apply }) => {
       addGuest('On B')
@@ -221,7 +221,7 @@ describe('somebody at the service', () => {
       addGuest('Errors')
       for (const one of store.alerts) if (one.name === 'Guest') one.tileId = '65f5e4a35eedc0deeeeeeeee'
       expect(errorsIn(await plan(first)).map(({ message }) => message)).toEqual([
-        expect.stringContaining('tile "Theirs" of dashboard "Shop" goes'),
+        expect.stringContaining('tile "Theirs" of dashboard "Shop" is deleted'),
       ])
     }))
 

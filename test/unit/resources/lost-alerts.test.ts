@@ -28,7 +28,7 @@ describe('a tile that goes', () => {
       'alerts.many unchanged',
     ])
     expect(plan.changes[2]?.notes).toEqual([
-      'tile "A" of dashboard "Shop" goes, and the server deletes the alert with it: it is created again',
+      'tile "A" of dashboard "Shop" is deleted, and the server deletes the alert with it: it is created again',
     ])
     expect(plan.changes[1]?.removes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
     expect(plan.diagnostics).toEqual([])
@@ -42,7 +42,7 @@ describe('a tile that goes', () => {
         rule: 'would-lose-alert',
         severity: 'error',
         location: plan.changes[1]?.location,
-        message: 'tile "A" of dashboard "Shop" goes, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+        message: 'tile "A" of dashboard "Shop" is deleted, and with it the alert "Foreign" (x): declare it, or move or delete it first',
       },
     ])
     expect(plan.changes[1]?.removes?.alerts).toEqual(['alerts-errors', 'x'])
@@ -79,7 +79,7 @@ describe('a tile that goes', () => {
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, world)
     expect(saidOf(plan)).toEqual([
-      'would-lose-alert: tile "A" of dashboard "Shop" goes, and with it the alert "Errors" (alerts-errors): put it on another tile',
+      'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors): put it on another tile',
     ])
     expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
@@ -109,7 +109,7 @@ describe('a dashboard or saved search that is pruned', () => {
     const world = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, world, { prune: true })
     expect(saidOf(plan)).toEqual([
-      'would-lose-alert: tile "B" of dashboard "Shop" goes, and with it the alert "" (x): declare it, or move or delete it first',
+      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x): declare it, or move or delete it first',
     ])
     expect(plan.changes.find(({ section }) => section === 'dashboards')).not.toHaveProperty('takes')
   })

@@ -64,7 +64,8 @@ describe('ids that are waited for', () => {
 })
 
 describe('an alert that came onto what goes', () => {
-  const update = change('shop', { action: 'update', removes: { tiles: ['t1'], alerts: ['seen'] } })
+  const actual = { id: 'd1', tiles: [{ id: 't1' }, { id: 't2' }] }
+  const update = change('shop', { action: 'update', actual, removes: { tiles: ['t1'], alerts: ['seen'] } })
   const alert = (id: string, fields: object) => ({ id, name: 'Errors', ...fields }) as never
   const list = (...items: readonly never[]) => ({ items, mayBeCut: false })
 
