@@ -50,7 +50,7 @@ const rules: Readonly<Record<string, Folder>> = {
     packages: ['zod', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path'],
   },
   'runtime/action': {
-    folders: ['core', 'http', 'report', 'github', 'runtime'],
+    folders: ['core', 'http', 'report', 'operation', 'github', 'runtime'],
     packages: ['@actions/core', 'node:fs/promises'],
   },
   'runtime/cli': {
@@ -60,6 +60,7 @@ const rules: Readonly<Record<string, Folder>> = {
       'commander',
       'zod',
       'node:child_process',
+      'node:crypto',
       'node:fs/promises',
       'node:os',
       'node:path',
@@ -145,7 +146,7 @@ describe('architecture', () => {
     expect(imports.filter(({ to }) => !to.endsWith('.ts') && !/^(?:node:|@?[a-z])[\w./-]*$/.test(to))).toEqual([])
   })
 
-  it.fails('imports only what the rules of a folder allow', () => {
+  it('imports only what the rules of a folder allow', () => {
     expect(imports.filter((one) => !isAllowed(one)).map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
