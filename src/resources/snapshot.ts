@@ -10,32 +10,74 @@ import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'
 
 /** Equal as long as neither the stored object nor the declaration changes, whatever defaults this version of the tool knows. */
-export const snapshotOf = ({ stored, declared }: Sides): string => digestOfText(canonicalText({ stored, declared }), snapshotLength)
+export const snapshotOf = ({ stored, declared }: Pick<Sides, 'stored' | 'declared'>): string =>
+  digestOfText(canonicalText({ stored, declared }), snapshotLength)
 
 /** The differences that known defaults do not explain. */
-export const unexplained = ({ schema }: ResourceType, { stored, declared }: Sides): readonly FieldChange[] =>
+export const diffSides = ({ schema }: ResourceType, { stored, declared }: Pick<Sides, 'stored' | 'declared'>): readonly FieldChange[] =>
   diffFields(normalForm(stored, schema), normalForm(declared, schema))
+
+/** What changed in the service since the last apply. */
+export interface Drift {
+  /** What differs; empty where the server only filled in fields that are not declared. */
+  readonly fields: readonly FieldChange[]
+  /** Only the snapshot shows that it was changed by hand: the fields are candidates, and the changed one may not be among them. */
+  readonly isUncertain: boolean
+  /** Fields that the server fills in everywhere since the last apply. */
+  readonly newDefaults: readonly FieldChange[]
+}
+
+interface DriftInput {
+  readonly kind: ResourceType
+  readonly sides: Sides
+  /** The snapshot of the last apply; undefined where there is none. */
+  readonly snapshot: string | undefined
+  readonly common: CommonValues
+}
+
+/** For an object whose declaration has not changed since it was applied. */
+export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drift {
+  const present = undeclaredFields(sides, kind.schema).filter(({ value }) => !isEmpty(value))
+  const added = snapshot === undefined ? present.filter(({ isKnownDefault }) => !isKnownDefault) : addedSince(snapshot, sides, present)
+  if (added === undefined) return { fields: diffSides(kind, sides), isUncertain: true, newDefaults: [] }
+  const byHand = added.filter(({ place, isKnownDefault }) => !isKnownDefault && !common.has(place))
+  const byServer = added.filter((field) => !byHand.includes(field) && !field.isKnownDefault)
+  const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
+    diffFields(sides.stored, withoutFields(sides.stored, fields))
+  // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
+  const fields =
+    snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
+  return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
+}
+
+/** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
+export type CommonValues = ReadonlySet<string>
+
+/** A single object of its kind may as well have been changed by hand. */
+const minObjects = 2
+
+/** From objects whose declarations have not changed since they were applied. */
+export function findCommonValues(kind: ResourceType, all: readonly Sides[]): CommonValues {
+  const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
+  const common = new Set<string>()
+  for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
+    const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
+    if (values.length >= minObjects && texts.size === 1 && !texts.has('')) common.add(place)
+  }
+  return common
+}
 
 /** A field that a file could declare, and does not, at one place of one object. */
 interface UndeclaredField {
-  /** The same for all objects alike: the same field of the same form of a value. */
+  /** The same in all objects: the field of one form of a value. */
   readonly place: string
-  readonly path: readonly PropertyKey[]
+  readonly path: FieldPath
   /** Undefined where the server has none either. */
   readonly value: unknown
   readonly isKnownDefault: boolean
 }
 
-const formIds = new WeakMap<z.ZodObject, number>()
-let formCount = 0
-
-function idOfForm(form: z.ZodObject): number {
-  const known = formIds.get(form)
-  if (known !== undefined) return known
-  formCount += 1
-  formIds.set(form, formCount)
-  return formCount
-}
+type FieldPath = readonly PropertyKey[]
 
 const undeclaredFields = (sides: Sides, schema: Schema): readonly UndeclaredField[] => [...walk(sides, schema, [])]
 
@@ -45,7 +87,7 @@ interface Values {
   readonly given: unknown
 }
 
-function* walk({ stored, declared, given }: Values, schema: Schema | undefined, path: readonly PropertyKey[]): Generator<UndeclaredField> {
+function* walk({ stored, declared, given }: Values, schema: Schema | undefined, path: FieldPath): Generator<UndeclaredField> {
   if (Array.isArray(stored)) {
     const element = elementOf(schema)
     const partnerIn = (items: unknown, item: unknown, i: number) => partnerOf(item, i, Array.isArray(items) ? items : [])
@@ -65,107 +107,49 @@ function* walk({ stored, declared, given }: Values, schema: Schema | undefined, 
   }
 }
 
-/** The fields at which objects that files leave alone all have the same value: what a server fills in, and no person. */
-export type CommonValues = ReadonlySet<string>
+const formIds = new WeakMap<z.ZodObject, number>()
+let formCount = 0
 
-/** Fewer say nothing: the one object of its kind may as well have been changed by hand. */
-const fewestForDefault = 2
-
-/** Of objects whose declarations have not changed since they were applied. */
-export function commonValues(kind: ResourceType, all: readonly Sides[]): CommonValues {
-  const seen = new Map<string, { count: number; readonly texts: Set<string> }>()
-  for (const sides of all) {
-    for (const { place, value, isKnownDefault } of undeclaredFields(sides, kind.schema)) {
-      const entry = seen.get(place) ?? { count: 0, texts: new Set() }
-      seen.set(place, entry)
-      entry.count += 1
-      entry.texts.add(isEmpty(value) || isKnownDefault ? '' : canonicalText(value))
-    }
-  }
-  return new Set(
-    [...seen].flatMap(([place, { count, texts }]) => (count >= fewestForDefault && texts.size === 1 && !texts.has('') ? [place] : [])),
-  )
+function idOfForm(form: z.ZodObject): number {
+  const known = formIds.get(form)
+  if (known !== undefined) return known
+  formCount += 1
+  formIds.set(form, formCount)
+  return formCount
 }
 
-/** What there is to say about an object that is not simply as declared. */
-export interface Judgement {
-  /** What differs; empty where only undeclared fields were filled in by the server. */
-  readonly fields: readonly FieldChange[]
-  /** It was changed by hand, but only the snapshot tells: the fields are candidates, and none may be among them. */
-  readonly isUncertain: boolean
-  /** Fields that the server fills in everywhere since the last apply. */
-  readonly newDefaults: readonly FieldChange[]
+/** The number of digests that are tried for one object. */
+const maxAttempts = 300
+
+/** The undeclared fields that were added since the snapshot, if nothing else has changed. They are found by leaving them out. */
+function addedSince(snapshot: string, sides: Sides, present: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined {
+  const groups = [...Map.groupBy(present, ({ place }) => place).values(), ...present.map((field) => [field])]
+  return subsetsOf(groups)
+    .take(maxAttempts)
+    .find((fields) => snapshotOf({ ...sides, stored: withoutFields(sides.stored, fields) }) === snapshot)
 }
 
-interface Question {
-  readonly kind: ResourceType
-  readonly sides: Sides
-  /** Of the last apply; undefined where there is none. */
-  readonly snapshot: string | undefined
-  readonly common: CommonValues
-}
-
-/** Of an object whose declaration has not changed since it was applied. */
-export function judgeStored({ kind, sides, snapshot, common }: Question): Judgement {
-  const extra = undeclaredFields(sides, kind.schema).filter(({ value }) => !isEmpty(value))
-  const added = snapshot === undefined ? extra.filter(({ isKnownDefault }) => !isKnownDefault) : addedSince(snapshot, sides, extra)
-  if (added === undefined) return { fields: unexplained(kind, sides), isUncertain: true, newDefaults: [] }
-  const byHand = added.filter(({ place, isKnownDefault }) => !isKnownDefault && !common.has(place))
-  const byServer = added.filter((field) => !byHand.includes(field) && !field.isKnownDefault)
-  const changeOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
-    diffFields(sides.stored, withoutPaths(sides.stored, fields))
-  const rest = { ...sides, stored: withoutPaths(sides.stored, byServer) as Body }
-  // Without a snapshot, what remains is compared with the declaration; with one, it is known to be as it was.
-  const fields = snapshot === undefined ? unexplained(kind, rest) : changeOf(byHand)
-  return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changeOf(byServer) : [] }
-}
-
-/** Digests that are tried for one object. */
-const mostAttempts = 300
-
-/** The undeclared fields that have come since the snapshot, if that is all that has changed; found by leaving them out. */
-function addedSince(snapshot: string, sides: Sides, extra: readonly UndeclaredField[]): readonly UndeclaredField[] | undefined {
-  const groups = [...Map.groupBy(extra, ({ place }) => place).values(), ...extra.map((field) => [field])]
-  let attempts = 0
-  for (const fields of subsetsOf(groups)) {
-    attempts += 1
-    if (attempts > mostAttempts) return undefined
-    if (snapshotOf({ ...sides, stored: withoutPaths(sides.stored, fields) as Body }) === snapshot) return fields
-  }
-  return undefined
-}
-
-/** One group, then two together, then all: what a server or a person adds at once is little. */
+/** One group, then two together, then all: a server or a person adds few fields at once. */
 function* subsetsOf(groups: readonly (readonly UndeclaredField[])[]): Generator<readonly UndeclaredField[]> {
   yield* groups
   for (const [i, one] of groups.entries()) for (const other of groups.slice(i + 1)) yield [...new Set([...one, ...other])]
   yield [...new Set(groups.flat())]
 }
 
-function withoutPaths(value: unknown, fields: readonly Pick<UndeclaredField, 'path'>[]): unknown {
-  if (fields.length === 0) return value
-  const inner = Map.groupBy(fields, ({ path }) => path[0])
-  if (Array.isArray(value)) {
-    return value.map((item, i) =>
-      withoutPaths(
-        item,
-        (inner.get(i) ?? []).map(({ path }) => ({ path: path.slice(1) })),
-      ),
-    )
-  }
+const withoutFields = (stored: Body, fields: readonly UndeclaredField[]): Body =>
+  withoutPaths(
+    stored,
+    fields.map(({ path }) => path),
+  )
+
+function withoutPaths(value: Body, paths: readonly FieldPath[]): Body
+function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown
+function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
+  if (paths.length === 0) return value
+  const byKey = Map.groupBy(paths, ([key]) => key)
+  const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
+  if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
   if (!isMap(value)) return value
-  const entries = Object.entries(value).flatMap(([key, item]) => {
-    const below = inner.get(key) ?? []
-    if (below.some(({ path }) => path.length === 1)) return []
-    return [
-      [
-        key,
-        withoutPaths(
-          item,
-          below.map(({ path }) => ({ path: path.slice(1) })),
-        ),
-      ] as const,
-    ]
-  })
-  return Object.fromEntries(entries)
+  const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
 }

@@ -12,7 +12,7 @@ import { comparable, compareBodies, composeUpdate, sidesOf } from '../resources/
 import { diffFields } from '../resources/diff.ts'
 import type { Body, RemoteObject, ResourceType, Section } from '../resources/resource-type.ts'
 import type { ResourceTypes } from '../resources/resource-types.ts'
-import { snapshotOf, unexplained } from '../resources/snapshot.ts'
+import { snapshotOf, diffSides } from '../resources/snapshot.ts'
 import {
   type ApplyState,
   type ApplyStateOptions,
@@ -375,7 +375,7 @@ function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }
   if (typeof found === 'string') return undefined
   // An object that had a snapshot keeps one: another version of this tool may know other defaults.
   const hadSnapshot = before !== undefined && kind.readSnapshot(kind.toBody(before)) !== undefined
-  const isExplained = unexplained(kind, sidesOf(kind, body, found.actual)).length === 0
+  const isExplained = diffSides(kind, sidesOf(kind, body, found.actual)).length === 0
   return isExplained && !hadSnapshot ? undefined : { actual: found.actual, desired: body }
 }
 
@@ -392,7 +392,7 @@ async function recordSnapshot(change: Change, { actual, desired }: StoredObject,
     stored = await kind.collection.update(api, service, stored, composeUpdate(kind, kind.withSnapshot(desired, digest), stored))
     if (snapshotOf(sidesOf(kind, desired, stored)) === digest) return undefined
   }
-  const [first] = unexplained(kind, sidesOf(kind, desired, stored))
+  const [first] = diffSides(kind, sidesOf(kind, desired, stored))
   return `the server stores something else with every write${first === undefined ? '' : `, for example ${first.path}`}: plan will show it again`
 }
 

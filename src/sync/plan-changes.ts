@@ -19,7 +19,7 @@ import {
   sectionNouns,
 } from '../resources/resource-type.ts'
 import { createResourceTypes, type Declared, isOf } from '../resources/resource-types.ts'
-import { type CommonValues, commonValues, judgeStored, snapshotOf, unexplained } from '../resources/snapshot.ts'
+import { type CommonValues, findCommonValues, detectDrift, snapshotOf, diffSides } from '../resources/snapshot.ts'
 import type { Action, Change, Plan } from './change.ts'
 import type { Declarations } from './declarations.ts'
 import {
@@ -116,10 +116,10 @@ interface Comparison {
 function compare({ found: { actual, marker }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
   const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(actual))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
-  const differences = unexplained(kind, sides)
+  const differences = diffSides(kind, sides)
   const isAsApplied = marker?.digest === digest
   if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
-  const { fields, isUncertain, newDefaults } = judgeStored({ kind, sides, snapshot, common: common() })
+  const { fields, isUncertain, newDefaults } = detectDrift({ kind, sides, snapshot, common: common() })
   if (isUncertain)
     return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
   return { fields, notes: [], newDefaults }
@@ -247,7 +247,7 @@ const createPlanner =
       const desired = kind.resolve(pair.declared, context)
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
     })
-    const common = once(() => commonValues(kind, compared.flatMap(unchangedDeclarations)))
+    const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))
     const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, { ...owner, kind, directory, common }))
     return {
       section: kind.section,

@@ -15,7 +15,7 @@ import { type Block, counted, data, type Inline, type Line, ours, say } from '..
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
-import { unexplained } from '../snapshot.ts'
+import { diffSides } from '../snapshot.ts'
 import { createAlertType } from './alert-type.ts'
 import {
   type Alert,
@@ -132,7 +132,7 @@ export async function changeAlert(
 ): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
   const kind = createAlertType(profile)
   const desired = merge(toAlertBody(current), declared)
-  if (unexplained(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
+  if (diffSides(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
   return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
 }
 

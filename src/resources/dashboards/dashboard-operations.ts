@@ -12,7 +12,7 @@ import { composeUpdate, sidesOf } from '../compare.ts'
 import { readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
 import { type Body, listOf } from '../resource-type.ts'
-import { unexplained } from '../snapshot.ts'
+import { diffSides } from '../snapshot.ts'
 import { dashboardType } from './dashboard-type.ts'
 import {
   type Dashboard,
@@ -111,7 +111,7 @@ export const updateDashboard = defineOperation({
     const declared = await readDashboardInput(input, files.read)
     const current = await dashboardCollection.get(api, service, id)
     const desired = toDesiredDashboard(current, declared)
-    if (unexplained(dashboardType, sidesOf(dashboardType, desired, current)).length === 0)
+    if (diffSides(dashboardType, sidesOf(dashboardType, desired, current)).length === 0)
       return { ...outputsOf(current, false), lostAlerts: [] }
     const body = composeUpdate(dashboardType, desired, current)
     const lost = await readLost(api, service, current, listOf(body.tiles))
