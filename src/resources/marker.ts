@@ -10,19 +10,19 @@ export interface OwnershipMarker {
   readonly digest: string
 }
 
-/** A mark as it was found. What a style writes of project and key may be hashed, so marks are compared by what is written. */
+/** A marker as it is stored. A style may hash project and key, so markers are compared by their tokens. */
 export interface StoredMarker {
   readonly project: string
   /** Project and key, as the style writes them. */
   readonly token: string
   readonly digest: string
-  /** Undefined where the mark holds a hash of it. */
+  /** Undefined where the marker holds a hash of it. */
   readonly key: string | undefined
-  /** The project by its name, where the mark does not hold a hash of it. */
+  /** The name of the project, where the marker does not hold a hash of it. */
   readonly projectName?: string
 }
 
-/** How marks are written in one place of an object. */
+/** How markers are written: in a text, or in tags. */
 export interface MarkerStyle {
   projectToken(project: string): string
   token(project: string, key: string): string
@@ -54,13 +54,13 @@ export const digestOf = (value: unknown): string => digestOfText(canonicalText(v
 /** Long enough that no two plans share one. */
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
-// Whole lines, wherever they stand: below a mark, people go on writing.
+// Whole lines anywhere in the text: people may write below a marker.
 const markerLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
 
-/** The last one is the mark; what looks like it above is text. */
+/** The last one is the marker; others above it are text. */
 const lastMarkerLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markerLine)].at(-1)
 
-/** The last line of a text that people read. */
+/** The text with the marker as its last line. */
 export function withTextMarker(text: string | null | undefined, { project, key, digest }: OwnershipMarker): string {
   const line = `watchkeeper: ${project} ${key} ${digest}`
   const own = withoutTextMarker(text)
@@ -73,7 +73,7 @@ export function withoutTextMarker(text: string | null | undefined): string {
   return found === undefined ? own : withoutLine(own, found)
 }
 
-/** Whatever people write below the line stays. */
+/** Text below the line stays. */
 function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string {
   const [above, below] = [text.slice(0, index), text.slice(index + line.length)]
   return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
@@ -85,16 +85,16 @@ export function readTextMarker(text: unknown): StoredMarker | undefined {
   return { project, projectName: project, key, digest, token: textStyle.token(project, key) }
 }
 
-/** The text with the markers that another one has. */
+/** The new text of an object, with the markers of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {
   const before = typeof marked === 'string' ? marked : ''
   const found = lastMarkerLine(withoutTextSnapshot(before))
   if (found === undefined) return text
   const own = withoutTextMarker(text)
   const line = found[0].trim()
-  const withMark = own === '' ? line : `${own}\n\n${line}`
+  const withMarker = own === '' ? line : `${own}\n\n${line}`
   const digest = readTextSnapshot(before)?.digest
-  return digest === undefined ? withMark : withTextSnapshot(withMark, digest)
+  return digest === undefined ? withMarker : withTextSnapshot(withMarker, digest)
 }
 
 export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
@@ -150,7 +150,7 @@ export const withTagSnapshot = (tags: readonly string[], digest: string): readon
   `wks${snapshotRevision}:${digest}`,
 ]
 
-/** Whether the tag is a marker of this tool rather than somebody's own. */
+/** Whether the tag is a marker of this tool. */
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag)
 
 const listTags = (tags: unknown): readonly string[] =>

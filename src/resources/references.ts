@@ -1,5 +1,3 @@
-// Owns what objects say of each other: keys that are declared, tiles that are there, and fields that the product knows.
-
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -9,7 +7,7 @@ import { type Declared, isOf } from './resource-types.ts'
 
 export const referenceRules = {
   'dangling-reference': 'A reference names something that is not declared.',
-  'ambiguous-tile': 'An alert names a tile by a name that several tiles bear.',
+  'ambiguous-tile': 'An alert names a tile by a name that several tiles have.',
   'alert-target': 'An alert watches nothing, or two things.',
   'tile-without-alerts': 'An alert is on a tile that cannot carry one.',
   'conflicting-fields': 'Two fields of an alert that exclude each other.',
@@ -18,7 +16,7 @@ export const referenceRules = {
   'sql-without-interval': 'An alert on a tile whose SQL does not use the interval. The server refuses it.',
 } as const
 
-/** What the product behind the API can hold. */
+/** What the product behind the API knows. */
 export interface Abilities {
   readonly savedSearches: boolean
   /** Whether webhooks can be listed, and so be named. */
@@ -42,7 +40,7 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
     dashboards: new Map(read.objects.filter(isOf('dashboards')).map((declared) => [declared.key, declared])),
     isDeclared: (section, key) => names.has(`${section}.${key}`),
     keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
-    // A file that cannot be read may declare whatever is missed.
+    // A file that cannot be read may declare what is missing.
     isComplete: read.unread.length === 0,
   }
   return [
@@ -185,13 +183,13 @@ function checkAbilities(declared: Declared, { savedSearches, webhookNames, alert
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)
-      .filter((field) => !ownWords.has(field) && !alertFields.has(apiNames[field] ?? field))
+      .filter((field) => !fieldsOfFiles.has(field) && !alertFields.has(apiNames[field] ?? field))
       .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
     ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
   ]
 }
 
-/** Fields of ours that the API calls otherwise. */
+/** Fields that have another name in the API. */
 const apiNames: Readonly<Record<string, string>> = { dashboard: 'dashboardId', tile: 'tileId', savedSearch: 'savedSearchId' }
 
-const ownWords: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])
+const fieldsOfFiles: ReadonlySet<string> = new Set(['adopt', 'id', 'previousKey'])

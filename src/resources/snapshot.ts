@@ -45,8 +45,7 @@ export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drif
   const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
     diffFields(sides.stored, withoutFields(sides.stored, fields))
   // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
-  const fields =
-    snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
+  const fields = snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
   return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
 }
 

@@ -51,7 +51,7 @@ export const declaredAlert = z.strictObject({
   channel: channel.optional().meta({ description: 'Whom it notifies.' }),
   channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several of them, instead of channel.' }),
   message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: text(longestText).nullable().optional().meta({ description: 'A note for whoever is woken: what to do. Markdown.' }),
+  note: text(longestText).nullable().optional().meta({ description: 'A note for the person on call: what to do. Markdown.' }),
   numConsecutiveWindows: conditionFields.numConsecutiveWindows,
   ...adoption,
 })

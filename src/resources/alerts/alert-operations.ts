@@ -34,8 +34,6 @@ import {
   toUtc,
 } from './alert-wire.ts'
 
-// Owns the two ways to say what an alert should be, a document or single fields, and the one body that both become.
-
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
   dashboardId: opaqueId('Dashboard that holds the tile.').optional(),
@@ -50,167 +48,19 @@ const singleFields = {
   message: longText('Text of the notification.', 4096).optional(),
 }
 
-export const alertInput = z.strictObject({ alert: documentText('alert'), alertFile: documentFile('alert'), ...singleFields })
+const alertInput = z.strictObject({ alert: documentText('alert'), alertFile: documentFile('alert'), ...singleFields })
 
-export type AlertInput = z.output<typeof alertInput>
+type AlertInput = z.output<typeof alertInput>
 
-/** A document or single fields, never both: nobody could tell which one wins. */
-export function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Diagnostic[] {
-  const singles = Object.keys(singleFields).filter((name) => names.has(name))
-  const documents = ['alert', 'alertFile'].filter((name) => names.has(name))
-  if (documents.length === 2) return [inputDiagnostic('alert', 'cannot be given together with alert-file')]
-  const [document] = documents
-  if (document !== undefined)
-    return singles.map((name) => inputDiagnostic(toKebab(name), `cannot be given together with ${toKebab(document)}`))
-  return names.has('channelType') && !names.has('webhookId')
-    ? [inputDiagnostic('webhook-id', 'is missing: channel-type says how, webhook-id says where')]
-    : []
-}
+const alertId = resourceId('The alert.')
 
-/** What a new alert needs when it is given in single fields. */
-export function checkNewAlert(given: Given<typeof alertInput>): readonly Diagnostic[] {
-  const { names, values } = given
-  if (names.has('alert') || names.has('alertFile')) return []
-  if (values.source === 'saved_search')
-    return [inputDiagnostic('source', 'saved_search needs more fields than single inputs have: use alert or alert-file')]
-  if (values.channelType === 'email')
-    return [inputDiagnostic('channel-type', 'email needs recipients, which single inputs cannot give: use alert or alert-file')]
-  if (values.thresholdType?.endsWith('between')) {
-    return [
-      inputDiagnostic('threshold-type', `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax`),
-    ]
-  }
-  const needed = ['dashboardId', 'tileId', 'threshold', 'interval', 'webhookId'].filter((name) => !names.has(name))
-  return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it (or alert, or alert-file)'))
-}
-
-type ReadFile = (path: string, input: string) => Promise<string>
-
-/** What the user declared, and nothing else: no default is mixed in here. */
-export async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<AlertFields> {
-  const { alert, alertFile } = input
-  if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
-  if (alertFile !== undefined) return writtenAlert(await readFile(alertFile, 'alert-file'), alertFile, profile)
-  const { channelType, webhookId, alert: _, alertFile: __, ...fields } = input
-  const declared = Object.entries(fields).filter(([name, value]) => Object.hasOwn(singleFields, name) && value !== undefined)
-  const channel = webhookId === undefined ? [] : [['channel', { type: 'webhook', webhookId }]]
-  return alertBodySchema.parse(Object.fromEntries([...declared, ...channel]))
-}
-
-function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
-  const alert = parseDocument(written, name, alertBodySchema)
-  const known = alertFieldsOf(profile)
-  const beyond = Object.keys(alert).filter((field) => !known.has(field))
-  if (beyond.length === 0) return alert
-  throw new InputError(
-    beyond.map((field) =>
-      inputDiagnostic(`${name}.${field}`, 'is no field of the neutral contract; set the profile of a product that has it'),
-    ),
-  )
-}
-
-/** The body of a new alert, with the documented defaults. Throws an InputError when the document lacks something. */
-export function toNewAlert(declared: AlertFields): AlertFields {
-  const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
-  const missing = missingInAlert(body)
-  if (missing.length > 0) throw new InputError(missing.map((field) => inputDiagnostic(`alert.${field}`, 'is missing')))
-  return body
-}
-
-// Changing an alert that exists: what was declared replaces, what was not mentioned stays, nothing is sent for nothing.
-
-export interface AlertWriter {
-  readonly api: WriteApi
-  readonly service: Service
-  readonly profile: Profile
-}
-
-export async function changeAlert(
-  { api, service, profile }: AlertWriter,
-  current: Alert,
-  declared: AlertFields,
-): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
-  const kind = createAlertType(profile)
-  const desired = merge(toAlertBody(current), declared)
-  if (diffSides(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
-  return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
-}
-
-/** What a new alert sends: the server refuses null, and any time that is not in UTC. */
-export const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
-
-const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
-  scheduleStartAt == null
-    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
-    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
-
-const withoutNulls = (body: Body): Body =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
-
-/** Null clears. A text keeps the markers by which plan and apply know the alert. */
-function merge(before: Body, declared: AlertFields): Body {
-  const { channel, channels, ...others } = before
-  const isTold = declared.channel !== undefined || declared.channels !== undefined
-  const texts = (['note', 'message'] as const).flatMap((field) =>
-    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
-  )
-  return withoutNulls({
-    ...others,
-    ...(!isTold && { channel, channels }),
-    ...inUtc(declared),
-    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
-  })
-}
-
-// Owns how alerts are shown.
-
-export const alertOutput = z.object({
+const alertOutput = z.object({
   alertId: z.string().describe('Id of the alert.'),
   alertState: z.string().optional().describe('State of the alert: ALERT, OK, INSUFFICIENT_DATA, DISABLED or PENDING.'),
   changed: z.boolean().describe('Whether this run changed anything.'),
 })
 
-export const alertDetails = z.object({ alert: alertSchema.describe('The alert, as the API answered.') })
-
-export const outputsOf = (alert: Alert, changed: boolean) => ({
-  alertId: alert.id,
-  ...(alert.state && { alertState: alert.state }),
-  changed,
-  alert,
-})
-
-const orDash = (text: string | null | undefined): Inline => (text ? data(text) : ours('–'))
-
-export const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => data(name || id)
-
-/** `above 5 over 5m`, `between 5 and 9 over 5m`. */
-export const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
-  const isRange = thresholdType?.endsWith('between') && thresholdMax != null
-  const values = ours([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
-  return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
-}
-
-export const alertFacts = (alert: Alert): Block => ({
-  kind: 'facts',
-  facts: [
-    { label: 'Name', value: [orDash(alert.name)] },
-    { label: 'State', value: [orDash(alert.state)] },
-    { label: 'Condition', value: conditionOf(alert) },
-    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
-    { label: 'Tile', value: [orDash(alert.tileId)] },
-    { label: 'Id', value: [data(alert.id)] },
-  ],
-})
-
-export const alertTable = (alerts: readonly Alert[]): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Id' }],
-  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [data(alert.id)]]),
-})
-
-// Owns the operations that read alerts or remove one. Making and changing them: create-alert.ts, update-alert.ts.
-
-export const alertId = resourceId('The alert.')
+const alertDetails = z.object({ alert: alertSchema.describe('The alert, as the API answered.') })
 
 export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
@@ -272,8 +122,6 @@ export const deleteAlert = defineOperation({
   }),
 })
 
-// Owns the operation that creates one alert: by default one POST and no other request.
-
 const ifExists = choice(
   ['create', 'skip', 'update', 'fail'],
   'What to do when there is an alert of the same name, dashboard and tile: `create` does not look and creates one; the others look first.',
@@ -301,8 +149,9 @@ export const createAlert = defineOperation({
   async run({ api, service, profile, files }, input) {
     const body = toNewAlert(await readAlertInput(input, profile, files.read))
     if (input.ifExists !== 'create') {
-      const [existing, second] = await findAlike(api, service, body)
-      if (existing !== undefined) return meetExisting({ writer: { api, service, profile }, body, existing, second, wish: input.ifExists })
+      const [existing, second] = await findSimilar(api, service, body)
+      if (existing !== undefined)
+        return handleExisting({ writer: { api, service, profile }, body, existing, second, ifExists: input.ifExists })
     }
     return { ...outputsOf(await createOnce(api, service, body), true), outcome: 'created' as const }
   },
@@ -314,64 +163,6 @@ export const createAlert = defineOperation({
     blocks: [alertFacts(alert)],
   }),
 })
-
-const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is as it should be` } as const
-
-interface Meeting {
-  readonly writer: AlertWriter
-  readonly body: AlertFields
-  readonly existing: Alert
-  readonly second: Alert | undefined
-  readonly wish: 'skip' | 'update' | 'fail'
-}
-
-async function meetExisting({ writer, body, existing, second, wish }: Meeting) {
-  if (wish === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
-  if (wish === 'fail') throw new WatchkeeperError('conflict', `There is such an alert already: ${existing.id}. Nothing was created.`)
-  if (second !== undefined) {
-    throw new WatchkeeperError(
-      'conflict',
-      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
-    )
-  }
-  const { alert, changed } = await changeAlert(writer, existing, body)
-  return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
-}
-
-/** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
-async function findAlike(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
-  if (!body.name) throw inputError('name', 'is missing: if-exists looks for the name')
-  const { items, mayBeCut } = await alertCollection.list(api, service)
-  const alike = items.filter((alert) => isAlike(alert, body))
-  if (alike.length === 0 && mayBeCut)
-    throw new WatchkeeperError('conflict', 'The list of alerts may not be complete, so nobody can tell whether this one exists.')
-  return alike
-}
-
-const isAlike = (alert: Alert, body: AlertFields): boolean =>
-  (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
-
-// The alert bears no marker by which it could be found again for certain, so a lost answer ends in a question to the user.
-async function createOnce(api: WriteApi, service: Service, body: AlertFields): Promise<Alert> {
-  try {
-    return await alertCollection.create(api, service, toAlertRequest(body))
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.kind !== 'may-exist') throw thrown
-    throw new WatchkeeperError('may-exist', `${thrown.message}\n${await describeAlike(api, service, body)}`, { cause: thrown })
-  }
-}
-
-async function describeAlike(api: WriteApi, service: Service, body: AlertFields): Promise<string> {
-  try {
-    const { items } = await alertCollection.list(api, service)
-    const alike = items.filter((alert) => isAlike(alert, body)).map(({ id }) => quote(id))
-    return alike.length === 0 ? 'Right now no alert matches it.' : `Right now these alerts match it: ${alike.slice(0, 10).join(', ')}.`
-  } catch {
-    return 'Whether an alert matches it could not be read either.'
-  }
-}
-
-// Owns the operation that changes one alert: read, change what was given, write the whole, keep what nobody mentioned.
 
 const input = z.strictObject({ alertId, ...alertInput.shape })
 
@@ -395,7 +186,213 @@ export const updateAlert = defineOperation({
   }),
 })
 
+// The input: an alert as a document, or as single fields.
+
+/** A document or single fields, never both. */
+function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Diagnostic[] {
+  const singles = Object.keys(singleFields).filter((name) => names.has(name))
+  const documents = ['alert', 'alertFile'].filter((name) => names.has(name))
+  if (documents.length === 2) return [inputDiagnostic('alert', 'cannot be given together with alert-file')]
+  const [document] = documents
+  if (document !== undefined)
+    return singles.map((name) => inputDiagnostic(toKebab(name), `cannot be given together with ${toKebab(document)}`))
+  return names.has('channelType') && !names.has('webhookId')
+    ? [inputDiagnostic('webhook-id', 'is missing: channel-type says how, webhook-id says where')]
+    : []
+}
+
+/** What a new alert needs when it is given in single fields. */
+function checkNewAlert(given: Given<typeof alertInput>): readonly Diagnostic[] {
+  const { names, values } = given
+  if (names.has('alert') || names.has('alertFile')) return []
+  if (values.source === 'saved_search')
+    return [inputDiagnostic('source', 'saved_search needs more fields than single inputs have: use alert or alert-file')]
+  if (values.channelType === 'email')
+    return [inputDiagnostic('channel-type', 'email needs recipients, which single inputs cannot give: use alert or alert-file')]
+  if (values.thresholdType?.endsWith('between')) {
+    return [
+      inputDiagnostic('threshold-type', `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax`),
+    ]
+  }
+  const needed = ['dashboardId', 'tileId', 'threshold', 'interval', 'webhookId'].filter((name) => !names.has(name))
+  return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it (or alert, or alert-file)'))
+}
+
 const checkChange = ({ names }: Given<typeof input>) =>
   [...names].some((name) => name !== 'alertId')
     ? []
     : [inputDiagnostic('alert', 'is missing: give alert, alert-file or the single fields to change')]
+
+type ReadFile = (path: string, input: string) => Promise<string>
+
+/** Only what the user gave, without defaults. */
+async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<AlertFields> {
+  const { alert, alertFile } = input
+  if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
+  if (alertFile !== undefined) return writtenAlert(await readFile(alertFile, 'alert-file'), alertFile, profile)
+  const { channelType, webhookId, alert: _, alertFile: __, ...fields } = input
+  const declared = Object.entries(fields).filter(([name, value]) => Object.hasOwn(singleFields, name) && value !== undefined)
+  const channel = webhookId === undefined ? [] : [['channel', { type: 'webhook', webhookId }]]
+  return alertBodySchema.parse(Object.fromEntries([...declared, ...channel]))
+}
+
+function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
+  const alert = parseDocument(written, name, alertBodySchema)
+  const known = alertFieldsOf(profile)
+  const beyond = Object.keys(alert).filter((field) => !known.has(field))
+  if (beyond.length === 0) return alert
+  throw new InputError(
+    beyond.map((field) =>
+      inputDiagnostic(`${name}.${field}`, 'is no field of the neutral contract; set the profile of a product that has it'),
+    ),
+  )
+}
+
+/** The body of a new alert, with the documented defaults. Throws an InputError when the document lacks something. */
+function toNewAlert(declared: AlertFields): AlertFields {
+  const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
+  const missing = missingInAlert(body)
+  if (missing.length > 0) throw new InputError(missing.map((field) => inputDiagnostic(`alert.${field}`, 'is missing')))
+  return body
+}
+
+// Creating one: by default one POST and no other request.
+
+const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is as it should be` } as const
+
+interface ExistingAlert {
+  readonly writer: AlertWriter
+  readonly body: AlertFields
+  readonly existing: Alert
+  readonly second: Alert | undefined
+  readonly ifExists: 'skip' | 'update' | 'fail'
+}
+
+async function handleExisting({ writer, body, existing, second, ifExists: policy }: ExistingAlert) {
+  if (policy === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
+  if (policy === 'fail') throw new WatchkeeperError('conflict', `There is such an alert already: ${existing.id}. Nothing was created.`)
+  if (second !== undefined) {
+    throw new WatchkeeperError(
+      'conflict',
+      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
+    )
+  }
+  const { alert, changed } = await changeAlert(writer, existing, body)
+  return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
+}
+
+/** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
+async function findSimilar(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
+  if (!body.name) throw inputError('name', 'is missing: if-exists looks for the name')
+  const { items, mayBeCut } = await alertCollection.list(api, service)
+  const similar = items.filter((alert) => isSimilar(alert, body))
+  if (similar.length === 0 && mayBeCut)
+    throw new WatchkeeperError('conflict', 'The list of alerts may not be complete, so nobody can tell whether this one exists.')
+  return similar
+}
+
+const isSimilar = (alert: Alert, body: AlertFields): boolean =>
+  (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
+
+// The alert has no marker by which it could be found again, so the user decides after a lost answer.
+async function createOnce(api: WriteApi, service: Service, body: AlertFields): Promise<Alert> {
+  try {
+    return await alertCollection.create(api, service, toAlertRequest(body))
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.kind !== 'may-exist') throw thrown
+    throw new WatchkeeperError('may-exist', `${thrown.message}\n${await describeSimilar(api, service, body)}`, { cause: thrown })
+  }
+}
+
+async function describeSimilar(api: WriteApi, service: Service, body: AlertFields): Promise<string> {
+  try {
+    const { items } = await alertCollection.list(api, service)
+    const similar = items.filter((alert) => isSimilar(alert, body)).map(({ id }) => quote(id))
+    return similar.length === 0 ? 'Right now no alert matches it.' : `Right now these alerts match it: ${similar.slice(0, 10).join(', ')}.`
+  } catch {
+    return 'Whether an alert matches it could not be read either.'
+  }
+}
+
+// Changing one: what was given replaces, what was not given stays.
+
+interface AlertWriter {
+  readonly api: WriteApi
+  readonly service: Service
+  readonly profile: Profile
+}
+
+async function changeAlert(
+  { api, service, profile }: AlertWriter,
+  current: Alert,
+  declared: AlertFields,
+): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
+  const kind = createAlertType(profile)
+  const desired = mergeDeclared(toAlertBody(current), declared)
+  if (diffSides(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
+  return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
+}
+
+/** What a new alert sends: the server refuses null, and any time that is not in UTC. */
+const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
+
+const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
+  scheduleStartAt == null
+    ? { ...fields, ...(scheduleStartAt === null && { scheduleStartAt }) }
+    : { ...fields, scheduleStartAt: toUtc(scheduleStartAt) }
+
+const withoutNulls = (body: Body): Body =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
+
+/** Null clears. A text keeps the markers by which plan and apply know the alert. */
+function mergeDeclared(before: Body, declared: AlertFields): Body {
+  const { channel, channels, ...others } = before
+  const hasChannel = declared.channel !== undefined || declared.channels !== undefined
+  const texts = (['note', 'message'] as const).flatMap((field) =>
+    Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
+  )
+  return withoutNulls({
+    ...others,
+    ...(!hasChannel && { channel, channels }),
+    ...inUtc(declared),
+    ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
+  })
+}
+
+// The output and the report.
+
+const outputsOf = (alert: Alert, changed: boolean) => ({
+  alertId: alert.id,
+  ...(alert.state && { alertState: alert.state }),
+  changed,
+  alert,
+})
+
+const orDash = (text: string | null | undefined): Inline => (text ? data(text) : ours('–'))
+
+const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => data(name || id)
+
+/** `above 5 over 5m`, `between 5 and 9 over 5m`. */
+const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
+  const isRange = thresholdType?.endsWith('between') && thresholdMax != null
+  const values = ours([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
+  return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
+}
+
+const alertFacts = (alert: Alert): Block => ({
+  kind: 'facts',
+  facts: [
+    { label: 'Name', value: [orDash(alert.name)] },
+    { label: 'State', value: [orDash(alert.state)] },
+    { label: 'Condition', value: conditionOf(alert) },
+    { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
+    { label: 'Tile', value: [orDash(alert.tileId)] },
+    { label: 'Id', value: [data(alert.id)] },
+  ],
+})
+
+const alertTable = (alerts: readonly Alert[]): Block => ({
+  kind: 'table',
+  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Id' }],
+  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [data(alert.id)]]),
+})

@@ -1,4 +1,3 @@
-// Owns the operation on sources: they are listed, and nothing else.
 import * as z from 'zod'
 import { choice } from '../../operation/fields.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
