@@ -1,9 +1,9 @@
 // What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
 import { describe, expect, it } from 'vitest'
-import { PendingId } from '../../../src/resources/resolve.ts'
-import { listOf } from '../../../src/resources/resource-type.ts'
-import { afterApply, planOf, saidOf, worldWith } from '../../support/planning.ts'
-import { errors, many, shop, slow, tile } from '../../support/small-shop.ts'
+import { PendingId } from '../../../../src/resources/resolve.ts'
+import { listOf } from '../../../../src/resources/resource-type.ts'
+import { afterApply, planOf, saidOf, worldWith } from '../../../support/planning.ts'
+import { errors, many, shop, slow, tile } from '../../../support/small-shop.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
 

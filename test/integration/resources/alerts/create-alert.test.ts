@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
-import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
+import { ids, inputsFor, methodsOf, useEmulator } from '../../../support/emulator.ts'
+import { type InvokeOptions, invokeText } from '../../../support/invoke.ts'
 
 const emulator = useEmulator()
 
