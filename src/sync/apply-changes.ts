@@ -12,7 +12,7 @@ import { comparable, compareBodies, composeUpdate, sidesOf } from '../resources/
 import { diffFields } from '../resources/diff.ts'
 import type { Body, RemoteObject, ResourceType, Section } from '../resources/resource-type.ts'
 import type { ResourceTypes } from '../resources/resource-types.ts'
-import { snapshotOf, diffSides } from '../resources/snapshot.ts'
+import { diffSides, snapshotOf } from '../resources/snapshot.ts'
 import {
   type ApplyState,
   type ApplyStateOptions,

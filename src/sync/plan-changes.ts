@@ -19,7 +19,7 @@ import {
   sectionNouns,
 } from '../resources/resource-type.ts'
 import { createResourceTypes, type Declared, isOf } from '../resources/resource-types.ts'
-import { type CommonValues, findCommonValues, detectDrift, snapshotOf, diffSides } from '../resources/snapshot.ts'
+import { type CommonValues, detectDrift, diffSides, findCommonValues, snapshotOf } from '../resources/snapshot.ts'
 import type { Action, Change, Plan } from './change.ts'
 import type { Declarations } from './declarations.ts'
 import {
