@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { Clock } from '../src/core/clock.ts'
 import { demo } from '../src/emulator/index.ts'
-import { cancelOnAbort } from '../src/runtime/cancellation.ts'
-import { type Invoked, invoke } from '../src/runtime/run.ts'
+import { type PublishableResult, runOperation } from '../src/runtime/run.ts'
 import { workspaceFiles } from '../src/runtime/workspace.ts'
 import { declareObjects } from './declared-objects.ts'
 
@@ -20,7 +19,7 @@ export async function perform(
   operation: string,
   inputs: Readonly<Record<string, string>>,
   { url, directory, clock }: Place,
-): Promise<Invoked> {
+): Promise<PublishableResult> {
   const settings = {
     apiUrl: url,
     profile: 'clickhouse-cloud',
@@ -30,9 +29,16 @@ export async function perform(
     serviceId: demo.services.checkout,
     timeoutSeconds: '21600',
   }
-  const done = await invoke(
+  const never = new AbortController().signal
+  const done = await runOperation(
     { operation, inputs: { ...settings, ...inputs }, areText: true, env: {}, readConfigFile: async () => undefined },
-    { clock, random: Math.random, note: () => undefined, cancellation: cancelOnAbort(undefined), files: workspaceFiles(directory, {}) },
+    {
+      clock,
+      random: Math.random,
+      note: () => undefined,
+      cancellation: { stop: never, abort: never },
+      files: workspaceFiles(directory, {}),
+    },
   )
   if (done.error !== undefined) throw done.error
   return done

@@ -1,5 +1,3 @@
-// Owns what every surface gets when a run is over, and the result document that outputs, file and `--json` share.
-
 import { ApiError } from '../api/api-error.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { exitCodeOfKind, exitCodes, type WatchkeeperError } from '../core/errors.ts'
@@ -23,7 +21,7 @@ export interface ResultDocument {
   readonly [field: string]: unknown
 }
 
-export interface Finished {
+export interface RunResult {
   readonly document: ResultDocument
   /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
   readonly outputs: Readonly<Record<string, string>>
@@ -43,9 +41,9 @@ export interface Finished {
 export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
 /** What a result says besides what came of the operation. */
-export type About = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
+export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
 
-interface Done {
+interface CompletedOperation {
   readonly name: string
   readonly operation: Operation
   readonly input: Readonly<Record<string, unknown>>
@@ -53,17 +51,26 @@ interface Done {
   readonly verdict: Verdict
   readonly report: Report
   /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
-  readonly leniency: Line | undefined
-  readonly about: About
+  readonly warnOnlySource: Line | undefined
+  readonly subject: RunSubject
 }
 
-export async function finish({ name, operation, input, result, verdict, report, leniency, about }: Done): Promise<Finished> {
-  const isForgiven = verdict.status === 'fail' && leniency !== undefined
+export async function toRunResult({
+  name,
+  operation,
+  input,
+  result,
+  verdict,
+  report,
+  warnOnlySource,
+  subject,
+}: CompletedOperation): Promise<RunResult> {
+  const isForgiven = verdict.status === 'fail' && warnOnlySource !== undefined
   const status = isForgiven ? 'warn' : verdict.status
-  const reasons = isForgiven ? [...verdict.reasons, say`a warning alone, by ${leniency}`] : verdict.reasons
+  const reasons = isForgiven ? [...verdict.reasons, say`a warning alone, by ${warnOnlySource}`] : verdict.reasons
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
-  const document = { operation: name, status, failureReason, ...about, ...fields }
+  const document = { operation: name, status, failureReason, ...subject, ...fields }
   const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...report.blocks]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
@@ -96,13 +103,13 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-export function finishWithError(name: string, error: WatchkeeperError, about: About = {}): Finished {
+export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject = {}): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
     status: 'error',
     failureReason: error.message,
-    ...about,
+    ...subject,
     error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
   }
   return {

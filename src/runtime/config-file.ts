@@ -5,39 +5,43 @@ import { quote } from '../core/text.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import type { LintSettings } from '../operation/operation.ts'
-import { fileInputs, fileSettings } from '../operation/settings.ts'
+import { fileInputs, fileSettings, settingsSchema } from '../operation/settings.ts'
 import { loadLintSettingsSchema } from '../operations.ts'
-import { decode, settingFields, settingNames, type Values } from './decode.ts'
 
-/** The settings of a config file, whose keys are spelled like inputs. What may not be set in a repository is a problem. */
+/** What the repository's config file sets. */
 export interface Config {
-  readonly values: Values
+  /** Common settings by camelCase name, as written. */
+  readonly values: Readonly<Record<string, unknown>>
   /** Inputs of operations, for those that have them. */
-  readonly inputs: Values
+  readonly inputs: Readonly<Record<string, unknown>>
   readonly lintSettings: LintSettings
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export async function readConfig(text: string, file: string): Promise<Config> {
-  // A file whose settings are all commented out is fine.
-  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return refuse([])
-  const reading = readDocument(text, file)
-  if ('diagnostics' in reading) return refuse(reading.diagnostics)
-  const { value } = reading
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse([inputDiagnostic(file, 'is no map of settings')])
-  const { rules, ...settings } = value as Values
-  const lint = await readRules(rules ?? {}, reading)
-  const known = Object.entries(settings).filter(([key]) => mayBeSet(toCamel(key)))
-  const unknown = Object.keys(settings).filter((key) => !mayBeSet(toCamel(key)) && !isInput(key))
+  // A file whose settings are all commented out is valid.
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return withoutSettings([])
+  const document = readDocument(text, file)
+  if ('diagnostics' in document) return withoutSettings(document.diagnostics)
+  const { value } = document
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return withoutSettings([inputDiagnostic(file, 'is no map of settings')])
+  const { rules, ...rest } = value as Readonly<Record<string, unknown>>
+  const entries = Object.entries(rest)
+  const lint = await readRules(rules ?? {}, document)
+  const rejected = entries.filter(([key]) => !isSetting(key) && !isInput(key))
   return {
-    values: Object.fromEntries(known.map(([key, setting]) => [toCamel(key), decoded(toCamel(key), setting)])),
-    inputs: Object.fromEntries(Object.entries(settings).filter(([key]) => isInput(key))),
+    values: Object.fromEntries(entries.filter(([key]) => isSetting(key)).map(([key, setting]) => [toCamel(key), setting])),
+    inputs: Object.fromEntries(entries.filter(([key]) => isInput(key))),
     lintSettings: lint.lintSettings,
-    diagnostics: [...lint.diagnostics, ...unknown.map((key) => inputDiagnostic(file, `"${quote(key, 60)}" ${whyNot(toCamel(key))}`))],
+    diagnostics: [
+      ...lint.diagnostics,
+      ...rejected.map(([key]) => inputDiagnostic(file, `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
+    ],
   }
 }
 
-const refuse = (diagnostics: readonly Diagnostic[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, diagnostics })
+const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, diagnostics })
 
 async function readRules(rules: unknown, document: ReadDocument): Promise<Pick<Config, 'lintSettings' | 'diagnostics'>> {
   const schema = await loadLintSettingsSchema()
@@ -46,16 +50,11 @@ async function readRules(rules: unknown, document: ReadDocument): Promise<Pick<C
   return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, schema, ['rules']) }
 }
 
-const mayBeSet = (name: string): boolean => fileSettings.some((allowed) => allowed === name)
+const isSetting = (key: string): boolean => fileSettings.some((name) => name === toCamel(key))
 
-const isInput = (name: string): boolean => fileInputs.some((allowed) => allowed === name)
+const isInput = (key: string): boolean => fileInputs.some((name) => name === key)
 
-function decoded(name: string, setting: unknown): unknown {
-  const field = settingFields[name]
-  return typeof setting === 'string' && field ? decode(field, setting) : setting
-}
-
-const whyNot = (name: string): string =>
-  settingNames.includes(name)
+const whyRejected = (name: string): string =>
+  Object.hasOwn(settingsSchema.shape, name)
     ? 'may not be set by a file in the repository: give it as an input or a variable'
     : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`

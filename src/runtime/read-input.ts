@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { Connection } from '../api/client.ts'
 import { type Profile, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
@@ -6,172 +6,40 @@ import { InputError, inputError } from '../core/errors.ts'
 import { didYouMean, nearestName, toEnvironmentName, toKebab } from '../core/names.ts'
 import { basicPair, shortestSecret } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
-import { metaOf } from '../documents/schema.ts'
+import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
 import { parseApiUrl, proxySecrets, readProxySettings } from '../http/proxy.ts'
 import type { LintSettings, Operation, Scope } from '../operation/operation.ts'
 import { type Settings, settingsSchema } from '../operation/settings.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import { type Line, say } from '../report/blocks.ts'
 import type { Config } from './config-file.ts'
-import { decodeAll, type Environment, misplacedVariables, readEnvironment, settingNames, type Values } from './decode.ts'
 
-// Owns checking values against the fields of a schema, one by one, so that everything wrong is told at once.
+export type Environment = Readonly<Record<string, string | undefined>>
 
-export interface Parsed<T extends z.ZodObject> {
-  /** Those that are valid by themselves. */
-  readonly values: Partial<z.output<T>>
-  /** Those that were given, valid or not. */
-  readonly names: ReadonlySet<string>
-  readonly diagnostics: readonly Diagnostic[]
-}
+/** Values by camelCase name. */
+type Values = Readonly<Record<string, unknown>>
 
-/** `values` by camelCase name; what is undefined was not given. */
-export function parseFields<T extends z.ZodObject>(schema: T, values: Readonly<Record<string, unknown>>): Parsed<T> {
-  const names = new Set(Object.keys(values).filter((name) => values[name] !== undefined))
-  const valid: Record<string, unknown> = {}
-  const diagnostics: Diagnostic[] = []
-  for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const result = field.safeParse(values[name])
-    if (!result.success) diagnostics.push(inputDiagnostic(toKebab(name), complain(field, values[name], result.error)))
-    else if (result.data !== undefined) valid[name] = result.data
-  }
-  return { values: valid as Partial<z.output<T>>, names, diagnostics }
-}
-
-function complain(field: z.ZodType, value: unknown, error: z.ZodError): string {
-  const { accepts, secret } = metaOf(field)
-  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
-  if (value === undefined) return `is missing${accepted}`
-  if (secret) return `is not accepted${accepted}`
-  const given = typeof value === 'string' ? value : (wrongItem(value, error) ?? JSON.stringify(value))
-  const nearest =
-    typeof value === 'string' && accepts !== undefined
-      ? nearestName(
-          value,
-          accepts.split(', ').filter((word) => !word.includes(' ')),
-        )
-      : undefined
-  return `"${quote(given ?? '', 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
-}
-
-/** The first item of a list that is wrong by itself: a long list would hide it. */
-function wrongItem(value: unknown, { issues }: z.ZodError): string | undefined {
-  const at = issues[0]?.path[0]
-  const item: unknown = Array.isArray(value) && typeof at === 'number' ? value[at] : undefined
-  return typeof item === 'string' ? item : undefined
-}
-
-// Owns finding every credential in what was given, before anything of it was checked: none may be shown, not even in a complaint.
-
-/** The key secret, what HTTP Basic makes of it, GitHub's token, and the password of a proxy, wherever they were given. */
-export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
-  // What does not count, because something else wins over it, is a secret all the same.
-  const keyIds = given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
-  const keySecrets = given(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
-  const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
-  const tokens = given(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
-  const all = [...keySecrets, ...pairs, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
-  return all.filter((secret) => secret.length >= shortestSecret)
-}
-
-/** The key's id is half of a credential: the log does not need it. Messages name the key by its first and last letters. */
-export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
-  given(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID).filter((keyId) => keyId.length >= shortestSecret)
-
-/** A newline at the end of a secret makes another credential of it: whoever stored it should know. */
-export const spacedCredentials = (env: Environment): readonly string[] =>
-  ['api-key-id', 'api-key-secret'].filter((name) =>
-    [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
-  )
-
-const given = (...values: readonly unknown[]): readonly string[] =>
-  values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))
-
-// Owns where requests go and with which key: required settings, a trusted address, the proxy.
-
-type Located = Omit<Connection, 'userAgent'>
-
-export function locate(
-  settings: Partial<Settings>,
-  scope: Scope,
-  env: Environment,
-): { readonly connection?: Located; readonly diagnostics: readonly Diagnostic[] } {
-  if (scope === 'none') return { diagnostics: [] }
-  const profile = profileNamed(settings.profile)
-  const apiUrl = settings.apiUrl ?? profile.apiUrl
-  const address = apiUrl === undefined ? undefined : parseApiUrl(apiUrl)
-  const proxy = readProxySettings(env)
-  const { apiKeyId, apiKeySecret, timeoutSeconds, maxAttempts } = settings
-  const needed = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(scope === 'service' ? ['serviceId'] : [])] as const
-  const diagnostics = [
-    ...needed.filter((name) => settings[name as keyof Settings] === undefined).map((name) => missing(toKebab(name))),
-    ...(address === undefined ? [inputDiagnostic('api-url', 'is missing: give api-url, or a profile that knows it')] : []),
-    ...(address !== undefined && 'problem' in address ? [inputDiagnostic('api-url', `${showUrl(apiUrl ?? '')} ${address.problem}`)] : []),
-    ...proxy.diagnostics,
-    ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
-      ? [
-          inputDiagnostic(
-            'NODE_TLS_REJECT_UNAUTHORIZED',
-            'is 0, which would send the key to anybody; trust an authority of your own by NODE_EXTRA_CA_CERTS',
-          ),
-        ]
-      : []),
-  ]
-  if (
-    diagnostics.length > 0 ||
-    address === undefined ||
-    'problem' in address ||
-    !apiKeyId ||
-    !apiKeySecret ||
-    !timeoutSeconds ||
-    !maxAttempts
-  )
-    return { diagnostics }
-  const observabilityPath = settings.observabilityPath ?? profile.observabilityPath
-  return {
-    diagnostics,
-    connection: {
-      baseUrl: address.url,
-      profile,
-      observabilityPath,
-      apiKeyId,
-      apiKeySecret,
-      proxy: proxy.settings,
-      maxAttempts,
-      deadlineMs: timeoutSeconds * 1000,
-    },
-  }
-}
-
-const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing: give the input, or set ${toEnvironmentName(name)}`)
-
-// A url with a user in it may hold a password.
-const showUrl = (url: string): string => (url.includes('@') ? 'the given one' : `"${quote(url, 80)}"`)
-
-// Owns the way from what somebody wrote, on whichever surface, to a call that is known to be right; or to all that is wrong.
-
-/** What the repository's config file is called unless `config` says otherwise. */
-export const defaultConfigFile = '.watchkeeper.yml'
-
-export interface Request {
+/** What the action, the command line and the library are asked for, before anything of it is checked. */
+export interface RunRequest {
   readonly operation: string
-  /** Inputs by camelCase name; undefined for not given. */
+  /** Inputs by camelCase name; undefined means not given. */
   readonly inputs: Values
-  /** Inputs came as text and are decoded; otherwise they are native already. */
+  /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
   readonly env: Environment
-  /** Reads the config file. Undefined when there is none and it was not asked for by name; an InputError when it was. */
-  readonly readConfigFile: (path: string, isWanted: boolean) => Promise<string | undefined>
+  /** Undefined when the config file does not exist and was not asked for by name; throws an InputError when it was. */
+  readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
 }
 
-export interface Prepared {
+/** A request that is complete and valid. */
+export interface RunInput {
   readonly name: OperationName
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
-  /** What makes a failed gate a warning, as messages name it; undefined where nothing does. */
-  readonly leniency: Line | undefined
-  /** Undefined for an operation that needs none. */
+  /** What makes a failed gate a warning, as messages name it; undefined where it stays a failure. */
+  readonly warnOnlySource: Line | undefined
+  /** Undefined for an operation that sends no request. */
   readonly connection: Omit<Connection, 'userAgent'> | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
@@ -180,41 +48,33 @@ export interface Prepared {
 }
 
 /** Throws an InputError that lists everything wrong. */
-export async function prepare(request: Request): Promise<Prepared> {
-  const name = request.operation
-  if (!isOperationName(name)) {
-    const message =
-      name === ''
-        ? `is missing; accepted: ${operationNames.join(', ')}`
-        : `"${quote(name, 80)}" is not known${didYouMean(name, operationNames) || `; accepted: ${operationNames.join(', ')}`}`
-    throw inputError('operation', message)
-  }
+export async function readInput(request: RunRequest): Promise<RunInput> {
+  const { inputs, areText, env } = request
+  const name = operationNamed(request.operation)
   const operation: Operation = await operations[name]()
-  const inputNames = Object.keys(operation.input.shape)
+  const { shape } = operation.input
   const settings = await readSettings(request)
-  const isKnown = (key: string): boolean => Object.hasOwn(operation.input.shape, key)
-  const given = pick(request.inputs, (key) => isKnown(key) && request.inputs[key] !== undefined)
-  const decoded = request.areText ? decodeAll(operation.input.shape, given) : given
-  const fields = parseFields(operation.input, { ...pick(settings.inputs, isKnown), ...decoded })
-  const place = locate(settings.values, operation.scope, request.env)
-  const diagnostics = [
-    ...unknownInputs(request.inputs, name, [...settingNames, ...inputNames]),
-    ...misplacedVariables(request.env, inputNames),
+  const given = pick(inputs, (key) => Object.hasOwn(shape, key))
+  const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
+  const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
+  const { connection, diagnostics } = resolveConnection(settings.values, operation.scope, env)
+  const all = [
+    ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
+    ...unusedVariables(env, Object.keys(shape)),
     ...settings.diagnostics,
-    ...place.diagnostics,
+    ...diagnostics,
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
-  if (diagnostics.length > 0 || (place.connection === undefined && operation.scope !== 'none'))
-    throw new InputError(withoutRepeats(diagnostics))
+  if (all.length > 0) throw new InputError(withoutRepeats(all))
   const complete = settings.values as Settings
   return {
     name,
     operation,
-    input: fields.values as Values,
+    input: fields.values,
     settings: complete,
-    leniency: complete.warnOnly ? settings.leniency : undefined,
-    connection: place.connection,
+    warnOnlySource: complete.warnOnly ? settings.warnOnlySource : undefined,
+    connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
     organizationId: complete.organizationId ?? '',
@@ -222,55 +82,235 @@ export async function prepare(request: Request): Promise<Prepared> {
   }
 }
 
-const pick = (values: Values, wanted: (key: string) => boolean): Values =>
-  Object.fromEntries(Object.entries(values).filter(([key]) => wanted(key)))
-
-function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
-  const spelled = known.map(toKebab)
-  return Object.keys(inputs)
-    .filter((name) => inputs[name] !== undefined && !known.includes(name))
-    .map((name) => inputDiagnostic(quote(toKebab(name), 60), `is no input of ${operation}${didYouMean(name, spelled)}`))
+function operationNamed(name: string): OperationName {
+  if (isOperationName(name)) return name
+  const accepted = `; accepted: ${operationNames.join(', ')}`
+  const message = name === '' ? `is missing${accepted}` : `"${quote(name, 80)}" is not known${didYouMean(name, operationNames) || accepted}`
+  throw inputError('operation', message)
 }
 
-/** Common settings from all their sources: those that are valid by themselves, and what is wrong with the others. */
-export async function readSettings({ inputs, areText, env, readConfigFile }: Request) {
-  const own = pick(inputs, (key) => settingNames.includes(key) && inputs[key] !== undefined)
-  const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
-  const fromFile = await readConfigSettings(given.config, readConfigFile)
-  const parsed = parseFields(settingsSchema, { ...fromFile.values, ...given })
-  return {
-    values: parsed.values,
-    names: parsed.names,
-    inputs: fromFile.inputs,
-    lintSettings: fromFile.lintSettings,
-    leniency: given.warnOnly === undefined ? say`warn-only in ${configFileOf(given.config)}` : say`warn-only`,
-    diagnostics: [...fromFile.diagnostics, ...parsed.diagnostics],
-  }
-}
+/** The values that were given, of the names that are wanted. */
+const pick = (values: Values, isWanted: (key: string) => boolean): Values =>
+  Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && isWanted(key)))
 
-const configFileOf = (wanted: unknown): string => (typeof wanted === 'string' ? wanted : defaultConfigFile)
-
-async function readConfigSettings(wanted: unknown, readConfigFile: Request['readConfigFile']): Promise<Config> {
-  const nothing: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [] }
-  const path = configFileOf(wanted)
-  try {
-    const text = await readConfigFile(path, wanted !== undefined)
-    if (text === undefined) return nothing
-    const { readConfig } = await import('./config-file.ts')
-    return await readConfig(text, path)
-  } catch (thrown) {
-    if (thrown instanceof InputError) return { ...nothing, diagnostics: thrown.diagnostics }
-    throw thrown
-  }
-}
-
-// A field that is wrong is also missing for whoever looks for its value: the first word is the better one.
+// A value that is wrong is missing as well: only the first diagnostic helps.
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
   return diagnostics.filter(({ location, message }) => {
     const where = formatLocation(location)
-    const isEcho = seen.has(where) && message.startsWith('is missing')
+    const isRepeat = seen.has(where) && message.startsWith('is missing')
     seen.add(where)
-    return !isEcho
+    return !isRepeat
   })
 }
+
+/** What the repository's config file is called unless `config` names another one. */
+const defaultConfigFile = '.watchkeeper.yml'
+
+const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
+
+/** The common settings, from inputs, environment and config file, in this order of precedence. Those that are valid by themselves. */
+export async function readSettings({ inputs, areText, env, readConfigFile }: RunRequest) {
+  const own = pick(inputs, (key) => settingNames.includes(key))
+  const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
+  const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
+  const config = await loadConfig(configFile, given.config !== undefined, readConfigFile)
+  const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...given })
+  return {
+    values: parsed.values,
+    names: parsed.names,
+    inputs: config.inputs,
+    lintSettings: config.lintSettings,
+    warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
+    diagnostics: [...config.diagnostics, ...parsed.diagnostics],
+  }
+}
+
+/** The settings that the environment holds, each as `WATCHKEEPER_` and its name. */
+function readEnvironment(env: Environment): Values {
+  const found = settingNames.map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
+  return decodeAll(settingsSchema.shape, Object.fromEntries(found.filter(([, text]) => text)))
+}
+
+async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [] }
+  try {
+    const text = await readConfigFile(path, isRequired)
+    if (text === undefined) return empty
+    const { readConfig } = await import('./config-file.ts')
+    return await readConfig(text, path)
+  } catch (thrown) {
+    if (thrown instanceof InputError) return { ...empty, diagnostics: thrown.diagnostics }
+    throw thrown
+  }
+}
+
+function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
+  return Object.keys(pick(inputs, (name) => !known.includes(name))).map((name) =>
+    inputDiagnostic(quote(toKebab(name), 60), `is no input of ${operation}${didYouMean(name, known.map(toKebab))}`),
+  )
+}
+
+/**
+ * Variables that look like an input but are never read. Their author believes that they set one, and a budget that is not set must
+ * not look like one.
+ */
+function unusedVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
+  const prefix = toEnvironmentName('')
+  const settings = settingNames.map((name) => toEnvironmentName(toKebab(name)))
+  const inputs = new Map(inputNames.map((name) => [toEnvironmentName(toKebab(name)), toKebab(name)]))
+  return Object.keys(env).flatMap((variable) => {
+    if (!variable.startsWith(prefix) || settings.includes(variable)) return []
+    const input = inputs.get(variable)
+    if (input !== undefined)
+      return env[variable]?.trim()
+        ? [inputDiagnostic(variable, `is never read: only common inputs have a variable; give the input ${input}`)]
+        : []
+    // Other tools may have variables with this prefix; one that is nearly a setting is meant to be it.
+    const meant = nearestName(
+      variable.slice(prefix.length),
+      settings.map((name) => name.slice(prefix.length)),
+    )
+    return meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), `is no variable of ours, did you mean ${prefix}${meant}?`)]
+  })
+}
+
+const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
+
+/** Text of an input, flag or variable as a native value. What cannot be decoded stays text, which the schema then rejects. */
+export function decode(schema: z.core.$ZodType, text: string): unknown {
+  const core = coreOf(schema)
+  if (core instanceof z.ZodBoolean) return decodeBoolean(text)
+  if (core instanceof z.ZodNumber) return numberGrammar.test(text) ? Number(text) : text
+  if (core instanceof z.ZodArray) return decodeItems(text, metaOf(schema).commas ? /[\n,]/ : '\n')
+  return text
+}
+
+/** Decodes the values that are text. */
+const decodeAll = (shape: Shape, values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
+  )
+
+// As the runner's getBooleanInput, which follows YAML's core schema.
+function decodeBoolean(text: string): boolean | string {
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  return /^(?:false|False|FALSE)$/.test(text) ? false : text
+}
+
+const decodeItems = (text: string, separator: string | RegExp): readonly string[] =>
+  text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+interface ParsedFields<T extends z.ZodObject> {
+  /** Those that are valid by themselves. */
+  readonly values: Partial<z.output<T>>
+  /** Those that were given, valid or not. */
+  readonly names: ReadonlySet<string>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Checks field by field, so that everything wrong is reported at once. */
+function parseFields<T extends z.ZodObject>(schema: T, values: Values): ParsedFields<T> {
+  const valid: Record<string, unknown> = {}
+  const diagnostics: Diagnostic[] = []
+  for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const result = field.safeParse(values[name])
+    if (!result.success) diagnostics.push(inputDiagnostic(toKebab(name), describeIssue(field, values[name], result.error)))
+    else if (result.data !== undefined) valid[name] = result.data
+  }
+  return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
+}
+
+function describeIssue(field: z.ZodType, value: unknown, error: z.ZodError): string {
+  const { accepts, secret } = metaOf(field)
+  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
+  if (value === undefined) return `is missing${accepted}`
+  if (secret) return `is not accepted${accepted}`
+  const shown = typeof value === 'string' ? value : (invalidItem(value, error) ?? JSON.stringify(value) ?? '')
+  const choices = accepts?.split(', ').filter((word) => !word.includes(' ')) ?? []
+  const nearest = typeof value === 'string' ? nearestName(value, choices) : undefined
+  return `"${quote(shown, 80)}" is not accepted${accepted}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`
+}
+
+/** The first invalid item of a list. */
+function invalidItem(value: unknown, { issues }: z.ZodError): string | undefined {
+  const index = issues[0]?.path[0]
+  const item: unknown = Array.isArray(value) && typeof index === 'number' ? value[index] : undefined
+  return typeof item === 'string' ? item : undefined
+}
+
+interface ResolvedConnection {
+  readonly connection?: RunInput['connection']
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Where requests go, with which key and through which proxy. */
+function resolveConnection(settings: Partial<Settings>, scope: Scope, env: Environment): ResolvedConnection {
+  if (scope === 'none') return { diagnostics: [] }
+  const profile = profileNamed(settings.profile)
+  const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath } = settings
+  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl)
+  const proxy = readProxySettings(env)
+  const { apiKeyId, apiKeySecret, timeoutSeconds, maxAttempts } = settings
+  const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(scope === 'service' ? ['serviceId' as const] : [])] as const
+  const diagnostics = [
+    ...required.filter((name) => settings[name] === undefined).map((name) => missing(toKebab(name))),
+    ...('problem' in address ? [inputDiagnostic('api-url', describeAddress(apiUrl, address.problem))] : []),
+    ...proxy.diagnostics,
+    ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
+  ]
+  if ('problem' in address || !apiKeyId || !apiKeySecret || !timeoutSeconds || !maxAttempts) return { diagnostics }
+  const connection = {
+    baseUrl: address.url,
+    profile,
+    observabilityPath,
+    apiKeyId,
+    apiKeySecret,
+    proxy: proxy.settings,
+    maxAttempts,
+    deadlineMs: timeoutSeconds * 1000,
+  }
+  return { connection, diagnostics }
+}
+
+const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing: give the input, or set ${toEnvironmentName(name)}`)
+
+function describeAddress(url: string | undefined, problem: string | undefined): string {
+  if (url === undefined) return 'is missing: give api-url, or a profile that knows it'
+  // A URL with a user in it may hold a password.
+  return `${url.includes('@') ? 'the given one' : `"${quote(url, 80)}"`} ${problem}`
+}
+
+const insecureTls = inputDiagnostic(
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'is 0, which would send the key to anybody; trust an authority of your own by NODE_EXTRA_CA_CERTS',
+)
+
+/**
+ * Every secret in what was given, before anything of it is checked: the key secret, its form in HTTP Basic, GitHub's token, and the
+ * password of a proxy. Also those that another source overrides.
+ */
+export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
+  const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
+  const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
+  const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
+  const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
+  const all = [...keySecrets, ...pairs, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
+  return all.filter((secret) => secret.length >= shortestSecret)
+}
+
+/** Half of a credential, which the log does not need. Messages show the first and last letters of the id. */
+export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
+  givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID).filter((keyId) => keyId.length >= shortestSecret)
+
+/** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
+export const paddedCredentials = (env: Environment): readonly string[] =>
+  ['api-key-id', 'api-key-secret'].filter((name) =>
+    [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
+  )
+
+const givenTexts = (...values: readonly unknown[]): readonly string[] =>
+  values.flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value.trim()] : []))

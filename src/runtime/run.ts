@@ -1,123 +1,173 @@
-// Owns the one path that every surface takes: prepare → run → judge → report. It returns; it prints, fails and exits nothing.
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
-import type { Clock } from '../core/clock.ts'
-import { toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { exitCodes, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
-import { type Context, type Effect, type Progress, pass, type Scope } from '../operation/operation.ts'
-import { type About, type Finished, finish, finishWithError, type ResultDocument } from '../operation/result-document.ts'
+import { type Context, type Effect, type Files, type Progress, pass, type Scope } from '../operation/operation.ts'
+import { type ResultDocument, type RunResult, type RunSubject, toErrorResult, toRunResult } from '../operation/result-document.ts'
 import type { Settings } from '../operation/settings.ts'
 import { toPlainText } from '../report/blocks.ts'
-import { credentialsIn, type Prepared, prepare, type Request, readSettings, spacedCredentials } from './read-input.ts'
+import { publish, resultFilePath, toResultTexts, writeEssentialFiles, writeResultFile } from './publish.ts'
+import {
+  credentialsIn,
+  type Environment,
+  paddedCredentials,
+  type RunInput,
+  type RunRequest,
+  readInput,
+  readSettings,
+} from './read-input.ts'
+import { readOptionalFile, workspaceFiles } from './workspace.ts'
 
-/** The two seams of every test, and what else a surface brings along. */
-export interface Ports {
+/** What the action and the command line do in their own way. */
+export interface Surface {
+  readonly env: Environment
+  /** Files are read and written here, and relative paths start here. */
+  readonly directory: string
+  readonly cancellation: Cancellation
+  /** A line about a request, a retry or a wait. */
+  note(line: string): void
+  warn(line: string): void
+  showProgress(step: ProgressStep): void
+  /** Shows the report, before anything of it is written. */
+  showResult(result: PublishableResult, resultFile: string | undefined): void
+  /** Absent where there are no outputs. */
+  setOutputs?(outputs: Readonly<Record<string, string>>): void
+  /** Where the job summary goes; undefined where there is none, and empty where the runner's variable is missing. */
+  readonly summaryFile: string | undefined
+  readonly remoteRepository?: Files['remoteRepository']
+}
+
+export interface PublishedResult extends PublishableResult {
+  /** How many warnings were given about what could not be written. */
+  readonly warnings: number
+}
+
+/** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
+export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
+  const { env, directory, cancellation } = surface
+  const defaultFile = resultFilePath(undefined, surface, operation)
+  const resultFileFor = ({ resultFile }: PublishSettings): string | undefined =>
+    resultFile === undefined ? defaultFile : resultFilePath(resultFile, surface, operation)
+  const ran = await runOperation(
+    { operation, inputs, areText: true, env, readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired) },
+    {
+      clock: systemClock,
+      random: Math.random,
+      note: (line) => surface.note(line),
+      cancellation,
+      files: workspaceFiles(directory, env, surface.remoteRepository),
+      async onProgress(step, settings) {
+        surface.showProgress(step)
+        const file = resultFileFor(settings)
+        // A file that cannot be written gives a warning at the end, when the whole result goes into it.
+        if (file !== undefined) await writeResultFile(directory, file, toResultTexts(step.document)).catch(() => undefined)
+      },
+    },
+  )
+  const result = await writeEssentialFiles(ran, directory)
+  const resultFile = resultFileFor(result.publishSettings)
+  surface.showResult(result, resultFile)
+  const warnings = await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
+  return { ...result, warnings }
+}
+
+/** What a run needs from outside; tests and the library bring their own. */
+export interface RunDeps {
   readonly clock: Clock
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** Progress, one line each, already without secrets. */
+  /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void
   readonly cancellation: Cancellation
-  readonly files: Context<Effect, Scope>['files']
-  /** Hears how far a long operation is; awaited, so that it can be kept before the next request. */
-  readonly onProgress?: (step: ProgressStep, keeping: Invoked['keeping']) => Promise<void>
+  readonly files: Files
+  /** Awaited before the next request, so that the progress can be written to a file. */
+  readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
 
 export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
-  /** What was done last, already without secrets. */
+  /** What was done last, without secrets. */
   readonly text: string
-  /** The result document of a run that got no further. */
+  /** The result document of a run that ends here. */
   readonly document: ResultDocument
 }
 
-export interface Invoked extends Finished {
-  /** Where the result goes and who is told, as far as what was given says so. */
-  readonly keeping: Keeping
+/** The settings for what happens after the run. */
+export type PublishSettings = Pick<Settings, 'summary'> &
+  Partial<Pick<Settings, 'resultFile' | 'organizationId' | 'serviceId' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'>>
+
+export interface PublishableResult extends RunResult {
+  /** After a wrong input, the settings that are valid by themselves. */
+  readonly publishSettings: PublishSettings
 }
 
-type Kept = 'resultFile' | 'organizationId' | 'serviceId' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
-
-export type Keeping = Pick<Settings, 'summary'> & Partial<Pick<Settings, Kept>>
-
-export async function invoke(given: Request, ports: Ports): Promise<Invoked> {
+/** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
+export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
   const redact = createRedact(credentialsIn(given.inputs, given.env))
-  const request = withoutSecretNames(given, redact)
-  let keeping: Keeping | undefined
+  const request = withRedactedNames(given, redact)
+  let input: RunInput | undefined
   let session: ApiSession | undefined
-  let target: Target = {}
   try {
-    const prepared = await prepare(request)
-    keeping = prepared.settings
-    target = targetOf(prepared)
-    const note = (line: string): void => ports.note(redact(line))
-    for (const name of spacedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
-    const { connection } = prepared
-    session = connection && openApi({ ...connection, userAgent: `watchkeeper/${version}` }, { ...ports, note })
-    return { ...(await run(prepared, session, ports, redact)), keeping }
+    input = await readInput(request)
+    const note = (line: string): void => deps.note(redact(line))
+    for (const name of paddedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
+    session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note })
+    return { ...(await judgeAndReport(input, session, deps, redact)), publishSettings: input.settings }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
-    const finished = finishWithError(request.operation, error, aboutOf(session, target))
-    return { ...finished, keeping: keeping ?? (await guessKeeping(request)) }
+    const result = toErrorResult(request.operation, error, input && subjectOf(input, session))
+    return { ...result, publishSettings: input?.settings ?? (await validSettings(request)) }
   } finally {
     await session?.close()
   }
 }
 
-/** What was meant for a value may stand where a name is expected, and would be complained about by that name. */
-const withoutSecretNames = (request: Request, redact: Redact): Request => ({
+/** A secret may be given where a name is expected, and a diagnostic would quote it. */
+const withRedactedNames = (request: RunRequest, redact: Redact): RunRequest => ({
   ...request,
   operation: redact(request.operation),
   inputs: Object.fromEntries(Object.entries(request.inputs).map(([name, value]) => [redact(name), value])),
 })
 
-/** What is right by itself, when not everything is: an error is kept and told where the user wants it as well. */
-async function guessKeeping(request: Request): Promise<Keeping> {
-  const { values } = await readSettings(request).catch(() => ({ values: {} as Partial<Settings> }))
+/** After a wrong input: the result is published where the valid settings say. */
+async function validSettings(request: RunRequest): Promise<PublishSettings> {
+  const values: Partial<Settings> = await readSettings(request).then(
+    (settings) => settings.values,
+    () => ({}),
+  )
   return { ...values, summary: values.summary ?? true }
 }
 
-async function run(prepared: Prepared, session: ApiSession | undefined, ports: Ports, redact: Redact): Promise<Finished> {
-  const { name, operation, input, leniency } = prepared
-  const raw = await operation.run(contextFor({ prepared, session, ports, redact }), input)
-  // Before anything is made of it: in a report, a secret would already be escaped and no longer be recognized.
+async function judgeAndReport(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Promise<RunResult> {
+  const { name, operation, warnOnlySource } = input
+  const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
+  // Redacted before anything is made of it: in a report a secret would be escaped, and no longer recognized.
   const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
-  const verdict = operation.judge?.(result, input) ?? pass
-  const report = operation.report(result)
-  return finish({
+  return toRunResult({
     name,
     operation,
-    input,
+    input: input.input,
     result,
-    verdict,
-    report,
-    leniency,
-    about: aboutOf(session, targetOf(prepared)),
+    verdict: operation.judge?.(result, input.input) ?? pass,
+    report: operation.report(result),
+    warnOnlySource,
+    subject: subjectOf(input, session),
   })
 }
 
-type Target = Omit<About, 'requestId'>
-
-/** What a service is not asked about, its result does not name. */
-const targetOf = ({ operation: { scope }, organizationId, serviceId }: Prepared): Target => ({
-  ...(scope !== 'none' && { organizationId }),
-  ...(scope === 'service' && serviceId !== undefined && { serviceId }),
-})
-
-function aboutOf(session: ApiSession | undefined, target: Target): About {
+/** What the run was about: organization and service as far as the operation has them. */
+function subjectOf({ operation: { scope }, organizationId, serviceId }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
-  return { ...(requestId !== undefined && { requestId }), ...target }
+  return {
+    ...(requestId !== undefined && { requestId }),
+    ...(scope !== 'none' && { organizationId }),
+    ...(scope === 'service' && serviceId !== undefined && { serviceId }),
+  }
 }
 
-interface Surroundings {
-  readonly prepared: Prepared
-  readonly session: ApiSession | undefined
-  readonly ports: Ports
-  readonly redact: Redact
-}
-
-function contextFor({ prepared, session, ports, redact }: Surroundings): Context<Effect, Scope> {
-  const { operation, organizationId, serviceId, connection, profile, lintSettings } = prepared
+function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
+  const { operation, organizationId, serviceId, connection, profile, lintSettings } = input
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
@@ -125,14 +175,15 @@ function contextFor({ prepared, session, ports, redact }: Surroundings): Context
     service: serviceId === undefined ? undefined : { organizationId, serviceId },
     profile,
     apiOrigin: connection?.baseUrl.origin,
-    clock: ports.clock,
-    files: ports.files,
+    clock: deps.clock,
+    files: deps.files,
     lintSettings,
-    stop: ports.cancellation.stop,
+    stop: deps.cancellation.stop,
     async progress({ done, total, line, result }) {
-      if (ports.onProgress === undefined) return
-      const document = { ...unfinished(prepared.name), ...targetOf(prepared), ...redactDeep(await result(), redact) }
-      await ports.onProgress({ done, total, text: redact(toPlainText(line)), document }, prepared.settings)
+      if (deps.onProgress === undefined) return
+      const { requestId: _, ...subject } = subjectOf(input, session)
+      const document = { ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) }
+      await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
   }
 }
@@ -147,4 +198,51 @@ function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError 
   const safe = redact(error.message)
   if (safe !== error.message) error.message = safe
   return error
+}
+
+/** What of a process is needed here. */
+export interface Signals {
+  on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
+  off(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
+  exit(code: number): void
+}
+
+export interface SignalCancellation extends Cancellation {
+  readonly wasCanceled: () => boolean
+  /** Stops listening, so that the process can end by itself. */
+  dispose(): void
+}
+
+/** A runner kills the process 10 s after its first signal: 4 s for the request under way, and 2 s for the report. */
+const graceMs = 4000
+const exitMs = 6000
+
+/** The first signal stops new requests and gives the one under way some time. The second one ends the process. */
+export function cancelOnSignals(signals: Signals): SignalCancellation {
+  const stop = new AbortController()
+  const abort = new AbortController()
+  const timers: NodeJS.Timeout[] = []
+  const handler = (): void => {
+    if (stop.signal.aborted) {
+      signals.exit(exitCodes.cancelled)
+      return
+    }
+    stop.abort()
+    timers.push(
+      setTimeout(() => abort.abort(), graceMs),
+      setTimeout(() => signals.exit(exitCodes.cancelled), exitMs),
+    )
+  }
+  signals.on('SIGINT', handler)
+  signals.on('SIGTERM', handler)
+  return {
+    stop: stop.signal,
+    abort: abort.signal,
+    wasCanceled: () => stop.signal.aborted,
+    dispose() {
+      for (const timer of timers) clearTimeout(timer)
+      signals.off('SIGINT', handler)
+      signals.off('SIGTERM', handler)
+    },
+  }
 }

@@ -1,4 +1,3 @@
-// Owns files: reads stay inside the workspace, writes replace a whole file at once and never go through a link.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { glob, lstat, mkdir, open, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -32,14 +31,14 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   }
 }
 
-/** More than any repository declares by hand. */
+/** No repository declares more by hand. */
 const mostFiles = 1000
 
-/** Files and links under `root` that match, sorted. What leads outside is refused when it is read. */
+/** Files and links under `root` that match, sorted. Links that lead outside are rejected when they are read. */
 export async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
-    // A link that was passed over would look like a file that is all right.
+    // A link that is skipped would pass for a valid file.
     if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     if (found.size > mostFiles) throw inputError(input, `matches more than ${mostFiles} files`)
   }
@@ -58,10 +57,10 @@ export const workspaceFiles = (
   remoteRepository,
 })
 
-/** The same, but undefined for a file that does not exist and that nobody asked for by name. */
-export async function readOptionalFile(root: string, path: string, isWanted: boolean): Promise<string | undefined> {
+/** Undefined for a file that does not exist, unless it is required. */
+export async function readOptionalFile(root: string, path: string, isRequired: boolean): Promise<string | undefined> {
   const exists = (await realPathOf(resolve(root, path))) !== undefined
-  return exists || isWanted ? readWorkspaceFile(root, path, 'config') : undefined
+  return exists || isRequired ? readWorkspaceFile(root, path, 'config') : undefined
 }
 
 const realPathOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
@@ -72,30 +71,30 @@ function isInside(root: string, path: string): boolean {
 }
 
 /**
- * Writes where a path leads that may be relative to the workspace `root`. One that looks as if it stayed inside must stay there:
- * a directory that is a link is not what was asked for.
+ * Writes to a path relative to the workspace `root`, or to an absolute one. A path that looks as if it stayed inside must not lead
+ * outside through a link.
  */
 export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
   const target = resolve(root, path)
   const directory = dirname(target)
   const looksInside = isInside(resolve(root), target)
-  if (looksInside) await demandInside(root, await nearestDirectory(directory))
+  if (looksInside) await requireInside(root, await nearestDirectory(directory))
   await mkdir(directory, { recursive: true })
-  if (looksInside) await demandInside(root, directory)
+  if (looksInside) await requireInside(root, directory)
   await writeWholeFile(target, content)
 }
 
-async function demandInside(root: string, directory: string): Promise<void> {
+async function requireInside(root: string, directory: string): Promise<void> {
   if (!isInside(await realpath(root), await realpath(directory))) throw new Error('it leads out of the workspace through a link')
 }
 
-/** The directory itself, or the nearest one above it that is there. */
+/** The directory itself, or the nearest one above it that exists. */
 async function nearestDirectory(directory: string): Promise<string> {
   const parent = dirname(directory)
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
 }
 
-/** The same for a file that must lie inside the workspace, link or no link. Throws an Error that says why it is not written. */
+/** Writes a file that must lie inside the workspace, and through no link. Throws an Error that says why it is not written. */
 export async function writeWorkspaceFile(root: string, path: string, content: string): Promise<void> {
   const realRoot = await realpath(root)
   const target = resolve(realRoot, path)
@@ -123,7 +122,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
 
 /**
  * Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not
- * followed. Where `root` is given, no directory on the way may have become a link meanwhile.
+ * followed. With `root`, no directory on the way may have become a link meanwhile.
  */
 async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
   const directory = dirname(path)

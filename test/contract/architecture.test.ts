@@ -51,12 +51,11 @@ const rules: Readonly<Record<string, Folder>> = {
   },
   'runtime/action': {
     folders: ['core', 'http', 'report', 'operation', 'github', 'runtime'],
-    packages: ['@actions/core', 'node:fs/promises'],
+    packages: ['@actions/core'],
   },
   'runtime/cli': {
-    folders: ['core', 'http', 'documents', 'report', 'operation', 'runtime', 'runtime/action', 'emulator'],
+    folders: ['core', 'http', 'documents', 'report', 'operation', 'runtime', 'emulator'],
     packages: [
-      'cli-progress',
       'commander',
       'zod',
       'node:child_process',

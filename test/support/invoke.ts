@@ -1,11 +1,11 @@
-// Takes the path that every surface takes, in this process: for tables of cases that need no process each.
+// Runs an operation in this process, from text inputs to the report.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import { toCamel } from '../../src/core/names.ts'
-import type { Environment } from '../../src/runtime/decode.ts'
-import { type Invoked as AnyInvoked, invoke, type Ports } from '../../src/runtime/run.ts'
+import type { Environment } from '../../src/runtime/read-input.ts'
+import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
@@ -19,7 +19,7 @@ export interface InvokeOptions {
   readonly clock?: Clock
 }
 
-export type Invoked = AnyInvoked & { readonly reason: string }
+export type Invoked = PublishableResult & { readonly reason: string }
 
 export async function invokeText({
   inputs,
@@ -29,7 +29,7 @@ export async function invokeText({
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const never = new AbortController().signal
-  const ports: Ports = {
+  const deps: RunDeps = {
     clock,
     random: () => 0.5,
     note: () => undefined,
@@ -48,10 +48,10 @@ export async function invokeText({
       inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
       areText: true,
       env,
-      readConfigFile: (path: string, isWanted: boolean) => readOptionalFile(workspace, path, isWanted),
+      readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }
-    const finished = await invoke(request, ports)
-    return { ...finished, reason: finished.document.failureReason }
+    const result = await runOperation(request, deps)
+    return { ...result, reason: result.document.failureReason }
   } finally {
     await rm(workspace, { recursive: true })
   }

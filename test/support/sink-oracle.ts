@@ -1,7 +1,7 @@
 // Judges everything that one finished run would print and write, on all surfaces at once and without a process: for corpora that are
 // too large for one process each. What processes add is judged by outcome-oracle.ts.
 
-import type { Finished } from '../../src/operation/result-document.ts'
+import type { RunResult } from '../../src/operation/result-document.ts'
 import { jsonLine, logLine } from '../../src/report/escape.ts'
 import { renderMarkdown } from '../../src/report/markdown.ts'
 import { renderTerminal } from '../../src/report/terminal.ts'
@@ -16,7 +16,7 @@ const ourKinds = new Set(
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
 /** Sentences; none when all is well. */
-export function complaintsAboutSinks({ blocks, document, outputs, files }: Finished): readonly string[] {
+export function complaintsAboutSinks({ blocks, document, outputs, files }: RunResult): readonly string[] {
   const log = renderTerminal(blocks, { color: false })
   const painted = renderTerminal(blocks, { color: true })
   const markdown = renderMarkdown(blocks, 1024 * 1024)

@@ -8,8 +8,6 @@ import { styleText } from 'node:util'
 import { exitCodes } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
 
-// Owns what the demo shows: the main operations against the emulator's shop, and at last two gates that fail.
-
 export interface DemoStep {
   readonly title: string
   readonly operation: string
@@ -17,7 +15,7 @@ export interface DemoStep {
   readonly inputs: Readonly<Record<string, string>>
   /** Files of the repository that it runs in, by name. */
   readonly files?: Readonly<Record<string, string>>
-  /** Whether the step is there to fail. */
+  /** Whether the step is expected to fail. */
   readonly fails?: boolean
 }
 
@@ -30,6 +28,7 @@ export const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, stri
   WATCHKEEPER_SERVICE_ID: demo.services.checkout,
 })
 
+/** The main operations against the emulator's shop; the last two are gates that fail. */
 export function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
@@ -112,8 +111,6 @@ alerts:
 `,
 })
 
-// Owns starting an operation of the demo in a process of its own: the action's bundle as a runner would, or this command line.
-
 export interface DemoRun {
   readonly exitCode: number | null
   readonly log: string
@@ -122,7 +119,7 @@ export interface DemoRun {
   readonly summary: string
 }
 
-/** `node [script, ...args]` with the variables of a step. */
+/** Runs a step in a process of its own: the action's bundle as a runner does, or this command line. */
 export async function runStep(step: DemoStep, script: string, asAction: boolean, env: Readonly<Record<string, string>>): Promise<DemoRun> {
   const directory = join(tmpdir(), `watchkeeper-demo-${randomUUID()}`)
   await mkdir(directory)
@@ -161,8 +158,6 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd
   })
 }
 
-// Owns the demo: every step run for real against an emulator of its own, and shown as a person would meet it.
-
 export interface DemoOptions {
   /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
   readonly bundle: string | undefined
@@ -170,7 +165,7 @@ export interface DemoOptions {
   readonly color: boolean
 }
 
-/** Resolves to 0 when every step did what it is there to show. */
+/** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
 export async function runDemo({ bundle, write, color }: DemoOptions): Promise<number> {
   const paint = (format: 'bold' | 'dim' | 'cyan' | 'green' | 'red', text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text

@@ -1,30 +1,76 @@
-import { readFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readFile, realpath, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { holds, makeFile, placeOf } from '../new-file.ts'
 import { remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
-// Owns what `init` can write: kits of examples, and where each of their files goes.
+export interface InitOptions {
+  /** Kits by name. */
+  readonly words: readonly string[]
+  /** Only show what there is. */
+  readonly list: boolean
+}
+
+/** Writes workflows and sample files from examples/ into a repository. Throws an InputError, and writes nothing, when anything is wrong. */
+export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
+  const write = (text: string): void => void terminal.stdout.write(text)
+  const named = requireKits(words)
+  if (list) {
+    write(kitDetails())
+    return exitCodes.ok
+  }
+  await requireRoot(terminal.directory)
+  const chosen = words.length > 0 ? named : await ask(terminal, write)
+  if (chosen === undefined) {
+    write('\nNothing was written.\n')
+    return exitCodes.cancelled
+  }
+  if (chosen.length === 0) write('Nothing was written.\n')
+  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal.directory)))}\n`)
+  return exitCodes.ok
+}
+
+async function samplesFor(chosen: readonly Kit[], directory: string): Promise<readonly Sample[]> {
+  const samples = await readSamples(chosen)
+  return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
+}
+
+async function requireRoot(directory: string): Promise<void> {
+  const root = await repositoryRoot(directory)
+  if (root === undefined || root === directory) return
+  const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
+  throw inputError('init', message)
+}
+
+async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+  if (stdin.isTTY !== true || stdout.isTTY !== true) {
+    const names = kits.map(({ name }) => name).join(', ')
+    throw inputError('init', `nobody is there to be asked: name what to write. There are: ${names}`)
+  }
+  write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
+  return askForKits(stdin, write)
+}
 
 export interface KitFile {
-  /** Under examples/. */
+  /** Path under examples/. */
   readonly example: string
-  /** In the repository. The name of a workflow says whose it is: others have an apply.yml, too. */
+  /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
-  /** What a person has to look at before it does any good. */
+  /** What has to be adapted before it is useful. */
   readonly check?: string
 }
 
+/** A set of examples that belong together. */
 export interface Kit {
   readonly name: string
   readonly summary: string
   readonly files: readonly KitFile[]
-  /** Whether its workflows need to know the project. */
+  /** Whether its workflows need `project` in the config file. */
   readonly hasProject?: true
 }
 
@@ -83,37 +129,44 @@ export const kits: readonly Kit[] = [
   },
 ]
 
-// Owns what files want to be set before they work, found by reading them: secrets, variables, and what nobody sets.
+const names = kits.map(({ name }) => name)
 
-export interface Needs {
-  readonly secrets: readonly string[]
-  readonly variables: readonly string[]
-  /** What files take from the environment of a step, and no workflow among them puts there. */
-  readonly environment: readonly string[]
+/** The kits by name or by number in the list, in the order of the list. */
+export function selectKits(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly diagnostics: readonly Diagnostic[] } {
+  const meant = words.map((word) => ({
+    word,
+    kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
+  }))
+  const diagnostics = meant.flatMap(({ word, kit }) =>
+    kit === undefined ? [inputDiagnostic(quote(word, 40), `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}`)] : [],
+  )
+  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
 }
 
-const secret = /\bsecrets\.([A-Za-z_]\w*)/g
-/** A fleet file names secrets, and its workflow looks them up. */
-const namedSecret = /\b(?:api-key-id|api-key-secret|api-url)-name: *([A-Za-z_]\w*)/g
-const variable = /\bvars\.([A-Za-z_]\w*)/g
-const fromEnvironment = /\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g
-/** `NAME: ${{ … }}` in an `env:` of a workflow. */
-const toEnvironment = /^ +([A-Z_][A-Z0-9_]*): *\$\{\{/gm
-
-export function needsOf(texts: readonly string[]): Needs {
-  const namesIn = (...patterns: readonly RegExp[]): readonly string[] => {
-    const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
-    return [...new Set(found)].sort()
-  }
-  const set = new Set(namesIn(toEnvironment))
-  return {
-    secrets: namesIn(secret, namedSecret),
-    variables: namesIn(variable),
-    environment: namesIn(fromEnvironment).filter((name) => !set.has(name)),
-  }
+/** Throws an InputError that lists all unknown words. */
+export function requireKits(words: readonly string[]): readonly Kit[] {
+  const { chosen, diagnostics } = selectKits(words)
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
+  return chosen
 }
 
-// The files of kits: read from where the examples are, and written into a repository.
+const question = 'Which ones? Numbers or names with spaces between them, Enter for none: '
+
+/** Asks until the answer is valid; undefined when the input ends before that. */
+export async function askForKits(input: NodeJS.ReadableStream, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+  const lines = createInterface({ input })
+  write(question)
+  try {
+    for await (const line of lines) {
+      const { chosen, diagnostics } = selectKits(line.split(/[\s,]+/).filter((word) => word !== ''))
+      if (diagnostics.length === 0) return chosen
+      write(`${diagnostics.map(({ location, message }) => `${location.file} ${message}`).join('\n')}\n${question}`)
+    }
+    return undefined
+  } finally {
+    lines.close()
+  }
+}
 
 /** The package has the examples that the repository has. */
 const examples = new URL('../../../examples/', import.meta.url)
@@ -133,7 +186,7 @@ export async function readSamples(kits: readonly Kit[]): Promise<readonly Sample
 const schemaComment =
   '# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas/config.schema.json'
 
-/** The config file that says whose the alerts and dashboards are. */
+/** The config file with the owner of alerts and dashboards. */
 export const projectConfig = (repository: string | undefined): Sample => ({
   example: '.watchkeeper.yml',
   target: '.watchkeeper.yml',
@@ -148,11 +201,11 @@ export const projectConfig = (repository: string | undefined): Sample => ({
 
 export interface Written {
   readonly sample: Sample
-  /** `same`: it was there already, word for word. */
+  /** `same`: it existed with this content. */
   readonly outcome: 'written' | 'kept' | 'same'
 }
 
-/** Throws before anything is written when one of them cannot be. */
+/** When a file cannot be written, throws before any of them is. */
 export async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
   const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [inputDiagnostic(target, place.refused)] : []))
@@ -172,51 +225,58 @@ async function write(root: string, { target, text }: Sample): Promise<Written['o
       `${target} could not be written: ${reason}. What was written before it is complete; run init again.`,
     )
   }
-  return (await holds(root, target, text)) ? 'same' : 'kept'
+  return (await hasContent(root, target, text)) ? 'same' : 'kept'
 }
 
-// Owns which kits are meant: by names on the command line, or by an answer on a terminal.
+/** Whether a file can be created at a path, and why not. */
+export type Place = 'free' | 'taken' | { readonly refused: string }
 
-const names = kits.map(({ name }) => name)
+const statOf = (path: string) => lstat(path).catch(() => undefined)
 
-/** Kits in the order of the list, or what is wrong with the words. A number is the place in the list. */
-export function kitsMeantBy(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly diagnostics: readonly Diagnostic[] } {
-  const meant = words.map((word) => ({
-    word,
-    kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
-  }))
-  const diagnostics = meant.flatMap(({ word, kit }) =>
-    kit === undefined ? [inputDiagnostic(quote(word, 40), `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}`)] : [],
-  )
-  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
+/** Checks every part of a path below `root`, without following links. */
+export async function placeOf(root: string, path: string): Promise<Place> {
+  const parts = path.split('/')
+  for (let length = 1; length <= parts.length; length++) {
+    const part = parts.slice(0, length).join('/')
+    const stats = await statOf(join(root, part))
+    if (stats === undefined) return 'free'
+    if (length === parts.length) return 'taken'
+    if (stats.isSymbolicLink()) return { refused: `${part} is a link, and nothing is written through one` }
+    if (!stats.isDirectory()) return { refused: `${part} is no directory` }
+  }
+  return 'taken'
 }
 
-/** Throws an InputError that lists all words that mean nothing. */
-export function demandKits(words: readonly string[]): readonly Kit[] {
-  const { chosen, diagnostics } = kitsMeantBy(words)
-  if (diagnostics.length > 0) throw new InputError(diagnostics)
-  return chosen
-}
-
-const question = 'Which ones? Numbers or names with spaces between them, Enter for none: '
-
-/** Asks until the answer means something; undefined when the input ends before that. */
-export async function askForKits(input: NodeJS.ReadableStream, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
-  const lines = createInterface({ input })
-  write(question)
+/** Never overwrites a file and never writes through a link. False when the file exists by now; a file that could not be completed is removed. */
+export async function makeFile(root: string, path: string, content: string): Promise<boolean> {
+  const target = join(await realpath(root), path)
+  await mkdir(dirname(target), { recursive: true })
+  // Checked again: a directory may have become a link since.
+  if ((await realpath(dirname(target))) !== dirname(target)) throw new Error('its directory is a link')
+  const handle = await open(target, 'wx').catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'EEXIST') return undefined
+    throw thrown
+  })
+  if (handle === undefined) return false
   try {
-    for await (const line of lines) {
-      const { chosen, diagnostics } = kitsMeantBy(line.split(/[\s,]+/).filter((word) => word !== ''))
-      if (diagnostics.length === 0) return chosen
-      write(`${diagnostics.map(({ location, message }) => `${location.file} ${message}`).join('\n')}\n${question}`)
-    }
-    return undefined
+    await handle.writeFile(content)
+    return true
+  } catch (thrown) {
+    await rm(target, { force: true })
+    throw thrown
   } finally {
-    lines.close()
+    await handle.close()
   }
 }
 
-// Owns what `init` says: which kits there are, what became of each file, and what is left to a person.
+/** Whether a regular file has this content. */
+async function hasContent(root: string, path: string, content: string): Promise<boolean> {
+  const target = join(root, path)
+  const stats = await statOf(target)
+  // Other sizes, and files without an end, are not read.
+  if (stats?.isFile() !== true || stats.size !== Buffer.byteLength(content)) return false
+  return (await readFile(target, 'utf8')) === content
+}
 
 const indent = (lines: readonly string[], by: number): readonly string[] => lines.map((line) => `${' '.repeat(by)}${line}`)
 
@@ -272,7 +332,7 @@ function nextSteps(written: readonly Written[]): readonly (readonly string[])[] 
   ]
 }
 
-/** What is pushed to the default branch is applied at once, samples too. */
+/** A push to the default branch is applied at once, samples included. */
 const commit = (written: readonly Written[]): string =>
   written.some(({ sample }) => sample.text.includes('operation: apply'))
     ? 'Commit the files on a branch, and read the plan on its pull request: the merge applies it.'
@@ -289,51 +349,31 @@ const doctor = (variables: readonly string[]): readonly string[] => {
   ]
 }
 
-// Owns the command that sets a repository up: chosen workflows and sample files, as they stand in examples/.
-
-export interface InitOptions {
-  /** Kits by name. */
-  readonly words: readonly string[]
-  /** Only show what there is. */
-  readonly list: boolean
+/** What has to be set before the files work. */
+export interface Needs {
+  readonly secrets: readonly string[]
+  readonly variables: readonly string[]
+  /** Variables that files take from the environment of a step, and that no workflow among them sets. */
+  readonly environment: readonly string[]
 }
 
-/** Throws an InputError, and writes nothing, when anything is wrong. */
-export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
-  const write = (text: string): void => void terminal.stdout.write(text)
-  const named = demandKits(words)
-  if (list) {
-    write(kitDetails())
-    return exitCodes.ok
+const secret = /\bsecrets\.([A-Za-z_]\w*)/g
+/** A fleet file names secrets, and its workflow looks them up. */
+const namedSecret = /\b(?:api-key-id|api-key-secret|api-url)-name: *([A-Za-z_]\w*)/g
+const variable = /\bvars\.([A-Za-z_]\w*)/g
+const fromEnvironment = /\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g
+/** `NAME: ${{ … }}` in an `env:` of a workflow. */
+const toEnvironment = /^ +([A-Z_][A-Z0-9_]*): *\$\{\{/gm
+
+export function needsOf(texts: readonly string[]): Needs {
+  const namesIn = (...patterns: readonly RegExp[]): readonly string[] => {
+    const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
+    return [...new Set(found)].sort()
   }
-  await demandRoot(terminal.directory)
-  const chosen = words.length > 0 ? named : await ask(terminal, write)
-  if (chosen === undefined) {
-    write('\nNothing was written.\n')
-    return exitCodes.cancelled
+  const set = new Set(namesIn(toEnvironment))
+  return {
+    secrets: namesIn(secret, namedSecret),
+    variables: namesIn(variable),
+    environment: namesIn(fromEnvironment).filter((name) => !set.has(name)),
   }
-  if (chosen.length === 0) write('Nothing was written.\n')
-  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal.directory)))}\n`)
-  return exitCodes.ok
-}
-
-async function samplesFor(chosen: readonly Kit[], directory: string): Promise<readonly Sample[]> {
-  const samples = await readSamples(chosen)
-  return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
-}
-
-async function demandRoot(directory: string): Promise<void> {
-  const root = await repositoryRoot(directory)
-  if (root === undefined || root === directory) return
-  const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
-  throw inputError('init', message)
-}
-
-async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
-  if (stdin.isTTY !== true || stdout.isTTY !== true) {
-    const names = kits.map(({ name }) => name).join(', ')
-    throw inputError('init', `nobody is there to be asked: name what to write. There are: ${names}`)
-  }
-  write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
-  return askForKits(stdin, write)
 }

@@ -1,31 +1,15 @@
-// Owns the emulator as a command: says where it listens and how to use it, and serves until it is told to stop.
-
-import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
-import { exitCodes, InputError, inputError } from '../../core/errors.ts'
-import { didYouMean } from '../../core/names.ts'
-import { quote } from '../../core/text.ts'
+import { exitCodes, inputError } from '../../core/errors.ts'
 import { demo, startEmulator } from '../../emulator/index.ts'
-import type { Signals } from '../cancellation.ts'
+import type { Signals } from '../run.ts'
 
-const dialects = ['neutral', 'clickhouse-cloud', 'hyperdx'] as const
+type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
+/** Says where it listens and how to use it, and serves until it is stopped. */
 export async function serveEmulator(
-  options: { readonly port: string; readonly dialect: string },
+  { port, dialect }: { readonly port: number; readonly dialect: Dialect },
   signals: Signals,
   write: (text: string) => void,
 ): Promise<number> {
-  const dialect = dialects.find((name) => name === options.dialect)
-  const port = /^\d{1,5}$/.test(options.port) ? Number(options.port) : Number.NaN
-  const diagnostics: Diagnostic[] = []
-  if (dialect === undefined)
-    diagnostics.push(
-      inputDiagnostic(
-        'dialect',
-        `"${quote(options.dialect, 40)}" is not accepted; accepted: ${dialects.join(', ')}${didYouMean(options.dialect, dialects)}`,
-      ),
-    )
-  if (!(port <= 65_535)) diagnostics.push(inputDiagnostic('port', `"${quote(options.port, 40)}" is not accepted; accepted: 0 to 65535`))
-  if (diagnostics.length > 0 || dialect === undefined) throw new InputError(diagnostics)
   const emulator = await startEmulator({ port, dialect }).catch((thrown: unknown) => {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
       throw inputError('port', `${port} cannot be listened on (${thrown.code}): choose another, or 0 for any free one`)
@@ -40,7 +24,7 @@ export async function serveEmulator(
   return exitCodes.ok
 }
 
-const describe = (url: string, dialect: (typeof dialects)[number]): string =>
+const describe = (url: string, dialect: Dialect): string =>
   [
     `The API (${dialect}) is served on ${url} with demo data. Press Ctrl-C to stop it. In another terminal:`,
     '',
@@ -49,7 +33,7 @@ const describe = (url: string, dialect: (typeof dialects)[number]): string =>
     `Faults, the log of requests and the data: ${url}/_emulator`,
   ].join('\n')
 
-const cloudCommands = (url: string, dialect: 'neutral' | 'clickhouse-cloud'): readonly string[] => [
+const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): readonly string[] => [
   `export WATCHKEEPER_API_URL=${url}`,
   ...(dialect === 'neutral' ? [] : [`export WATCHKEEPER_PROFILE=${dialect}`]),
   `export WATCHKEEPER_API_KEY_ID=${demo.apiKeyId}`,
@@ -59,7 +43,7 @@ const cloudCommands = (url: string, dialect: 'neutral' | 'clickhouse-cloud'): re
   'npx watchkeeper doctor',
 ]
 
-/** No profile speaks to this API yet. */
+/** There is no profile for this API. */
 const selfHostedCommands = (url: string): readonly string[] => [
   `curl -H 'Authorization: Bearer ${demo.apiKeySecret}' ${url}/api/v2/dashboards`,
 ]

@@ -1,4 +1,3 @@
-// Owns the library's client: one typed method for each operation, made from the list.
 import type * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
@@ -6,13 +5,12 @@ import { toCamel } from '../../core/names.ts'
 import type { ResultDocument } from '../../operation/result-document.ts'
 import type { settingsSchema } from '../../operation/settings.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
-import { cancelOnAbort } from '../cancellation.ts'
-import type { Environment } from '../decode.ts'
-import { writeEssentials, writeOutputFiles } from '../output-files.ts'
-import { invoke } from '../run.ts'
+import { writeEssentialFiles, writeOutputFiles } from '../publish.ts'
+import type { Environment } from '../read-input.ts'
+import { runOperation } from '../run.ts'
 import { workspaceFiles } from '../workspace.ts'
 
-/** Settings that only mean something to a process of their own. */
+/** Settings of the action and the command line. */
 type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
@@ -21,9 +19,9 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, Proc
    * read from the environment unless you hand it over, as in `env: process.env`.
    */
   readonly env?: Environment
-  /** Ends what is under way; every call then rejects with kind `cancelled`. */
+  /** Cancels the calls under way and all later ones, which reject with kind `cancelled`. */
   readonly signal?: AbortSignal
-  /** Hears of retries and waits, one line each. */
+  /** Called with a line for each retry and each wait. */
   readonly onProgress?: (line: string) => void
   /** Directory that files are read from and written to; the current one by default. */
   readonly directory?: string
@@ -56,22 +54,23 @@ export type Client = { readonly [Name in OperationName as MethodName<Name>]: Met
  */
 export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, directory = '.', ...settings } = options
+  const stop = signal ?? new AbortController().signal
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
-    const invoked = await invoke(
+    const ran = await runOperation(
       { operation: name, inputs: { ...settings, ...input }, areText: false, env, readConfigFile: async () => undefined },
       {
         clock: systemClock,
         random: Math.random,
         note: onProgress,
-        cancellation: cancelOnAbort(signal),
+        cancellation: { stop, abort: stop },
         files: workspaceFiles(directory, env),
       },
     )
-    const finished = await writeEssentials(invoked, directory)
-    if (finished.error !== undefined) throw finished.error
-    const failures = await writeOutputFiles(finished.files, directory)
+    const result = await writeEssentialFiles(ran, directory)
+    if (result.error !== undefined) throw result.error
+    const failures = await writeOutputFiles(result.files, directory)
     if (failures.length > 0) throw new WatchkeeperError('input', failures.join('\n'))
-    return finished.document
+    return result.document
   }
   const methods = operationNames.map((name) => [toCamel(name), (input?: object) => call(name, input)] as const)
   return Object.fromEntries(methods) as Client

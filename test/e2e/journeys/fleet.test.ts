@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Clock } from '../../../src/core/clock.ts'
 import { type Emulator, type LoggedRequest, startEmulator } from '../../../src/emulator/index.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
-import { toResultTexts } from '../../../src/runtime/output-files.ts'
-import { type Invoked, invoke } from '../../../src/runtime/run.ts'
+import { toResultTexts } from '../../../src/runtime/publish.ts'
+import { type PublishableResult, runOperation } from '../../../src/runtime/run.ts'
 import { workspaceFiles } from '../../../src/runtime/workspace.ts'
 import { fleetFile, type MadeOrganization, makeFleet, settleFleet } from '../../support/fleet.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
@@ -29,11 +29,11 @@ let clock: VirtualClock
 let directory: string
 let legs: readonly Leg[]
 
-const run = (operation: string, inputs: Readonly<Record<string, unknown>>, ownClock: Clock = clock): Promise<Invoked> => {
+const run = (operation: string, inputs: Readonly<Record<string, unknown>>, ownClock: Clock = clock): Promise<PublishableResult> => {
   const never = new AbortController().signal
   const ports = { clock: ownClock, random: () => 0.5, note: () => undefined, cancellation: { stop: never, abort: never } }
   const request = { operation, inputs, areText: false, env: {}, readConfigFile: async () => undefined }
-  return invoke(request, { ...ports, files: workspaceFiles(directory, {}) })
+  return runOperation(request, { ...ports, files: workspaceFiles(directory, {}) })
 }
 
 /** Legs that run, with how many of their waits are under way. */

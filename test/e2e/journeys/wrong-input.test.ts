@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { runAction, runCli } from '../../support/run.ts'
+import { runAction } from '../../support/run.ts'
 
 const emulator = useEmulator()
 
@@ -32,22 +32,5 @@ describe('wrong input', () => {
     expect(ran.summary).toContain('### 🛑 `usage-cost` could not be done')
     expect(ran.result).toMatchObject({ status: 'error', error: { kind: 'input' } })
     expect(emulator().requests).toHaveLength(0)
-  })
-})
-
-describe('on the command line', () => {
-  it('unknown flags are reported together with everything else, with exit code 2', async () => {
-    const ran = await runCli(['usage-cost', '--bugdet', '100', '--period=today', '--api-url', emulator().url, '--max-attempts', 'x'])
-    expect(ran.exitCode).toBe(2)
-    expect(ran.stdout).toBe('')
-    expect(ran.stderr).toContain('bugdet: is no input of usage-cost, did you mean "budget"?')
-    expect(ran.stderr).toContain('max-attempts: "x" is not accepted')
-    expect(ran.stderr).toContain('api-key-secret: is missing: give the input, or set WATCHKEEPER_API_KEY_SECRET')
-  })
-
-  it('a misspelt command gets the nearest one', async () => {
-    const ran = await runCli(['list-dashbords'])
-    expect(ran.exitCode).toBe(2)
-    expect(ran.stderr).toContain('Did you mean list-dashboards?')
   })
 })

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { askForKits, kits, kitsMeantBy, needsOf } from '../../../src/runtime/cli/init.ts'
-import { makeFile, placeOf } from '../../../src/runtime/new-file.ts'
+import { askForKits, kits, makeFile, needsOf, placeOf, selectKits } from '../../../src/runtime/cli/init.ts'
 
 describe('an answer', () => {
   it.each<[readonly string[], readonly string[]]>([
@@ -17,12 +16,12 @@ describe('an answer', () => {
     [['2', 'cost-budgets', '2'], ['cost-budgets']],
     [[], []],
   ])('%j means kits, each once and in the order of the list', (words, names) => {
-    const { chosen, diagnostics } = kitsMeantBy(words)
+    const { chosen, diagnostics } = selectKits(words)
     expect([chosen.map(({ name }) => name), diagnostics]).toEqual([names, []])
   })
 
   it.each(['0', '7', '-1', '1.5', '99999999999', 'plan', 'constructor', '\u001b[2J'])('%j means none', (word) => {
-    const { chosen, diagnostics } = kitsMeantBy([word])
+    const { chosen, diagnostics } = selectKits([word])
     expect([chosen, diagnostics.length]).toEqual([[], 1])
     expect(diagnostics[0]?.location.file).not.toContain('\u001b')
   })

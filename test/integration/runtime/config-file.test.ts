@@ -15,16 +15,16 @@ describe('the config file', () => {
     const ran = await config('service-id: c0ffee00-0000-4000-8000-0000000000c2\nsummary: false\n')
     expect(ran.document.status).toBe('pass')
     expect(emulator().requests[0]?.path).toContain('0000000000c2')
-    expect(ran.keeping.summary).toBe(false)
+    expect(ran.publishSettings.summary).toBe(false)
   })
 
   it('says whether comments and issues are written, which an error is told by as well', async () => {
     const text = 'comment: changes\nissue: on-failure\n'
-    expect((await config(text, { 'service-id': inputsFor(emulator())['service-id'] ?? '' })).keeping).toMatchObject({
+    expect((await config(text, { 'service-id': inputsFor(emulator())['service-id'] ?? '' })).publishSettings).toMatchObject({
       comment: 'changes',
       issue: 'on-failure',
     })
-    expect((await config(text, { 'max-attempts': 'many' })).keeping).toMatchObject({
+    expect((await config(text, { 'max-attempts': 'many' })).publishSettings).toMatchObject({
       comment: 'changes',
       issue: 'on-failure',
       summary: true,

@@ -1,50 +1,56 @@
-// Numbers, days and words as people write them: a text is what it plainly says, or it is refused. Nothing is coerced.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { isDay } from '../../../src/core/dates.ts'
-import { decode } from '../../../src/runtime/decode.ts'
+import { decode } from '../../../src/runtime/read-input.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
 
-const corpus = <T>(name: string): readonly T[] =>
-  JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as T[]
+const readCorpus = <T extends { readonly value: string }>(name: string): readonly (T & { readonly id: string })[] => {
+  const entries = JSON.parse(readFileSync(new URL(`../../corpus/${name}.json`, import.meta.url), 'utf8')) as T[]
+  return entries.map((entry) => ({ ...entry, id: JSON.stringify(entry.value) }))
+}
 
-const numbers = corpus<{ value: string; why: string; isAmount: boolean; isInteger: boolean }>('numbers')
-const dates = corpus<{ value: string; isDay: boolean }>('dates')
+// An empty text means not given.
+const numbers = readCorpus<{ value: string; isAmount: boolean; isInteger: boolean }>('numbers').filter(({ value }) => value.trim() !== '')
+const dates = readCorpus<{ value: string; isDay: boolean }>('dates')
 
-/** Whether the input is among those that are complained about. */
-async function isRefused(input: string, value: string, more: Readonly<Record<string, string>> = {}): Promise<boolean> {
+/** Whether there is one diagnostic about the input. */
+async function isRejected(input: string, value: string, more: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const ran = await invokeText({
     inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'today', 'on-missing': 'ignore', ...more, [input]: value },
   })
-  const complaints = ran.reason.split('\n').filter((line) => line.replace(/^- /, '').startsWith(`${input}: `))
-  return ran.document.error?.kind === 'input' && complaints.length === 1
+  const diagnostics = ran.reason.split('\n').filter((line) => line.replace(/^- /, '').startsWith(`${input}: `))
+  return ran.document.error?.kind === 'input' && diagnostics.length === 1
 }
 
-describe('a budget', () => {
-  it.each(numbers.filter(({ value }) => value.trim() !== ''))('of $value ($why) is one: $isAmount', async ({ value, isAmount }) => {
-    expect(await isRefused('budget', value)).toBe(!isAmount)
-  })
-})
+it('accepts an amount only in plain decimals', () =>
+  forEachEntry(numbers, async ({ value, isAmount }) => {
+    expect(await isRejected('budget', value)).toBe(!isAmount)
+  }))
 
-describe('a whole number', () => {
-  it.each(numbers.filter(({ value }) => value.trim() !== ''))('of $value ($why) is one: $isInteger', async ({ value, isInteger }) => {
-    expect(await isRefused('timeout-seconds', value)).toBe(!isInteger || value === '0')
-  })
-})
+it('accepts only integers for a whole number', () =>
+  forEachEntry(numbers, async ({ value, isInteger }) => {
+    expect(await isRejected('timeout-seconds', value)).toBe(!isInteger || value === '0')
+  }))
 
 describe('a day', () => {
-  it.each(dates)('$value is one: $isDay', ({ value, isDay: expected }) => {
-    expect(isDay(value)).toBe(expected)
-  })
+  it('is a date of the calendar', () =>
+    forEachEntry(dates, ({ value, isDay: expected }) => {
+      expect(isDay(value)).toBe(expected)
+    }))
 
-  it.each(dates.filter(({ isDay: is }) => !is))('$value is refused by the input', async ({ value }) => {
-    expect(await isRefused('from-date', value, { period: '', 'to-date': '2026-01-31' })).toBe(true)
-  })
+  it('rejects every other input', () =>
+    forEachEntry(
+      dates.filter((date) => !date.isDay),
+      async ({ value }) => {
+        expect(await isRejected('from-date', value, { period: '', 'to-date': '2026-01-31' })).toBe(true)
+      },
+    ))
 
   it('is what a calendar without any library says', () => {
     const part = (most: number, width: number) => fc.integer({ min: 0, max: most }).map((n) => String(n).padStart(width, '0'))

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { runCli } from '../../../src/runtime/cli/run-cli.ts'
+import { useEmulator } from '../../support/emulator.ts'
+
+const emulator = useEmulator()
+
+const secret = 'Canary0123456789'
+
+/** The command line in this process. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const printed = { stdout: '', stderr: '' }
+  const streamTo = (name: keyof typeof printed) => ({
+    write: (text: string) => {
+      printed[name] += text
+    },
+  })
+  const exitCode = await runCli(args, {
+    env,
+    directory: import.meta.dirname,
+    signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
+    stdin: process.stdin,
+    stdout: streamTo('stdout'),
+    stderr: streamTo('stderr'),
+  })
+  return { exitCode, ...printed }
+}
+
+describe('an unknown name', () => {
+  it.each([
+    [['usage-cost', '--bugdet', '100'], "error: unknown option '--bugdet'\n(Did you mean --budget?)\n"],
+    [['usage-cost', '--bugdet=100'], "error: unknown option '--bugdet'\n(Did you mean --budget?)\n"],
+    [['list-dashbords'], "error: unknown command 'list-dashbords'\n(Did you mean list-dashboards?)\n"],
+    [['list-sources', 'x'], "error: too many arguments for 'list-sources'. Expected 0 arguments but got 1: x.\n"],
+    [
+      ['emulator', '--dialect', 'neutrl'],
+      "error: option '--dialect <name>' argument 'neutrl' is invalid. Allowed choices are neutral, clickhouse-cloud, hyperdx.\n",
+    ],
+    [['emulator', '--port', '99999'], "error: option '--port <number>' argument '99999' is invalid. Allowed are 0 to 65535.\n"],
+  ])('in %j is rejected with exit code 2', async (args, stderr) => {
+    expect(await run(args)).toEqual({ exitCode: 2, stdout: '', stderr })
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it.each([
+    [['list-sources', `--api-key-secrte=${secret}`]],
+    [['list-sources', '--api-key-secret', secret, secret]],
+    [['list-sources', '--api-key-secret', secret, '--api-key-secret', `${secret}2`]],
+    [[secret, '--api-key-secret', secret]],
+  ])('in %j is rejected without a secret', async (args) => {
+    const ran = await run(args)
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toMatch(/^error: /)
+    expect(ran.stderr).not.toContain(secret)
+  })
+})
+
+it('reports all wrong values at once', async () => {
+  const ran = await run(['usage-cost', '--budget', 'lots', '--warn-only=maybe', '--api-url', emulator().url, '--max-attempts='])
+  expect(ran).toMatchObject({ exitCode: 2, stdout: '' })
+  for (const line of [
+    'budget: "lots" is not accepted',
+    'warn-only: "maybe" is not accepted',
+    'api-key-secret: is missing: give the input, or set WATCHKEEPER_API_KEY_SECRET',
+  ])
+    expect(ran.stderr).toContain(line)
+  expect(ran.stderr).not.toContain('max-attempts')
+})
+
+it('prints the result as JSON after a wrong value, too', async () => {
+  const ran = await run(['usage-cost', '--json', '--period', 'never'])
+  expect(JSON.parse(ran.stdout)).toMatchObject({ operation: 'usage-cost', status: 'error', error: { kind: 'input' } })
+})
