@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demo } from '../src/emulator/index.ts'
-import { ours, say } from '../src/report/blocks.ts'
+import { trusted, say } from '../src/report/blocks.ts'
 import { type Benchmark, median } from './benchmark.ts'
 import { withServer } from './server.ts'
 
@@ -33,11 +33,11 @@ export const coldStart: Benchmark = ({ isShort }) =>
           title: 'Start',
           columns: [{ title: 'What' }, { title: 'Median', align: 'right' }, { title: 'Times bare Node', align: 'right' }],
           rows: [
-            [say`Node that runs an empty file`, milliseconds(pairs.map(({ bareMs }) => bareMs)), [ours('1.0')]],
+            [say`Node that runs an empty file`, milliseconds(pairs.map(({ bareMs }) => bareMs)), [trusted('1.0')]],
             [
               say`A whole usage-cost step: one request, gate, outputs, summary`,
               milliseconds(pairs.map(({ stepMs }) => stepMs)),
-              [ours(`${at(0.5)} (${at(0.1)} to ${at(0.9)})`)],
+              [trusted(`${at(0.5)} (${at(0.1)} to ${at(0.9)})`)],
             ],
           ],
         },
@@ -47,7 +47,7 @@ export const coldStart: Benchmark = ({ isShort }) =>
     }
   })
 
-const milliseconds = (values: readonly number[]) => [ours(`${Math.round(median(values))} ms`)]
+const milliseconds = (values: readonly number[]) => [trusted(`${Math.round(median(values))} ms`)]
 
 function stepEnvironment(directory: string, url: string): Environment {
   const [output, summary] = [join(directory, 'output'), join(directory, 'summary')]

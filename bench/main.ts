@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type Block, data, ours, say } from '../src/report/blocks.ts'
+import { type Block, untrusted, trusted, say } from '../src/report/blocks.ts'
 import { renderMarkdown } from '../src/report/markdown.ts'
 import { renderTerminal } from '../src/report/terminal.ts'
 import type { Benchmark } from './benchmark.ts'
@@ -22,9 +22,9 @@ const blocks: Block[] = [
   {
     kind: 'facts',
     facts: [
-      { label: 'Node', value: [ours(process.versions.node)] },
-      { label: 'Processor', value: say`${data(cpus()[0]?.model ?? 'unknown')}, ${cpus().length} cores` },
-      { label: 'Day', value: [ours(new Date().toISOString().slice(0, 10))] },
+      { label: 'Node', value: [trusted(process.versions.node)] },
+      { label: 'Processor', value: say`${untrusted(cpus()[0]?.model ?? 'unknown')}, ${cpus().length} cores` },
+      { label: 'Day', value: [trusted(new Date().toISOString().slice(0, 10))] },
     ],
   },
 ]

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmulator } from '../src/emulator/index.ts'
-import { ours, say } from '../src/report/blocks.ts'
+import { trusted, say } from '../src/report/blocks.ts'
 import { createVirtualClock } from '../test/support/virtual-clock.ts'
 import type { Benchmark } from './benchmark.ts'
 import { perform, writeDeclarations } from './in-process.ts'
@@ -39,12 +39,12 @@ export const pacing: Benchmark = async ({ isShort }) => {
         })),
         rows: [
           [
-            [ours(size.toLocaleString('en'))],
-            [ours(requests.toLocaleString('en'))],
+            [trusted(size.toLocaleString('en'))],
+            [trusted(requests.toLocaleString('en'))],
             say`${refused}`,
-            [ours(`${leastSeconds} s`)],
-            [ours(`${seconds.toFixed(1)} s`)],
-            [ours((seconds / leastSeconds).toFixed(4))],
+            [trusted(`${leastSeconds} s`)],
+            [trusted(`${seconds.toFixed(1)} s`)],
+            [trusted((seconds / leastSeconds).toFixed(4))],
           ],
         ],
       },

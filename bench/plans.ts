@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/core/clock.ts'
-import { type Block, ours, say } from '../src/report/blocks.ts'
+import { type Block, trusted, say } from '../src/report/blocks.ts'
 import { type Benchmark, growthExponent, median } from './benchmark.ts'
 import { perform, writeDeclarations } from './in-process.ts'
 import { withServer } from './server.ts'
@@ -34,18 +34,18 @@ export const plans: Benchmark = async ({ isShort }) => {
     title: 'A plan without a change',
     columns: ['Objects', 'Requests', 'Median', 'For each object', 'Most memory'].map((title) => ({ title, align: 'right' as const })),
     rows: measured.map(({ size, requests, ms, mostBytes }) => [
-      [ours(size.toLocaleString('en'))],
-      [ours(String(requests))],
-      [ours(`${Math.round(ms)} ms`)],
-      [ours(`${(ms / size).toFixed(2)} ms`)],
-      [ours(`${Math.round(mostBytes / 1e6)} MB`)],
+      [trusted(size.toLocaleString('en'))],
+      [trusted(String(requests))],
+      [trusted(`${Math.round(ms)} ms`)],
+      [trusted(`${(ms / size).toFixed(2)} ms`)],
+      [trusted(`${Math.round(mostBytes / 1e6)} MB`)],
     ]),
   }
   // Below a hundred objects the time is that of five requests; two points make no curve.
   const large = measured.filter(({ size }) => size >= 100)
   if (large.length < 3) return [table]
   const exponent = growthExponent(large.map(({ size, ms }) => ({ size, cost: ms }))).toFixed(2)
-  const line = say`From 100 objects on, time grows with their number to the power of ${ours(exponent)}; 1 is linear.`
+  const line = say`From 100 objects on, time grows with their number to the power of ${trusted(exponent)}; 1 is linear.`
   return [table, { kind: 'paragraph', line }]
 }
 

@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { systemClock } from '../src/core/clock.ts'
 import { addDays, dayOf } from '../src/core/dates.ts'
-import { type Line, ours, say } from '../src/report/blocks.ts'
+import { type Line, trusted, say } from '../src/report/blocks.ts'
 import type { Benchmark } from './benchmark.ts'
 import { perform } from './in-process.ts'
 import { withServer } from './server.ts'
@@ -17,7 +17,7 @@ export const windows: Benchmark = () =>
       const toDate = dayOf(Date.now())
       const fromDate = addDays(toDate, 1 - count * longestDays)
       await perform('usage-cost', { fromDate, toDate }, { url, directory: tmpdir(), clock: systemClock })
-      rows.push([say`${count * longestDays}`, [ours(String(await takeRequestCount()))]])
+      rows.push([say`${count * longestDays}`, [trusted(String(await takeRequestCount()))]])
     }
     return [
       {

@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
 import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
+import { settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
-import { settingsSchema } from '../../src/operation/settings.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 
 export interface FieldFacts {

@@ -5,7 +5,7 @@ import { isUuid, type Service } from '../api/path.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
-import { type Block, counted, data, type Inline, type Line, ours, say } from '../report/blocks.ts'
+import { type Block, counted, type Inline, type Line, say, trusted, untrusted } from '../report/blocks.ts'
 import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import type { BackupMeasures, BackupTimes } from './backup-rules.ts'
 import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
@@ -67,7 +67,7 @@ export const getBackup = defineOperation({
   },
   judge: ({ backupStatus }) => (backupStatus === 'error' ? { status: 'warn', reasons: [say`it failed and cannot be restored`] } : pass),
   report: (result) => ({
-    headline: say`Backup ${data(result.backupName ?? result.backupId)} is ${data(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
+    headline: say`Backup ${untrusted(result.backupName ?? result.backupId)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
     blocks: [
       {
         kind: 'facts',
@@ -76,7 +76,7 @@ export const getBackup = defineOperation({
           { label: 'Finished', value: orDash(result.backupFinishedAt) },
           { label: 'Size', value: orDash(result.backupSizeBytes, formatBytes) },
           { label: 'Duration', value: orDash(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) },
-          { label: 'Id', value: [data(result.backupId)] },
+          { label: 'Id', value: [untrusted(result.backupId)] },
         ],
       },
     ],
@@ -110,7 +110,7 @@ const toIso = (text: string | null | undefined): string | undefined => (text ? n
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
 
 const startedAgo = ({ backupAgeHours }: BackupOutput): Line =>
-  backupAgeHours === undefined ? [] : say`, started ${ours(formatDuration(backupAgeHours * 3_600_000))} ago`
+  backupAgeHours === undefined ? [] : say`, started ${trusted(formatDuration(backupAgeHours * 3_600_000))} ago`
 
 /** A backup as the rules see it. */
 export interface KnownBackup extends BackupTimes, BackupMeasures {
@@ -162,14 +162,14 @@ export const backupTable = (backups: readonly Backup[]): Block => ({
       orDash(durationMs, formatDuration),
       orDash(sizeBytes, formatBytes),
       [textOrDash(backup.backupName)],
-      [data(backup.id)],
+      [untrusted(backup.id)],
     ]
   }),
 })
 
-const textOrDash = (text: string | null | undefined): Inline => (text ? data(text) : ours('–'))
+const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
 /** A value that this project formats, such as a time or a number. */
 export const orDash = <T>(value: T | undefined, format: (value: T) => string = String): Line => [
-  ours(value === undefined ? '–' : format(value)),
+  trusted(value === undefined ? '–' : format(value)),
 ]

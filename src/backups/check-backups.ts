@@ -1,10 +1,10 @@
 // The backup gate: does each service have a fresh backup?
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { list, positiveNumber, uuid } from '../operation/fields.ts'
+import { list, positiveNumber, uuid } from '../operation/inputs.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
-import { type Block, type Column, data, type Line, ours, say, sentence } from '../report/blocks.ts'
-import { sparkline } from '../report/chart.ts'
+import { type Block, type Column, type Line, say, sentence, sparkline, trusted, untrusted } from '../report/blocks.ts'
+
 import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import { byWorst, type DataQualityIssue, outcomes, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupOutput, backupTable, orDash } from './backups.ts'
@@ -97,7 +97,7 @@ function judgeChecks({ services, minSizeRatio }: CheckResult): Verdict {
     (check): Line => (isSingle ? explainFailure(check) : say`${lowerFirst(summarize(check))}: ${explainFailure(check)}`),
   )
   const warnings = services.flatMap((check) =>
-    listWarnings(check, minSizeRatio).map((line): Line => (isSingle ? line : say`service ${data(check.serviceId)}: ${line}`)),
+    listWarnings(check, minSizeRatio).map((line): Line => (isSingle ? line : say`service ${untrusted(check.serviceId)}: ${line}`)),
   )
   return {
     status: failed.length > 0 ? 'fail' : warnings.length > 0 ? 'warn' : 'pass',
@@ -106,7 +106,7 @@ function judgeChecks({ services, minSizeRatio }: CheckResult): Verdict {
 }
 
 const limitLines = (lines: readonly Line[], noun: string): readonly Line[] =>
-  lines.length <= maxNamed ? lines : [...lines.slice(0, maxNamed), say`${lines.length - maxNamed} more ${ours(noun)}`]
+  lines.length <= maxNamed ? lines : [...lines.slice(0, maxNamed), say`${lines.length - maxNamed} more ${trusted(noun)}`]
 
 /** For the middle of a sentence. */
 const lowerFirst = ([first, ...rest]: Line): Line =>
@@ -114,8 +114,8 @@ const lowerFirst = ([first, ...rest]: Line): Line =>
 
 /** The outcome as a sentence, which `explainFailure` continues after a colon. */
 function summarize({ serviceId, outcome, passes, ageMs = 0, limit }: ServiceCheck): Line {
-  const service = data(serviceId)
-  const age = ours(`started ${formatDuration(ageMs)} ago, limit ${formatHours(limit.hours)}`)
+  const service = untrusted(serviceId)
+  const age = trusted(`started ${formatDuration(ageMs)} ago, limit ${formatHours(limit.hours)}`)
   switch (outcome) {
     case 'fresh':
       return say`Service ${service} has a fresh backup (${age})`
@@ -139,15 +139,15 @@ function explainFailure(check: ServiceCheck): Line {
   const { outcome, ageMs, unknownReason, failure } = check
   switch (outcome) {
     case 'stale':
-      return say`the last successful backup was ${ours(formatExcess(check))}${noteInProgress(check)}`
+      return say`the last successful backup was ${trusted(formatExcess(check))}${noteInProgress(check)}`
     case 'missing':
       return say`its list of backups is empty`
     case 'failed':
-      return say`${ours(ageMs === undefined ? 'start time unknown' : `started ${formatDuration(ageMs)} ago`)}${noteLastSuccessful(check)}${noteInProgress(check)}`
+      return say`${trusted(ageMs === undefined ? 'start time unknown' : `started ${formatDuration(ageMs)} ago`)}${noteLastSuccessful(check)}${noteInProgress(check)}`
     case 'in-progress':
-      return say`it was ${ours(formatExcess(check))}, and there is no earlier backup`
+      return say`it was ${trusted(formatExcess(check))}, and there is no earlier backup`
     case 'unknown':
-      return failure === undefined ? [ours(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
+      return failure === undefined ? [trusted(unknownWords[unknownReason ?? 'unknown-status'])] : explainError(failure)
     case 'fresh':
       return []
   }
@@ -166,10 +166,10 @@ function formatExcess({ ageMs = 0, limit }: ServiceCheck): string {
 const noteLastSuccessful = ({ lastSuccessful }: ServiceCheck): Line =>
   lastSuccessful === undefined
     ? say`, and there is no successful backup`
-    : say`; the last successful backup was started ${ours(formatDuration(lastSuccessful.ageMs))} ago`
+    : say`; the last successful backup was started ${trusted(formatDuration(lastSuccessful.ageMs))} ago`
 
 const noteInProgress = ({ inProgress }: ServiceCheck): Line =>
-  inProgress === undefined ? [] : say`; another is in progress, started ${ours(formatDuration(inProgress.ageMs))} ago`
+  inProgress === undefined ? [] : say`; another is in progress, started ${trusted(formatDuration(inProgress.ageMs))} ago`
 
 const unknownWords: Readonly<Record<UnknownReason, string>> = {
   'future-date': 'a backup is dated in the future, so no age is reliable: check the clock of this machine',
@@ -191,9 +191,9 @@ function listWarnings(check: ServiceCheck, minSizeRatio: number | undefined): re
     configurationFailure === undefined
       ? []
       : [
-          say`its backup configuration could not be read, so the limit is ${ours(formatHours(limit.hours))}: ${explainError(configurationFailure)}`,
+          say`its backup configuration could not be read, so the limit is ${trusted(formatHours(limit.hours))}: ${explainError(configurationFailure)}`,
         ]
-  return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [ours(issueWords[issue])])]
+  return [...unreadable, ...sizeWarnings(check, minSizeRatio), ...dataQualityIssues.map((issue): Line => [trusted(issueWords[issue])])]
 }
 
 const issueWords: Readonly<Record<DataQualityIssue, string>> = {
@@ -207,7 +207,7 @@ function sizeWarnings({ sizeOutcome, size }: ServiceCheck, minSizeRatio = 0): re
     case 'too-small': {
       const { latest = 0, median = 0 } = size ?? {}
       const share = `${formatShare(latest / median)} of the median of ${formatBytes(median)}`
-      return [[ours(`the last successful backup has ${formatBytes(latest)}, ${share}: less than ${formatShare(minSizeRatio)}`)]]
+      return [[trusted(`the last successful backup has ${formatBytes(latest)}, ${share}: less than ${formatShare(minSizeRatio)}`)]]
     }
     case 'unknown-size':
       return [say`the size of the last successful backup is unknown and was not compared`]
@@ -251,7 +251,7 @@ function headlineOf(services: readonly ServiceCheck[]): Line {
     .map((outcome) => ({ outcome, count: services.filter((check) => check.outcome === outcome).length }))
     .filter(({ count }) => count > 0)
     .map(({ outcome, count }) => `${count} ${outcome}`)
-  return [ours(`Backups of ${services.length} services (${counts.join(', ')})`)]
+  return [trusted(`Backups of ${services.length} services (${counts.join(', ')})`)]
 }
 
 /** More limits than this are shown in the table only. */
@@ -260,17 +260,17 @@ const maxLimits = 3
 function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: CheckResult) {
   const { backupStatus, backupStartedAt, backupFinishedAt, backupBucketPath } = result
   const fact = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
-  const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [ours(formatTime(iso))])
-  const text = (value: string | undefined): Line | undefined => (value === undefined ? undefined : [data(value)])
+  const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [trusted(formatTime(iso))])
+  const text = (value: string | undefined): Line | undefined => (value === undefined ? undefined : [untrusted(value)])
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see below` : limits.join('; ')
   return [
-    ...fact('Worst service', services.length > 1 ? [data(worstServiceId)] : undefined),
+    ...fact('Worst service', services.length > 1 ? [untrusted(worstServiceId)] : undefined),
     ...fact(decisiveLabels.get(backupStatus) ?? 'Last successful backup', text(backupName)),
     ...fact('Started', time(backupStartedAt)),
     ...fact('Finished', time(backupFinishedAt)),
     ...fact('Stored in', text(backupBucketPath)),
-    ...fact(limits.length > 1 ? 'Limits' : 'Limit', limits.length === 0 ? undefined : [ours(limitText)]),
+    ...fact(limits.length > 1 ? 'Limits' : 'Limit', limits.length === 0 ? undefined : [trusted(limitText)]),
   ]
 }
 
@@ -304,8 +304,8 @@ const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | 
   rows: services.map((check) => {
     const { serviceId, outcome, ageMs, limit, lastSuccessful, count } = check
     return [
-      [data(serviceId)],
-      [ours(`${iconOf(check, minSizeRatio)} ${outcome}`)],
+      [untrusted(serviceId)],
+      [trusted(`${iconOf(check, minSizeRatio)} ${outcome}`)],
       orDash(ageMs, formatDuration),
       orDash(isRead(check) ? limit.hours : undefined, formatHours),
       orDash(lastSuccessful, (backup) => `${formatDuration(backup.ageMs)} ago`),
@@ -337,8 +337,8 @@ const trendTable = (services: readonly ServiceCheck[]): Block => ({
       ? []
       : [
           [
-            [data(serviceId)],
-            type === undefined ? orDash(type) : [data(type)],
+            [untrusted(serviceId)],
+            type === undefined ? orDash(type) : [untrusted(type)],
             ...trendCells(size, formatBytes),
             ...trendCells(duration, formatDuration),
           ],

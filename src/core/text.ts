@@ -1,8 +1,7 @@
-// Owns what any text must be before a person or a machine reads it: well-formed, without control characters, bounded.
-// Escaping for one place (Markdown, a log line) is report/escape.ts.
+// Texts that are safe to show anywhere: well-formed, without control characters, bounded. escape.ts has what each medium needs besides.
 
 // C0, DEL, C1, line separators, bidirectional controls, blanks without width and tags: they move the cursor, end lines or hide text.
-// What joins letters and emoji stays; three flags that are spelt with tags do not look like flags any more.
+// Joiners of letters and emoji stay. The three flags that are spelled with tags no longer look like flags.
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
@@ -17,7 +16,7 @@ export function printable(text: string): string {
   })
 }
 
-/** Stands where a text was cut. */
+/** Marks the end of a text that was cut. */
 export const cutMark = '… ('
 
 /** At most `limit` UTF-16 units, never half a surrogate pair, with the number of those left out. */
@@ -27,7 +26,7 @@ export function clip(text: string, limit: number): string {
   return `${kept}${cutMark}${text.length - kept.length} more characters)`
 }
 
-/** The form in which foreign text stands in a message: printable and short. */
+/** Untrusted text for a message: printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
 
 /** Orders by UTF-16 code units, which is the same on every machine. */

@@ -6,7 +6,7 @@ import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
-import { type Block, data, type Line, ours } from '../report/blocks.ts'
+import { type Block, type Line, trusted, untrusted } from '../report/blocks.ts'
 import { alertCollection } from '../resources/alerts/alert-wire.ts'
 import { dashboardCollection } from '../resources/dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from '../resources/saved-searches/saved-search-wire.ts'
@@ -59,7 +59,7 @@ export const doctor = defineOperation({
     // A key with the minimum role for its job is fine, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
-    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [[ours(failed.map(({ name }) => name).join(', '))]] }
+    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [[trusted(failed.map(({ name }) => name).join(', '))]] }
   },
   report: ({ checks }) => ({
     headline: headlineOf(checks),
@@ -137,7 +137,7 @@ function headlineOf(checks: readonly Check[]): Line {
   const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
   const [ok, failed, skipped] = [count('ok'), count('failed'), count('skipped')]
   const rest = skipped === 0 ? '' : `, ${skipped} not tried`
-  return failed === 0 ? [ours(`All ${ok} checks ok${rest}`)] : [ours(`${failed} of ${checks.length} checks failed${rest}`)]
+  return failed === 0 ? [trusted(`All ${ok} checks ok${rest}`)] : [trusted(`${failed} of ${checks.length} checks failed${rest}`)]
 }
 
 const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
@@ -145,5 +145,9 @@ const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped
 const checkTable = (checks: readonly Check[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Check' }, { title: 'Outcome' }, { title: 'Detail' }],
-  rows: checks.map(({ name, outcome, detail, advice }) => [[ours(name)], [ours(outcomeWords[outcome])], [data(advice ?? detail)]]),
+  rows: checks.map(({ name, outcome, detail, advice }) => [
+    [trusted(name)],
+    [trusted(outcomeWords[outcome])],
+    [untrusted(advice ?? detail)],
+  ]),
 })

@@ -3,8 +3,8 @@
 import * as z from 'zod'
 import { profileNames } from '../api/profiles.ts'
 import { parseDocument } from '../documents/validate.ts'
-import * as fields from '../operation/fields.ts'
-import { choice, uuid } from '../operation/fields.ts'
+import * as fields from '../operation/inputs.ts'
+import { choice, uuid } from '../operation/inputs.ts'
 
 /** Input of `matrix` and `report`. */
 export const fleetFile = fields.filePath('File with the organizations, their services, and the names of their secrets.')

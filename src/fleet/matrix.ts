@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { compareText } from '../core/text.ts'
-import { choice, integer } from '../operation/fields.ts'
+import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
-import { type Column, counted, data, join, say } from '../report/blocks.ts'
+import { type Column, counted, join, say, untrusted } from '../report/blocks.ts'
 import { type FleetOrganization, type FleetService, fleetFile, labels, readFleet, type Settings } from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */
@@ -266,7 +266,7 @@ function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, 
         kind: 'table',
         columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Minimum time'].map(right)],
         rows: keys.map(({ key, services, legs: count, largestLeg }) => [
-          [data(key)],
+          [untrusted(key)],
           say`${services}`,
           say`${count}`,
           say`${largestLeg}`,
@@ -281,9 +281,9 @@ function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, 
             kind: 'table',
             columns: [{ title: 'Leg' }, { title: 'Services' }],
             rows: legs.map(({ name, services }) => [
-              [data(name)],
+              [untrusted(name)],
               join(
-                services.map((service) => [data(service)]),
+                services.map((service) => [untrusted(service)]),
                 ' ',
               ),
             ]),

@@ -1,9 +1,9 @@
 // Merges the results of the legs of a fleet into one verdict, which fails when a result is missing.
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
-import * as fields from '../operation/fields.ts'
+import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, data, join, type Line, ours, say, sentence } from '../report/blocks.ts'
+import { type Block, counted, join, type Line, say, sentence, trusted, untrusted } from '../report/blocks.ts'
 import { fleetFile, labels, readFleet } from './fleet-file.ts'
 import {
   type FleetResult,
@@ -138,10 +138,10 @@ function countNames(names: readonly string[], words: string): readonly Line[] {
   if (names.length === 0) return []
   const rest = names.length - maxNames
   const named = join(
-    names.slice(0, maxNames).map((name) => [data(name)]),
+    names.slice(0, maxNames).map((name) => [untrusted(name)]),
     ', ',
   )
-  return [say`${names.length} ${ours(words)} (${named}${rest > 0 ? say` and ${rest} more` : []})`]
+  return [say`${names.length} ${trusted(words)} (${named}${rest > 0 ? say` and ${rest} more` : []})`]
 }
 
 /** Problems come first, because a report that is too long is cut at the end. */
@@ -157,7 +157,7 @@ function reportFleet(result: ReportResult): Report {
         kind: 'table',
         title: 'Unreadable files',
         columns: [{ title: 'File' }, { title: 'Reason' }],
-        rows: unreadable.map(({ file, reason }) => [[data(file)], [sentence(reason)]]),
+        rows: unreadable.map(({ file, reason }) => [[untrusted(file)], [sentence(reason)]]),
       },
       ...organizationTables(results),
       { kind: 'details', title: `Passed (${passed.length})`, blocks: [resultTable(passed)] },
@@ -195,7 +195,7 @@ const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 't
     { title: 'File' },
   ],
   rows: results.map((one) => [
-    [ours(statusWords[one.status])],
+    [trusted(statusWords[one.status])],
     textOrDash(one.organization ?? one.organizationId),
     textOrDash(one.service ?? one.serviceId),
     textOrDash(one.operation),
@@ -204,15 +204,15 @@ const resultTable = (results: readonly FleetResult[]): Extract<Block, { kind: 't
   ]),
 })
 
-const textOrDash = (text: string | undefined): Line => (text ? [data(text)] : [ours('–')])
+const textOrDash = (text: string | undefined): Line => (text ? [untrusted(text)] : [trusted('–')])
 
 function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
   const parts = [
     ...(isOutsideFleet ? [say`not in the fleet`] : []),
     ...(reason === '' ? [] : [[sentence(reason)]]),
-    ...(figure === undefined ? [] : [[data(figure)]]),
+    ...(figure === undefined ? [] : [[untrusted(figure)]]),
   ]
-  return parts.length === 0 ? [ours('–')] : join(parts, ', ')
+  return parts.length === 0 ? [trusted('–')] : join(parts, ', ')
 }
 
 /** Counts by organization. With only one, the facts show the same. */

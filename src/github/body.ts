@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { markdownUntrusted } from '../core/escape.ts'
 import type { Redact } from '../core/secrets.ts'
 import type { Block } from '../report/blocks.ts'
-import { markdownData } from '../report/escape.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import type { Notification, SyncContext } from './notification.ts'
 import { commitOf } from './run.ts'
@@ -136,8 +136,8 @@ const maxHeadBytes = 10_000
 /** The last line of everything that is written: which run it is from. */
 export function sourceLine({ run, event, notification, redact }: SyncContext): string {
   const from = run.url === undefined ? 'this run' : `[this run](${run.url})`
-  const job = run.job === '' ? '' : ` of job ${markdownData(redact(run.job))}`
+  const job = run.job === '' ? '' : ` of job ${markdownUntrusted(redact(run.job))}`
   const commit = commitOf(run, event)
   const at = new Date(notification.atMs).toISOString().slice(0, 16).replace('T', ' ')
-  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownData(redact(commit).slice(0, 7))}`}, ${at} UTC.`
+  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}, ${at} UTC.`
 }

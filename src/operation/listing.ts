@@ -1,8 +1,7 @@
-// Owns what every listing operation shares: the filter by name, the outputs, and what is said of a list that may not be whole.
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
 import { say } from '../report/blocks.ts'
-import { text } from './fields.ts'
+import { text } from './inputs.ts'
 import { pass, type Verdict } from './operation.ts'
 
 export const nameContains = text('Only things whose name contains this text, whatever the case.', 256)
@@ -24,6 +23,6 @@ export function toListResult<T extends { readonly id: string; readonly name?: st
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut }
 }
 
-/** The server cuts lists at its page limit without a word, so a list of just that length proves nothing about the rest. */
+/** The server cuts lists at its page limit without saying so: a list of that length may be incomplete. */
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>
   mayBeCut ? { status: 'warn', reasons: [say`the list may not be complete: it is as long as the page limit of ${pageLimit}`] } : pass

@@ -1,13 +1,15 @@
-// Owns what an operation is. The action, the command line, the library, the documentation and the contract tests read this.
 import * as z from 'zod'
+import { ApiError } from '../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
-import type { Block, Line } from '../report/blocks.ts'
+import { exitCodeOfKind, exitCodes, type WatchkeeperError } from '../core/errors.ts'
+import { toKebab } from '../core/names.ts'
+import { type Block, join, type Line, type Status, say, toPlainText } from '../report/blocks.ts'
 
-/** `read` gets an api without a single method that writes. */
+/** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
 
 /** What the operation is about; decides which ids are required. `none` needs neither address nor key. */
@@ -15,9 +17,9 @@ export type Scope = 'none' | 'organization' | 'service'
 
 /** The workspace, as far as an operation may see it. */
 export interface Files {
-  /** Reads a text file. Throws an InputError that names `input` when it may or can not. */
+  /** Reads a text file. Throws an InputError that names `input` when that is not allowed or fails. */
   read(path: string, input: string): Promise<string>
-  /** Paths that match any of the globs, sorted; never one outside the workspace. */
+  /** Paths inside the workspace that match any of the globs, sorted. */
   find(globs: readonly string[], input: string): Promise<readonly string[]>
   /** A variable of the environment; undefined when it is not set. */
   variable(name: string): string | undefined
@@ -30,47 +32,46 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly organizationId: string
   readonly service: S extends 'service' ? Service : Service | undefined
   readonly profile: Profile
-  /** Where requests go, as people know it: scheme, host, port. */
+  /** Scheme, host and port of the API's address. */
   readonly apiOrigin: S extends 'none' ? undefined : string
   readonly clock: Clock
   readonly files: Files
   /** From `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
-  /** Aborted when nothing new may be sent. */
+  /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Told by operations that take their time, and awaited: a run that is killed leaves this much behind. */
+  /** Reports progress of a long operation. Awaited, because it is all that a killed run leaves behind. */
   progress(progress: Progress): Promise<void>
 }
 
 /** Severities of rules by their ids. */
 export type LintSettings = Readonly<Record<string, Severity | 'off'>>
 
-/** How far an operation is. */
 export interface Progress {
   readonly done: number
   readonly total: number
-  /** What was done last. */
+  /** The last step. */
   readonly line: Line
-  /** Makes the result as far as it is known, which takes as long as there are objects: for whoever keeps it. */
+  /** Builds the result so far. This takes time in proportion to the number of objects. */
   result(): Promise<object>
 }
 
 export interface Verdict {
-  /** `error`: it could not be done, which nothing softens. */
-  readonly status: 'pass' | 'warn' | 'fail' | 'error'
-  /** Why it is no `pass`; empty for one. */
+  /** `error`: the operation could not be done; `warn-only` does not apply to it. */
+  readonly status: Status
+  /** Empty for `pass`. */
   readonly reasons: readonly Line[]
-  /** How the command line exits when it is no pass, where that is not as for a failed gate or an error. */
+  /** The exit code of the command line, where it is not that of a failed gate or an error. */
   readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'cancelled'
 }
 
 export const pass: Verdict = { status: 'pass', reasons: [] }
 
 export interface Report {
-  /** What happened, in one line that can stand alone. */
+  /** What happened, in one line that makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Block[]
-  /** What belongs beside lines of the user's files. */
+  /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Diagnostic[]
 }
 
@@ -80,10 +81,7 @@ export interface OutputFile {
   readonly input: string
   readonly path: string
   readonly content: string
-  /**
-   * What the operation is there for, rather than a copy of its report: it stays inside the workspace, and the run fails when
-   * it cannot be written.
-   */
+  /** The purpose of the operation rather than a copy of its report: the path must be inside the workspace, and the run fails without it. */
   readonly isEssential?: true
 }
 
@@ -114,23 +112,154 @@ export interface Operation<
   readonly details: D
   /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
-  /** Rules between inputs. Sees partly invalid input too, so that everything wrong is told at once. */
+  /** Rules between inputs. Also called when some inputs are invalid, so that all diagnostics are reported at once. */
   check?(given: NoInfer<Given<I>>): readonly Diagnostic[]
   /** Throws a WatchkeeperError when it cannot be done. */
   run(context: Context<E, S>, input: z.output<I>): Promise<z.output<O> & z.output<D>>
-  /** Absent where nothing can be failed. */
+  /** Absent where the result cannot fail. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
   /** Turns the result into JSON values. Absent where it holds nothing else. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
-  /** The files that the input asks for; `blocks` are the whole report, verdict and all. */
+  /** The files that the input asks for; `blocks` are the whole report with its verdict. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
 }
 
-/** For operations whose outputs say it all. */
+/** For operations whose result has no fields beyond the outputs. */
 export const noDetails = z.looseObject({})
 
 /** Infers the types of one operation from its schemas. */
 export const defineOperation = <E extends Effect, S extends Scope, I extends z.ZodObject, O extends z.ZodObject, D extends z.ZodObject>(
   operation: Operation<E, S, I, O, D>,
 ): Operation<E, S, I, O, D> => operation
+
+/** The full result, for outputs, result file and `--json`: common fields, and those of the operation. */
+export interface ResultDocument {
+  readonly operation: string
+  readonly status: Status
+  /** In one line; empty for `pass`. */
+  readonly failureReason: string
+  /** The API's id of the last answer. */
+  readonly requestId?: string
+  /** Ids of what the run was about, where it has any: fleet reports need them. */
+  readonly organizationId?: string
+  readonly serviceId?: string
+  /** For the status `error`; with the HTTP status of the last answer, if there was one. */
+  readonly error?: { readonly kind: string; readonly httpStatus?: number }
+  readonly [field: string]: unknown
+}
+
+/** What every entry point gets when a run is over. */
+export interface RunResult {
+  readonly document: ResultDocument
+  /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
+  readonly outputs: Readonly<Record<string, string>>
+  readonly blocks: readonly Block[]
+  /** Files that the user asked for. */
+  readonly files: readonly OutputFile[]
+  readonly annotations: readonly Diagnostic[]
+  /** A gate failed, or the operation could not be done; also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
+  /** Of the command line. */
+  readonly exitCode: number
+  /** For the library, which throws it again. */
+  readonly error?: WatchkeeperError
+}
+
+/** Fields of every result document; no operation may have an output with such a name. */
+export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
+
+/** What a run was about, and its last request. */
+export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
+
+interface CompletedOperation {
+  readonly name: string
+  readonly operation: Operation
+  readonly input: Readonly<Record<string, unknown>>
+  readonly result: Readonly<Record<string, unknown>>
+  readonly verdict: Verdict
+  readonly report: Report
+  /** The setting that makes a failed gate a warning; undefined where there is none. */
+  readonly warnOnlySource: Line | undefined
+  readonly subject: RunSubject
+}
+
+export async function toRunResult({
+  name,
+  operation,
+  input,
+  result,
+  verdict,
+  report,
+  warnOnlySource,
+  subject,
+}: CompletedOperation): Promise<RunResult> {
+  const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
+  const status = isWarnOnly ? 'warn' : verdict.status
+  const reasons = isWarnOnly ? [...verdict.reasons, say`a warning alone, by ${warnOnlySource}`] : verdict.reasons
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
+  const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
+  const document = { operation: name, status, failureReason, ...subject, ...fields }
+  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...report.blocks]
+  const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
+  return {
+    document,
+    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
+    blocks,
+    files: (await operation.files?.(result, input, blocks)) ?? [],
+    annotations: report.annotations ?? [],
+    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
+    exitCode: exitCodeFor(status, verdict.exit),
+  }
+}
+
+function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+  if (status === 'pass' || status === 'warn') return exitCodes.ok
+  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
+}
+
+/** Number of reasons that still read as one sentence. */
+const maxInLine = 2
+
+function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
+  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
+  return [
+    { kind: 'verdict', status, line: headline },
+    { kind: 'list', items: reasons },
+  ]
+}
+
+const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
+  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
+
+export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject = {}): RunResult {
+  const httpStatus = error instanceof ApiError ? error.status : undefined
+  const document: ResultDocument = {
+    operation: name,
+    status: 'error',
+    failureReason: error.message,
+    ...subject,
+    error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
+  }
+  return {
+    document,
+    outputs: commonOutputs(document),
+    blocks: [
+      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
+      { kind: 'preformatted', text: error.message },
+    ],
+    files: [],
+    annotations: [],
+    hasFailed: true,
+    exitCode: exitCodeOfKind[error.kind],
+    error,
+  }
+}
+
+const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
+  status,
+  'failure-reason': failureReason,
+  'request-id': requestId ?? '',
+})
+
+const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))

@@ -1,126 +1,108 @@
 import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
 import { plural } from '../core/text.ts'
 
-// Owns a line of text that remembers which parts are ours and which came from somewhere else. Foreign by default:
-// whoever writes a report cannot forget to escape, because a plain string is data.
-
 /** Text from the API, a file or the user. It is shown, and can do nothing else. */
-export interface Data {
-  readonly kind: 'data'
+export interface Untrusted {
+  readonly kind: 'untrusted'
   readonly text: string
   /** How much of it is shown, where that is more than usual. */
-  readonly longest?: number
+  readonly maxLength?: number
 }
 
-/** Text of ours: words, formatted numbers and days. */
-export interface Ours {
-  readonly kind: 'ours'
+/** Text that this project wrote: words, formatted numbers and days. */
+export interface Trusted {
+  readonly kind: 'trusted'
   readonly text: string
   readonly strong?: boolean
 }
 
-export type Inline = Data | Ours
+export type Inline = Untrusted | Trusted
 
+/** A line of text that remembers which parts are untrusted, so that each renderer can escape them. */
 export type Line = readonly Inline[]
 
-export const data = (text: string): Data => ({ kind: 'data', text })
+export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text })
 
-/** A sentence about foreign text, which was shortened when the sentence was made. */
-export const sentence = (text: string): Data => ({ kind: 'data', text, longest: longestSentence })
+export const maxSentenceLength = 1000
 
-export const longestSentence = 1000
+/** A sentence with untrusted text in it, which was shortened when the sentence was made. */
+export const sentence = (text: string): Untrusted => ({ kind: 'untrusted', text, maxLength: maxSentenceLength })
 
 /** Only for text that this project wrote or formatted itself. */
-export const ours = (text: string): Ours => ({ kind: 'ours', text })
+export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })
 
-export const strong = (text: string): Ours => ({ kind: 'ours', text, strong: true })
+export const strong = (text: string): Trusted => ({ kind: 'trusted', text, strong: true })
+
+/** `1 object`, `2 objects`. */
+export const counted = (count: number, noun: string): Trusted => trusted(plural(count, noun))
 
 type Part = string | number | Inline | Line
 
-/** Template tag: the literal parts are ours, an interpolated string is data. */
+/** Template tag: its literal parts are trusted, and an interpolated string is not, so that nobody can forget to escape one. */
 export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): Line {
-  return literals.flatMap((literal, i) => [...(literal === '' ? [] : [ours(literal)]), ...(i < parts.length ? toLine(parts[i] ?? '') : [])])
+  return literals.flatMap((literal, i) => [
+    ...(literal === '' ? [] : [trusted(literal)]),
+    ...(i < parts.length ? toLine(parts[i] ?? '') : []),
+  ])
 }
 
 function toLine(part: Part): Line {
-  if (typeof part === 'string') return [data(part)]
-  if (typeof part === 'number') return [ours(String(part))]
+  if (typeof part === 'string') return [untrusted(part)]
+  if (typeof part === 'number') return [trusted(String(part))]
   return 'kind' in part ? [part] : part
 }
 
 export const join = (lines: readonly Line[], separator: string): Line =>
-  lines.flatMap((line, i) => (i === 0 ? line : [ours(separator), ...line]))
+  lines.flatMap((line, i) => (i === 0 ? line : [trusted(separator), ...line]))
 
-/** The bare words, for outputs and JSON. */
+/** For outputs and JSON. */
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')
 
-/** `1 object`, `2 objects`. */
-export const counted = (count: number, noun: string): Ours => ours(plural(count, noun))
-
-// Owns what is found wrong in files, as a report shows it.
-
-type DiagnosticsBlock = Extract<Block, { kind: 'diagnostics' }>
-
-const words: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
-
-/** For places that have tables. */
-export const toTable = ({ diagnostics }: DiagnosticsBlock): Extract<Block, { kind: 'table' }> => ({
-  kind: 'table',
-  columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
-  rows: diagnostics.map(({ severity, location, message, rule }) => [
-    [ours(words[severity])],
-    [data(formatLocation(location))],
-    [sentence(message)],
-    [ours(rule)],
-  ]),
-})
-
-// Owns what a report is made of. Blocks are values: markdown.ts and terminal.ts render the same ones.
-
-/** `pass` and its neighbours judge; `error` says that nothing could be judged. */
+/** `error`: the operation could not be done, so there is nothing to judge. */
 export type Status = 'pass' | 'warn' | 'fail' | 'error'
 
 export interface Column {
   readonly title: string
-  /** Numbers stand on the right. */
+  /** Numbers are aligned to the right. */
   readonly align?: 'left' | 'right'
 }
 
+/** For drawing only: numbers that people rely on are decimals. */
 export interface Point {
-  /** Ours: a day. */
+  /** Trusted: a day. */
   readonly label: string
-  /** For drawing alone; figures that people rely on are decimals. */
   readonly value: number
-  /** The part of it that will not change any more. */
-  readonly settled?: number
+  /** The part of the value that cannot change anymore; the rest is provisional. */
+  readonly finalValue?: number
 }
 
-/** `~` stands for what changed and is shown in one line. */
 export interface DiffLine {
+  /** `~` is a change that fits into one line. */
   readonly sign: '+' | '-' | '~' | ' '
-  /** Foreign, and one line. */
+  /** Untrusted, and one line. */
   readonly text: string
 }
 
+/** What a report is made of. Markdown, terminal and page render the same blocks. */
 export type Block =
-  /** The first line of every report. */
+  /** The first block of every report. */
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
   | { readonly kind: 'paragraph'; readonly line: Line }
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   /** The few numbers that matter. */
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
-  /** What is wrong with files: a table on a page, a line each in a terminal. */
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
-  /** What differs, as a review shows it. */
   | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
   | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
-  /** Folded where the place can fold. */
+  /** Collapsed where the medium can do that. */
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
-  /** Foreign text over several lines. */
+  /** Untrusted text over several lines. */
   | { readonly kind: 'preformatted'; readonly text: string }
 
-/** A table without rows says less than nothing: it looks as if something were missing. */
+export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
+
+/** Empty blocks are left out: a table without rows looks as if something were missing. */
 export function isEmpty(block: Block): boolean {
   switch (block.kind) {
     case 'table':
@@ -136,4 +118,32 @@ export function isEmpty(block: Block): boolean {
     default:
       return false
   }
+}
+
+const severityWords: Readonly<Record<Severity, string>> = { error: '❌ error', warning: '⚠️ warning', note: 'ℹ️ note' }
+
+/** Diagnostics for a medium with tables. */
+export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
+  kind: 'table',
+  columns: [{ title: 'Severity' }, { title: 'Location' }, { title: 'Message' }, { title: 'Rule' }],
+  rows: diagnostics.map(({ severity, location, message, rule }) => [
+    [trusted(severityWords[severity])],
+    [untrusted(formatLocation(location))],
+    [sentence(message)],
+    [trusted(rule)],
+  ]),
+})
+
+const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+
+/** A chart in one line: a character for each point, from zero to the largest value. */
+export function sparkline(points: readonly Point[]): string {
+  const largest = Math.max(0, ...points.map(({ value }) => value))
+  return points.map(({ value }) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')
+}
+
+/** A progress bar of ten characters. More than 100 percent looks like 100. */
+export function progressBar(percent: number): string {
+  const full = Math.min(10, Math.max(0, Math.round(percent / 10)))
+  return '█'.repeat(full) + '░'.repeat(10 - full)
 }

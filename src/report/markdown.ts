@@ -1,23 +1,34 @@
-// Owns the Markdown of a report, within a size in bytes: GitHub drops a summary that is too long as a whole.
-
-import { type Block, type Inline, isEmpty, type Line, type Status, toPlainText, toTable } from './blocks.ts'
-import { barChart, sparkline } from './chart.ts'
-import { htmlData, htmlText, markdownBlock, markdownCellData, markdownData, markdownDiff, markdownWords } from './escape.ts'
+import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
+import {
+  type Block,
+  type BlockOf,
+  isEmpty,
+  type Line,
+  type Point,
+  type Status,
+  sparkline,
+  type Trusted,
+  toPlainText,
+  toTable,
+} from './blocks.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
-const bytesOf = (text: string): number => Buffer.byteLength(text)
+const byteLength = (text: string): number => Buffer.byteLength(text)
 
 /** Room for the sentence that says what was left out. */
 const noteBytes = 200
 
-/** Renders as many blocks and rows as fit into `maxBytes`; says so when something had to go. */
+/**
+ * Renders as many blocks and rows as fit into `maxBytes`, and says so when it leaves something out: GitHub drops a summary that is too
+ * long as a whole.
+ */
 export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY): string {
   const room = maxBytes - noteBytes
   let text = ''
   let leftOut = 0
   for (const block of blocks.filter((one) => !isEmpty(one))) {
-    const piece = renderBlock(block, room - bytesOf(text))
+    const piece = renderBlock(block, room - byteLength(text))
     if (piece === undefined) leftOut += 1
     else text += `${piece}\n\n`
   }
@@ -31,7 +42,7 @@ function renderBlock(block: Block, room: number): string | undefined {
   if (block.kind === 'diff') return renderDiff(block, room)
   if (block.kind === 'details') return renderDetails(block, room)
   const text = renderWhole(block)
-  return bytesOf(text) + 2 <= room ? text : undefined
+  return byteLength(text) + 2 <= room ? text : undefined
 }
 
 function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
@@ -45,81 +56,113 @@ function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'di
     case 'facts':
       return renderFacts(block)
     case 'chart':
-      return `${markdownWords(block.title)} ${sparkline(block.points)}\n\n${barChart(block)}`
+      return `${markdownTrusted(block.title)} ${sparkline(block.points)}\n\n${barChart(block)}`
     case 'preformatted':
       return markdownBlock(block.text)
   }
 }
 
-/** Characters that stand side by side on a page of ordinary width. */
-const widestRow = 90
+/** Number of characters in a row on a page of ordinary width. */
+const maxRowWidth = 90
 
-// A row of figures reads best; one that would have to be scrolled sideways stands upright instead.
-function renderFacts({ facts }: Extract<Block, { kind: 'facts' }>): string {
+// A row of facts reads best; one that would have to be scrolled sideways becomes a column.
+function renderFacts({ facts }: BlockOf<'facts'>): string {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
-  const [labels, values] = [facts.map(({ label }) => markdownWords(label)), facts.map(({ value }) => renderCell(value))]
-  if (width <= widestRow) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
+  const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value))]
+  if (width <= maxRowWidth) return [row(labels), row(labels.map(() => '---')), row(values)].join('\n')
   return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => row([label, values[i] ?? '']))].join('\n')
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>, room: number): string | undefined {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, room: number): string | undefined {
   const head = [
-    ...(title === undefined ? [] : [`**${markdownWords(title)}**\n`]),
-    row(columns.map((column) => markdownWords(column.title))),
+    ...(title === undefined ? [] : [`**${markdownTrusted(title)}**\n`]),
+    row(columns.map((column) => markdownTrusted(column.title))),
     row(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
   ].join('\n')
-  const written = [head]
-  let size = bytesOf(head)
-  for (const cells of rows) {
-    const next = row(cells.map(renderCell))
-    size += bytesOf(next) + 1
-    if (size + noteBytes > room) break
-    written.push(next)
-  }
-  const text = written.join('\n')
-  const leftOut = rows.length - (written.length - 1)
-  if (leftOut === 0) return text
-  return leftOut === rows.length ? undefined : `${text}\n\n*${leftOut} more rows did not fit here: see the result file.*`
+  const written = takeFitting(rows, (cells) => row(cells.map(renderCell)), room - byteLength(head))
+  const leftOut = rows.length - written.length
+  if (leftOut === rows.length) return undefined
+  const text = [head, ...written].join('\n')
+  return leftOut === 0 ? text : `${text}\n\n*${leftOut} more rows did not fit here: see the result file.*`
 }
 
-/** GitHub has a colour for lines that begin with an exclamation mark. */
+/** Renders as many items as fit, with room for a note about the others. */
+function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number): readonly string[] {
+  const lines: string[] = []
+  let size = noteBytes
+  for (const item of items) {
+    const line = render(item)
+    size += byteLength(line) + 1
+    if (size > room) break
+    lines.push(line)
+  }
+  return lines
+}
+
+/** GitHub has a color for lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
-function renderDiff({ lines }: Extract<Block, { kind: 'diff' }>, room: number): string | undefined {
-  const all = lines.map(({ sign, text }) => `${diffSigns[sign]} ${text}`)
-  let size = 20
-  let fitting = 0
-  for (const line of all) {
-    size += bytesOf(line) + 1
-    if (size + noteBytes > room) break
-    fitting += 1
-  }
-  if (fitting === 0) return undefined
-  const text = markdownDiff(all.slice(0, fitting))
-  return fitting === all.length ? text : `${text}\n\n*${all.length - fitting} more lines did not fit here: see the result file.*`
+function renderDiff({ lines }: BlockOf<'diff'>, room: number): string | undefined {
+  const fenceBytes = 20
+  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${text}`, room - fenceBytes)
+  const leftOut = lines.length - written.length
+  if (leftOut === lines.length) return undefined
+  const text = markdownDiff(written)
+  return leftOut === 0 ? text : `${text}\n\n*${leftOut} more lines did not fit here: see the result file.*`
 }
 
-function renderDetails({ title, blocks }: Extract<Block, { kind: 'details' }>, room: number): string | undefined {
+function renderDetails({ title, blocks }: BlockOf<'details'>, room: number): string | undefined {
   const head = `<details><summary>${htmlText(title)}</summary>\n\n`
   const tail = '</details>'
-  const inside = renderMarkdown(blocks, room - bytesOf(head) - bytesOf(tail))
+  const inside = renderMarkdown(blocks, room - byteLength(head) - byteLength(tail))
   const text = `${head}${inside}${tail}`
-  return bytesOf(text) + 2 <= room ? text : undefined
+  return byteLength(text) + 2 <= room ? text : undefined
 }
 
 const renderWith =
-  (renderData: (text: string, longest?: number) => string) =>
+  (renderUntrusted: (text: string, maxLength?: number) => string) =>
   (line: Line): string =>
-    line.map((part) => (part.kind === 'data' ? renderData(part.text, part.longest) : renderOurs(part))).join('')
+    line.map((part) => (part.kind === 'untrusted' ? renderUntrusted(part.text, part.maxLength) : renderTrusted(part))).join('')
 
-const renderLine = renderWith(markdownData)
+const renderLine = renderWith(markdownUntrusted)
 
-const renderCell = renderWith(markdownCellData)
+const renderCell = renderWith(markdownCellUntrusted)
 
-const renderOurs = ({ text, strong }: Extract<Inline, { kind: 'ours' }>): string =>
-  strong ? `**${markdownWords(text)}**` : markdownWords(text)
+const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))
 
-/** For a line that stands inside HTML. */
-export const lineToHtml = (line: Line): string => line.map(({ kind, text }) => (kind === 'data' ? htmlData(text) : htmlText(text))).join('')
+/** GitHub's blue, readable on light and dark; lower than Mermaid's default, so that the tables below stay in sight. */
+const mermaidSettings =
+  '%%{init: {"xyChart": {"width": 900, "height": 320}, "themeVariables": {"xyChart": {"plotColorPalette": "#0969da", "backgroundColor": "transparent"}}}}%%'
+
+/** A Mermaid chart whose bars start at zero: an axis that starts elsewhere would make small changes look large. */
+export function barChart({ title, unit, points }: BlockOf<'chart'>): string {
+  const largest = Math.max(1e-6, ...points.map(({ value }) => value))
+  return [
+    '```mermaid',
+    mermaidSettings,
+    'xychart-beta',
+    `    title "${title}"`,
+    `    x-axis [${axisLabels(points).join(', ')}]`,
+    `    y-axis "${unit}" 0 --> ${shortNumber(largest * 1.05)}`,
+    `    bar [${points.map(({ value }) => shortNumber(Math.max(0, value))).join(', ')}]`,
+    '```',
+  ].join('\n')
+}
+
+/** More labels than this overlap. */
+const maxLabels = 12
+
+// Mermaid draws every label, and one bar for each different one. The labels to leave out are a number in zero-width digits; ordinary
+// spaces would be trimmed and become equal.
+function axisLabels(points: readonly Point[]): readonly string[] {
+  const step = Math.ceil(points.length / maxLabels)
+  return points.map(({ label }, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
+}
+
+const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
+
+// Mermaid knows no exponents; from 1e21 on, which are all whole numbers, toFixed writes one.
+const shortNumber = (value: number): string =>
+  value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value))

@@ -1,18 +1,16 @@
-// Owns a report as lines of text, for terminals and logs. Colour is the caller's choice and never the only sign.
 import { styleText } from 'node:util'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
+import { terminalUntrusted } from '../core/escape.ts'
 import { printable } from '../core/text.ts'
-import { type Block, isEmpty, type Line, longestSentence, type Status } from './blocks.ts'
-import { sparkline } from './chart.ts'
-import { terminalData } from './escape.ts'
+import { type Block, type BlockOf, isEmpty, type Line, maxSentenceLength, type Status, sparkline } from './blocks.ts'
 
 export interface TerminalStyle {
   readonly color: boolean
-  /** Where everything is that would scroll the rest out of sight; the result file unless something else is said. */
-  readonly whole?: string
+  /** Where the parts are that are left out of a terminal. */
+  readonly rest?: string
 }
 
-const wholeOf = ({ whole = 'the result file' }: TerminalStyle): string => whole
+const restOf = ({ rest = 'the result file' }: TerminalStyle): string => rest
 
 const signs: Readonly<Record<Status, { readonly sign: string; readonly color: 'green' | 'yellow' | 'red' }>> = {
   pass: { sign: '✔', color: 'green' },
@@ -26,6 +24,7 @@ type Format = Parameters<typeof styleText>[0]
 const paint = (style: TerminalStyle, format: Format, text: string): string =>
   style.color ? styleText(format, text, { validateStream: false }) : text
 
+/** A report as lines for terminals and logs. Color is never the only sign. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   return blocks.filter((block) => !isEmpty(block)).flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
@@ -53,25 +52,25 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
     case 'chart':
       return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
     case 'details':
-      return [paint(style, 'dim', `${block.title}: see ${wholeOf(style)}`)]
+      return [paint(style, 'dim', `${block.title}: see ${restOf(style)}`)]
     case 'preformatted':
       return block.text.split('\n').map(printable)
   }
 }
 
-function rangeOf({ points, unit }: Extract<Block, { kind: 'chart' }>): string {
+function rangeOf({ points, unit }: BlockOf<'chart'>): string {
   const values = points.map(({ value }) => value)
   return `${points[0]?.label} to ${points.at(-1)?.label}, ${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)} ${unit} a day`
 }
 
-/** More rows than this scroll everything else out of sight; the result file has them all. */
-const mostRows = 40
+/** More rows than this would scroll everything else out of sight. */
+const maxRows = 40
 
-function renderTable({ title, columns, rows }: Extract<Block, { kind: 'table' }>, style: TerminalStyle): readonly string[] {
+function renderTable({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle): readonly string[] {
   const head = columns.map((column) => paint(style, 'dim', column.title))
-  const body = rows.slice(0, mostRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
+  const body = rows.slice(0, maxRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
   const right = columns.map(({ align }) => align === 'right')
-  const more = rows.length > mostRows ? [`… ${rows.length - mostRows} more rows: see ${wholeOf(style)}`] : []
+  const more = rows.length > maxRows ? [`… ${rows.length - maxRows} more rows: see ${restOf(style)}`] : []
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...alignColumns([head, ...body], right), ...more]
 }
 
@@ -79,28 +78,27 @@ const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
 const diagnosticColors = { error: 'red', warning: 'yellow', note: 'cyan' } as const
 
-/** More diagnostics than this are not read one by one; those are the worst, in the order of their places. */
-const mostDiagnostics = 100
+const maxDiagnostics = 100
 
-/** As compilers print them: a line each, which terminals and editors turn into links. */
-function renderDiagnostics({ diagnostics }: Extract<Block, { kind: 'diagnostics' }>, style: TerminalStyle): readonly string[] {
-  const worst = mostSevere(diagnostics, mostDiagnostics)
-  const locations = worst.map(({ location }) => terminalData(formatLocation(location)))
+/** One line each, as compilers print them: terminals and editors turn the locations into links. */
+function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle): readonly string[] {
+  const shown = mostSevere(diagnostics, maxDiagnostics)
+  const locations = shown.map(({ location }) => terminalUntrusted(formatLocation(location)))
   const width = Math.max(...locations.map(displayWidth))
-  const lines = worst.map(({ severity, message, rule }, i) => {
-    const where = locations[i] ?? ''
-    const gap = ' '.repeat(width - displayWidth(where))
-    const word = paint(style, diagnosticColors[severity], severity.padEnd('warning'.length))
-    return `${where}${gap}  ${word}  ${terminalData(message, longestSentence)}  ${paint(style, 'dim', `(${rule})`)}`
+  const lines = shown.map(({ severity, message, rule }, i) => {
+    const location = locations[i] ?? ''
+    const gap = ' '.repeat(width - displayWidth(location))
+    const label = paint(style, diagnosticColors[severity], severity.padEnd('warning'.length))
+    return `${location}${gap}  ${label}  ${terminalUntrusted(message, maxSentenceLength)}  ${paint(style, 'dim', `(${rule})`)}`
   })
-  const rest = diagnostics.length - worst.length
-  return rest === 0 ? lines : [...lines, `… ${rest} more: see ${wholeOf(style)}`]
+  const rest = diagnostics.length - shown.length
+  return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restOf(style)}`]
 }
 
 function renderLine(line: Line, style: TerminalStyle): string {
   return line
     .map((part) =>
-      part.kind === 'data' ? terminalData(part.text, part.longest) : part.strong ? paint(style, 'bold', part.text) : part.text,
+      part.kind === 'untrusted' ? terminalUntrusted(part.text, part.maxLength) : part.strong ? paint(style, 'bold', part.text) : part.text,
     )
     .join('')
 }

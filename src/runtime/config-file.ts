@@ -4,8 +4,8 @@ import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
+import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings } from '../operation/operation.ts'
-import { fileInputs, fileSettings, settingsSchema } from '../operation/settings.ts'
 import { loadLintSettingsSchema } from '../operations.ts'
 
 /** What the repository's config file sets. */

@@ -4,9 +4,20 @@ import { exitCodes, toWatchkeeperError, type WatchkeeperError } from '../core/er
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
-import { type Context, type Effect, type Files, type Progress, pass, type Scope } from '../operation/operation.ts'
-import { type ResultDocument, type RunResult, type RunSubject, toErrorResult, toRunResult } from '../operation/result-document.ts'
-import type { Settings } from '../operation/settings.ts'
+import type { Settings } from '../operation/inputs.ts'
+import {
+  type Context,
+  type Effect,
+  type Files,
+  type Progress,
+  pass,
+  type ResultDocument,
+  type RunResult,
+  type RunSubject,
+  type Scope,
+  toErrorResult,
+  toRunResult,
+} from '../operation/operation.ts'
 import { toPlainText } from '../report/blocks.ts'
 import { publish, resultFilePath, toResultTexts, writeEssentialFiles, writeResultFile } from './publish.ts'
 import {

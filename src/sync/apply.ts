@@ -2,9 +2,9 @@ import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
-import { choice, filePath } from '../operation/fields.ts'
+import { choice, filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, data, join, type Line, ours, say, sentence, toPlainText } from '../report/blocks.ts'
+import { type Block, counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
@@ -132,12 +132,12 @@ const undone: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped']
 export function applyWords(result: Applied): Line {
   const parts = order.flatMap((kind) => {
     const { length } = withOutcome(result, kind)
-    return length === 0 ? [] : [say`${length} ${ours(kind)}`]
+    return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
   if (parts.length === 0) return say`Nothing to do: the service is as the files say`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
-  return say`${ours(word)} to ${result.project} (${join(parts, ', ')})`
+  return say`${trusted(word)} to ${result.project} (${join(parts, ', ')})`
 }
 
 export function judgeApply(result: Applied): Verdict {
@@ -148,7 +148,7 @@ export function judgeApply(result: Applied): Verdict {
       ? [say`${counted(unknown.length, 'object')} may exist, because the server gave no answer: run apply again`]
       : []),
     ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
-    ...(result.stopped === undefined ? [] : [say`stopped because ${ours(result.stopped.message)}`]),
+    ...(result.stopped === undefined ? [] : [say`stopped because ${trusted(result.stopped.message)}`]),
   ]
   return {
     status: 'error',
@@ -169,7 +169,7 @@ function judgeWhole(result: Applied): Verdict {
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
 
-const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${ours(sectionNouns[section])} ${key || name}`
+const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${trusted(sectionNouns[section])} ${key || name}`
 
 const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 
@@ -181,7 +181,7 @@ function exitFor(result: Applied): Pick<Verdict, 'exit'> {
 }
 
 export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
-  const what = say`${ours(kind)} ${ours(sectionNouns[change.section])} ${change.key || change.name}`
+  const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
   return isSuccess({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
 }
 
@@ -193,10 +193,10 @@ export function applyBlocks(result: Applied): readonly Block[] {
       kind: 'table',
       columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Id' }, { title: 'Remark' }],
       rows: acted.map(({ outcome = 'unchanged', section, key, name, id = '', message, notes }) => [
-        [ours([signs[outcome], outcome].filter(Boolean).join(' '))],
-        [ours(sectionNouns[section])],
-        [data(key || name)],
-        id === '' ? [] : [data(id)],
+        [trusted([signs[outcome], outcome].filter(Boolean).join(' '))],
+        [trusted(sectionNouns[section])],
+        [untrusted(key || name)],
+        id === '' ? [] : [untrusted(id)],
         message === undefined ? notes.map((note) => sentence(note)) : [sentence(firstLine(message))],
       ]),
     },

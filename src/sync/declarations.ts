@@ -7,7 +7,7 @@ import { type ReadDocument, readDocument, type ValuePath } from '../documents/do
 import { type InterpolateOptions, interpolate } from '../documents/interpolate.ts'
 import { isText, ownValue, schemaAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
-import * as fields from '../operation/fields.ts'
+import * as fields from '../operation/inputs.ts'
 import type { Files } from '../operation/operation.ts'
 import { declaredAlert } from '../resources/alerts/alert-declaration.ts'
 import { alertFieldsOf } from '../resources/alerts/alert-wire.ts'

@@ -1,5 +1,5 @@
 import { defineOperation, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, data, type Line, ours, say } from '../report/blocks.ts'
+import { type Block, counted, type Line, say, trusted, untrusted } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { judgeDiagnostics, planFiles, planShape, runPlan } from './plan.ts'
 import { objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
@@ -43,8 +43,8 @@ function whoActs({ action, origin }: PlannedObject): Line {
 function actorTable({ objects, orphans }: PlanResult): Block {
   const drifted = objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
-    [ours(sectionNouns[section])],
-    [data(key || name)],
+    [trusted(sectionNouns[section])],
+    [untrusted(key || name)],
     who,
   ]
   return {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { diagnosticSchema } from '../core/diagnostics.ts'
-import { type Block, counted, type DiffLine, data, join, type Line, ours, say } from '../report/blocks.ts'
+import { type Block, counted, type DiffLine, join, type Line, say, trusted, untrusted } from '../report/blocks.ts'
 import { toDiffLines } from '../report/diff.ts'
 import type { FieldChange } from '../resources/diff.ts'
 import { sectionNames, sectionNouns } from '../resources/resource-type.ts'
@@ -161,7 +161,7 @@ export function planFacts(result: PlanResult): Block {
   const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
   const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
   if (result.objects.length === 0 && result.diagnostics.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
-  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [ours(String(count))] })) }
+  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [trusted(String(count))] })) }
 }
 
 /** The plan in one line: `1 to create, 2 to update`. */
@@ -169,7 +169,7 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResul
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
   return join(
-    words.map(([verb, count]) => say`${count} to ${ours(verb)}`),
+    words.map(([verb, count]) => say`${count} to ${trusted(verb)}`),
     ', ',
   )
 }
@@ -196,7 +196,7 @@ export const hiddenPartsText =
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
   const written = objects.filter(({ section, action }) => section === 'dashboards' && (action === 'update' || action === 'adopt'))
   if (written.length === 0) return []
-  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes what the API does not show of ${ours(written.length === 1 ? 'it' : 'them')}: ${ours(hiddenPartsText)}. Written: ${namesOf(written)}`
+  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes what the API does not show of ${trusted(written.length === 1 ? 'it' : 'them')}: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
@@ -206,7 +206,7 @@ const mostNamed = 5
 type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
 
 function namesOf(objects: readonly Named[]): Line {
-  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${ours(sectionNouns[section])} ${key || name}`)
+  const named = objects.slice(0, mostNamed).map(({ section, key, name }) => say`${trusted(sectionNouns[section])} ${key || name}`)
   const more = objects.length > mostNamed ? [say`${objects.length - mostNamed} more`] : []
   return join([...named, ...more], ', ')
 }
@@ -229,7 +229,7 @@ const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')
   if (adopted.length === 0) return []
   const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
-  const line = say`${adopted.length} ${ours(are)} as declared. apply takes ${ours(them)} over by writing this project's marker: ${namesOf(adopted)}`
+  const line = say`${adopted.length} ${trusted(are)} as declared. apply takes ${trusted(them)} over by writing this project's marker: ${namesOf(adopted)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
 }
 
@@ -246,10 +246,10 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
               kind: 'table',
               columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
               rows: objects.map(({ section, key, name, id = '' }) => [
-                [ours(sectionNouns[section])],
-                [data(key)],
-                [data(name)],
-                [data(id)],
+                [trusted(sectionNouns[section])],
+                [untrusted(key)],
+                [untrusted(name)],
+                [untrusted(id)],
               ]),
             },
           ],
@@ -258,7 +258,7 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
 
 const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
   if (left.length === 0) return []
-  const line = say`${left.length} ${ours(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${ours(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
+  const line = say`${left.length} ${trusted(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]
 }
 

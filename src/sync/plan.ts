@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { filePath } from '../operation/fields.ts'
+import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import { counted, type Line, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnostics.ts'
-import { filePath } from '../operation/fields.ts'
+import { filePath } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import { counted, say } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'

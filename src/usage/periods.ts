@@ -3,7 +3,7 @@ import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, isDay, 
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
-import { integer } from '../operation/fields.ts'
+import { integer } from '../operation/inputs.ts'
 import type { Given } from '../operation/operation.ts'
 
 /** Both ends included. */

@@ -1,8 +1,8 @@
 import { type Day, formatDay, formatDays } from '../core/dates.ts'
 import { type Decimal, formatEstimate, formatExact, formatRounded, percentOf, sum } from '../core/decimal.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
-import { type Block, type Column, counted, data, type Line, ours, type Point, say } from '../report/blocks.ts'
-import { shareBar } from '../report/chart.ts'
+import { type Block, type Column, counted, type Line, type Point, progressBar, say, trusted, untrusted } from '../report/blocks.ts'
+
 import type { BudgetOutcome } from './budgets.ts'
 import type { Forecast } from './forecast.ts'
 import type { DataQualityIssue } from './records.ts'
@@ -28,17 +28,17 @@ export function judgeUsage(result: UsageResult): Verdict {
   if (all.every(({ level }) => level === 'warn')) return { status: 'warn', reasons }
   const { waiver } = result
   if (waiver === undefined) return { status: 'fail', reasons }
-  return { status: 'warn', reasons: [...reasons, say`waived until ${ours(waiver.until)}: ${waiver.reason}`] }
+  return { status: 'warn', reasons: [...reasons, say`waived until ${trusted(waiver.until)}: ${waiver.reason}`] }
 }
 
 /** `above the budget of 100 by 3.5 CHC`. */
 const aboveLimit = (what: string, limit: Decimal, used: Decimal, unit: string): Line => [
-  ours(`above ${what} of ${formatExact(limit)} by ${formatExact(used.minus(limit))} ${unit}`),
+  trusted(`above ${what} of ${formatExact(limit)} by ${formatExact(used.minus(limit))} ${unit}`),
 ]
 
 /** The same for a forecast, which is no more exact than the report shows it. */
 const forecastAbove = (what: string, limit: Decimal, { untilDate, total }: Expected, unit: string): Line => [
-  ours(`expected by ${untilDate} to be above ${what} of ${formatExact(limit)}: ${formatEstimate(total)} ${unit}`),
+  trusted(`expected by ${untilDate} to be above ${what} of ${formatExact(limit)}: ${formatEstimate(total)} ${unit}`),
 ]
 
 type Expected = Extract<Forecast, { status: 'expected' }>
@@ -52,9 +52,9 @@ function totalReasons({
   warnBudget,
   unit,
 }: UsageResult): readonly Reason[] {
-  const prefix = unlocked === 'exclude' ? [ours('final records alone are ')] : []
+  const prefix = unlocked === 'exclude' ? [trusted('final records alone are ')] : []
   if (budget !== undefined && budgetStatus === 'exceeded') {
-    const line = [...prefix, ...aboveLimit('the budget', budget, judgedCredits, unit), ours(inBrackets(budgetUsedPercent, 2))]
+    const line = [...prefix, ...aboveLimit('the budget', budget, judgedCredits, unit), trusted(inBrackets(budgetUsedPercent, 2))]
     return [{ level: 'fail', line }]
   }
   if (warnBudget === undefined || budgetStatus !== 'warn') return []
@@ -99,7 +99,7 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
   const most = maxIncrease.kind === 'percent' ? `${maxIncrease.percent.toFixed()}%` : `${maxIncrease.amount.toFixed()} ${unit}`
-  const line = [ours(`grown by ${formatExact(change)} ${unit}${inBrackets(changePercent, 2)}, more than the ${most} allowed`)]
+  const line = [trusted(`grown by ${formatExact(change)} ${unit}${inBrackets(changePercent, 2)}, more than the ${most} allowed`)]
   return [{ level: 'fail', line }]
 }
 
@@ -118,25 +118,27 @@ function describeIssue(issue: DataQualityIssue, unit: string): Line {
   const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
   switch (issue.kind) {
     case 'no-records':
-      return [ours(`there is not a single usage record from ${issue.fromDate} to ${issue.toDate}, so nothing is known of these days`)]
+      return [trusted(`there is not a single usage record from ${issue.fromDate} to ${issue.toDate}, so nothing is known of these days`)]
     case 'no-records-yet':
-      return [ours(`there are no usage records yet from ${issue.fromDate} to ${issue.toDate}`)]
+      return [trusted(`there are no usage records yet from ${issue.fromDate} to ${issue.toDate}`)]
     case 'no-final-records':
-      return [ours(`no record from ${issue.fromDate} to ${issue.toDate} is final yet, and final ones alone are judged`)]
+      return [trusted(`no record from ${issue.fromDate} to ${issue.toDate} is final yet, and final ones alone are judged`)]
     case 'total-mismatch': {
       const { fromDate, toDate, recordsTotal, grandTotal } = issue
-      return [ours(`the records from ${fromDate} to ${toDate} add up to ${amount(recordsTotal)}, the API's total is ${amount(grandTotal)}`)]
+      return [
+        trusted(`the records from ${fromDate} to ${toDate} add up to ${amount(recordsTotal)}, the API's total is ${amount(grandTotal)}`),
+      ]
     }
     case 'negative-total':
-      return [ours(`the API's total from ${issue.fromDate} to ${issue.toDate} is negative`)]
+      return [trusted(`the API's total from ${issue.fromDate} to ${issue.toDate} is negative`)]
     case 'negative-record':
-      return say`the usage of ${issue.entityName} on ${ours(issue.date)} is negative`
+      return say`the usage of ${issue.entityName} on ${trusted(issue.date)} is negative`
     case 'duplicate-record':
-      return say`${issue.entityName} is counted more than once on ${ours(issue.date)}`
+      return say`${issue.entityName} is counted more than once on ${trusted(issue.date)}`
     case 'outside-period':
-      return say`there are records of other days: ${ours(listDays(issue.days))}`
+      return say`there are records of other days: ${trusted(listDays(issue.days))}`
     case 'missing-days':
-      return say`no records of ${ours(listDays(issue.days))}`
+      return say`no records of ${trusted(listDays(issue.days))}`
   }
 }
 
@@ -164,7 +166,7 @@ function describeBudgetIssue(
       const isSamePeriod = fromDate === result.fromDate && toDate === result.toDate && scope.tag === undefined
       if (isSamePeriod && result.dataQualityIssues.some(({ kind }) => kind === issue.kind)) return []
       const what = issue.kind === 'no-records' ? 'there is not a single usage record' : 'there are no usage records yet'
-      return [{ level, line: say`${ours(what)} for budget ${name} from ${ours(fromDate)} to ${ours(toDate)}` }]
+      return [{ level, line: say`${trusted(what)} for budget ${name} from ${trusted(fromDate)} to ${trusted(toDate)}` }]
     }
   }
 }
@@ -188,21 +190,21 @@ export function reportUsage(result: UsageResult): Report {
 function headlineOf(result: UsageResult): Line {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgetStatus, budgetUsedPercent, budgets, dataQualityIssues, records } = result
   const total = `${formatExact(grandTotalCredits)} ${unit}`
-  if (records.length === 0) return [ours(`No usage records from ${fromDate} to ${toDate}; the API's total is ${total}`)]
+  if (records.length === 0) return [trusted(`No usage records from ${fromDate} to ${toDate}; the API's total is ${total}`)]
   // A figure that cannot be trusted is within nothing.
   const isWithin = budget !== undefined && budgetStatus !== 'exceeded' && dataQualityIssues.length === 0
   const within = isWithin ? `, within the budget of ${formatExact(budget)}${inBrackets(budgetUsedPercent, 2)}` : ''
   const kept = budgets.filter(({ status }) => status !== 'fail').length
   const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
   const unjudged = hasLimit(result) ? '' : '; no limit was given'
-  return [ours(`${total} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
+  return [trusted(`${total} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
 }
 
 function factsOf(result: UsageResult): Block {
   const { unit, budget, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
   const { judgedCredits, unlocked, days, forecast, forecastBudget, runsOutOn } = result
   const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
-  const fact = (label: string, value: string | undefined) => (value === undefined ? [] : [{ label, value: [ours(value)] }])
+  const fact = (label: string, value: string | undefined) => (value === undefined ? [] : [{ label, value: [trusted(value)] }])
   return {
     kind: 'facts',
     facts: [
@@ -247,20 +249,20 @@ function notices(result: UsageResult): readonly Line[] {
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   return [
     ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}.`),
-    ...(waiver === undefined ? [] : [say`Waiver until ${ours(waiver.until)}: ${waiver.reason}`]),
+    ...(waiver === undefined ? [] : [say`Waiver until ${trusted(waiver.until)}: ${waiver.reason}`]),
     ...(clipped ? [say`Days that are still to come were taken off the period.`] : []),
     ...(unlocked === 'exclude' ? [say`Only records that are final are judged.`] : []),
     ...(forecast?.status === 'expected'
       ? [
-          say`The forecast is learned from ${forecast.learnedFromDays} days${ours(forecast.isWeekdayAware ? ', by weekday' : '')}; four times out of five the total lies within its range.`,
+          say`The forecast is learned from ${forecast.learnedFromDays} days${trusted(forecast.isWeekdayAware ? ', by weekday' : '')}; four times out of five the total lies within its range.`,
         ]
       : []),
     ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
     ...(spikeDays < days && days > 1
       ? [
           [
-            ours(spikeDays === 0 ? 'No day was checked for spikes' : `Only the last ${spikeDays} days were checked for spikes`),
-            ours(': a day needs two weeks of data before it.'),
+            trusted(spikeDays === 0 ? 'No day was checked for spikes' : `Only the last ${spikeDays} days were checked for spikes`),
+            trusted(': a day needs two weeks of data before it.'),
           ],
         ]
       : []),
@@ -276,8 +278,8 @@ function addedAndRemoved({ added, removed }: Comparison): readonly Line[] {
   const more = (entities: readonly unknown[]): string =>
     entities.length > mostEntitiesNamed ? ` and ${entities.length - mostEntitiesNamed} more` : ''
   return [
-    ...(added.length === 0 ? [] : [say`New against the period before: ${list(added)}${ours(more(added))}.`]),
-    ...(removed.length === 0 ? [] : [say`Gone since the period before: ${list(removed)}${ours(more(removed))}.`]),
+    ...(added.length === 0 ? [] : [say`New against the period before: ${list(added)}${trusted(more(added))}.`]),
+    ...(removed.length === 0 ? [] : [say`Gone since the period before: ${list(removed)}${trusted(more(removed))}.`]),
   ]
 }
 
@@ -302,7 +304,7 @@ function byWeek(days: Days): readonly Point[] {
 function toPoint(days: Days, label: string): Point {
   const total = sum(days.map((day) => day.total))
   const provisional = sum(days.map((day) => day.provisional))
-  return { label, value: Number(total), settled: Number(total.minus(provisional)) }
+  return { label, value: Number(total), finalValue: Number(total.minus(provisional)) }
 }
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -310,7 +312,7 @@ const right = (title: string): Column => ({ title, align: 'right' })
 /** Small totals would round to nothing. */
 const placesFor = (total: Decimal): number => (total.abs().lt(10) ? 4 : 2)
 
-const rounded = (amount: Decimal, total: Decimal): Line => [ours(formatRounded(amount, placesFor(total)))]
+const rounded = (amount: Decimal, total: Decimal): Line => [trusted(formatRounded(amount, placesFor(total)))]
 
 const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
@@ -329,33 +331,33 @@ function budgetTable({ budgets, unit }: UsageResult): Block {
       { title: 'Days' },
     ],
     rows: budgets.map((budget) => [
-      [ours(`${statusSigns[budget.status]} `), data(budget.name), ...scopeWords(budget.scope)],
-      [ours(formatExact(budget.used))],
-      [ours(formatExact(budget.limit))],
-      [ours(shareWords(budget))],
+      [trusted(`${statusSigns[budget.status]} `), untrusted(budget.name), ...scopeWords(budget.scope)],
+      [trusted(formatExact(budget.used))],
+      [trusted(formatExact(budget.limit))],
+      [trusted(shareWords(budget))],
       forecastCell(budget),
-      [ours(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn))],
+      [trusted(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn))],
       rounded(budget.provisional, budget.limit),
-      [ours(formatDays(budget.fromDate, budget.toDate))],
+      [trusted(formatDays(budget.fromDate, budget.toDate))],
     ]),
   }
 }
 
 function shareWords({ usedPercent, dataQualityIssue }: BudgetOutcome): string {
   if (dataQualityIssue !== undefined) return 'uncertain'
-  return usedPercent === undefined ? '–' : `${shareBar(Number(usedPercent))}\u00a0${formatRounded(usedPercent, 1)}\u00a0%`
+  return usedPercent === undefined ? '–' : `${progressBar(Number(usedPercent))}\u00a0${formatRounded(usedPercent, 1)}\u00a0%`
 }
 
 function scopeWords(scope: BudgetOutcome['scope']): Line {
   const parts = Object.entries(scope).map(
-    ([kind, wanted]) => say`${ours(`${kind} `)}${wanted.flatMap((one, i) => (i === 0 ? say`${one}` : say`, ${one}`))}`,
+    ([kind, wanted]) => say`${trusted(`${kind} `)}${wanted.flatMap((one, i) => (i === 0 ? say`${one}` : say`, ${one}`))}`,
   )
-  return parts.length === 0 ? [] : [ours(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [ours('; '), ...part])), ours(')')]
+  return parts.length === 0 ? [] : [trusted(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [trusted('; '), ...part])), trusted(')')]
 }
 
 function forecastCell({ forecast, limit }: BudgetOutcome): Line {
   if (forecast?.status === 'expected') return rounded(forecast.total, limit)
-  return [ours(forecast === undefined ? '–' : 'not yet')]
+  return [trusted(forecast === undefined ? '–' : 'not yet')]
 }
 
 function spikeTable({ spikes, unit }: UsageResult): Block {
@@ -365,7 +367,7 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
     title: 'Spikes',
     columns: [{ title: 'Day' }, right(`Used, ${unit}`), right('Usual'), { title: 'Mostly' }],
     rows: largestFirst.map(({ date, total, usual, driver }) => [
-      [ours(date)],
+      [trusted(date)],
       rounded(total, total),
       rounded(usual, total),
       say`${driver.entityName}, ${driver.metric}: ${rounded(driver.total, total)} instead of ${rounded(driver.usual, total)}`,
@@ -401,10 +403,10 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     ...(isProvisional ? [right('Can still change')] : []),
   ]
   const rows = groups.map((group) => [
-    [by === 'date' ? ours(group.name) : data(group.name)],
-    ...(by === 'entity' ? [[data(group.entityType ?? '')]] : []),
+    [by === 'date' ? trusted(group.name) : untrusted(group.name)],
+    ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
     rounded(group.total, total),
-    [ours(shareOf(group.total, total))],
+    [trusted(shareOf(group.total, total))],
     ...(isProvisional ? [rounded(group.provisional, total)] : []),
   ])
   const table = (some: typeof rows, title?: string): Block => ({
@@ -439,11 +441,11 @@ function moverTable({ comparison, unit, grandTotalCredits: total }: UsageResult)
       rows: shown.map(({ entityName, metric, before, after }) => {
         const change = after.minus(before)
         return [
-          [data(entityName)],
-          [data(metric)],
+          [untrusted(entityName)],
+          [untrusted(metric)],
           rounded(before, total),
           rounded(after, total),
-          [ours(`${change.gt(0) ? '+' : ''}${formatRounded(change, placesFor(total))}`)],
+          [trusted(`${change.gt(0) ? '+' : ''}${formatRounded(change, placesFor(total))}`)],
         ]
       }),
     },
@@ -465,10 +467,10 @@ function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block
         kind: 'table',
         columns: [{ title: 'Day' }, { title: 'Entity' }, right(`Used, ${unit}`), { title: 'Final' }],
         rows: shown.map(({ date, entityName, entityId, total, locked }) => [
-          [ours(date)],
-          [data(entityName || entityId)],
+          [trusted(date)],
+          [untrusted(entityName || entityId)],
           rounded(total, grandTotalCredits),
-          [ours(locked ? 'yes' : 'not yet')],
+          [trusted(locked ? 'yes' : 'not yet')],
         ]),
       },
     ],

@@ -6,7 +6,7 @@ import { createRedact } from '../../src/core/secrets.ts'
 import type { Limits } from '../../src/github/client.ts'
 import type { Notification } from '../../src/github/notification.ts'
 import { type NotifyOptions, notify } from '../../src/github/notify.ts'
-import { type Block, ours, type Status, say } from '../../src/report/blocks.ts'
+import { type Block, type Status, say, trusted } from '../../src/report/blocks.ts'
 import { type GitHubServer, token } from './github-server.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
@@ -14,7 +14,7 @@ export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
 export function notificationOf(status: Status, more: Partial<Notification> & { readonly text?: string } = {}): Notification {
   const { text = 'The cost', ...rest } = more
-  const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${ours(text)}` }]
+  const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${trusted(text)}` }]
   const reason = status === 'pass' ? '' : text
   return {
     operation: 'usage-cost',

@@ -1,8 +1,8 @@
 // Judges everything that one finished run would print and write, on all surfaces at once and without a process: for corpora that are
 // too large for one process each. What processes add is judged by outcome-oracle.ts.
 
-import type { RunResult } from '../../src/operation/result-document.ts'
-import { jsonLine, logLine } from '../../src/report/escape.ts'
+import { jsonLine, logLine } from '../../src/core/escape.ts'
+import type { RunResult } from '../../src/operation/operation.ts'
 import { renderMarkdown } from '../../src/report/markdown.ts'
 import { renderTerminal } from '../../src/report/terminal.ts'
 import { foreignHtml, kindsIn } from './markdown-oracle.ts'

@@ -1,10 +1,10 @@
-// Runs in the page: draws its charts, in its colours, at its width. Everything else of the page works without.
+// Runs in the page: draws its charts, in its colors, at its width. Everything else of the page works without.
 const charts = JSON.parse(document.getElementById('charts').textContent)
 const root = document.documentElement
 const color = (name) => getComputedStyle(root).getPropertyValue(name)
 
 function draw(place) {
-  const { labels, unit, totals, settled } = charts[Number(place.dataset.chart)]
+  const { labels, unit, totals, finals } = charts[Number(place.dataset.chart)]
   const bars = uPlot.paths.bars({ size: [0.8, 48] })
   // Pale bars have a strong edge: by their fill alone they would be hard to see.
   const series = (label, fill, width) => ({
@@ -34,7 +34,7 @@ function draw(place) {
       series: [{ label: 'Day', value: (_, at) => (at == null ? '–' : name(at)) }, series('Used', '--open', 1), series('Final', '--bar', 0)],
       cursor: { y: false, points: { show: false } },
     },
-    [labels.map((_, at) => at), totals, settled],
+    [labels.map((_, at) => at), totals, finals],
     place,
   )
   new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: 300 })).observe(place)

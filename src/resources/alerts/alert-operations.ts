@@ -8,10 +8,10 @@ import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
-import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/fields.ts'
+import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import { type Block, counted, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { type Block, counted, type Inline, type Line, say, trusted, untrusted } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
@@ -97,7 +97,7 @@ export const getAlert = defineOperation({
     return outputsOf(await alertCollection.get(api, service, input.alertId), false)
   },
   report: ({ alert }) => ({
-    headline: say`Alert ${nameOf(alert)} is ${data(alert.state || 'in no known state')}`,
+    headline: say`Alert ${nameOf(alert)} is ${untrusted(alert.state || 'in no known state')}`,
     blocks: [alertFacts(alert)],
   }),
 })
@@ -117,7 +117,7 @@ export const deleteAlert = defineOperation({
     return { alertId: input.alertId, changed: await alertCollection.remove(api, service, input.alertId) }
   },
   report: (result) => ({
-    headline: result.changed ? say`Deleted alert ${data(result.alertId)}` : say`There was no alert ${data(result.alertId)}`,
+    headline: result.changed ? say`Deleted alert ${untrusted(result.alertId)}` : say`There was no alert ${untrusted(result.alertId)}`,
     blocks: [],
   }),
 })
@@ -181,7 +181,7 @@ export const updateAlert = defineOperation({
     return outputsOf(alert, changed)
   },
   report: ({ alert, changed }) => ({
-    headline: say`Alert ${nameOf(alert)} ${ours(changed ? 'updated' : 'is as it should be')}`,
+    headline: say`Alert ${nameOf(alert)} ${trusted(changed ? 'updated' : 'is as it should be')}`,
     blocks: [alertFacts(alert)],
   }),
 })
@@ -368,14 +368,14 @@ const outputsOf = (alert: Alert, changed: boolean) => ({
   alert,
 })
 
-const orDash = (text: string | null | undefined): Inline => (text ? data(text) : ours('–'))
+const orDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
-const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => data(name || id)
+const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
 
 /** `above 5 over 5m`, `between 5 and 9 over 5m`. */
 const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
   const isRange = thresholdType?.endsWith('between') && thresholdMax != null
-  const values = ours([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
+  const values = trusted([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
   return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
 }
 
@@ -387,12 +387,12 @@ const alertFacts = (alert: Alert): Block => ({
     { label: 'Condition', value: conditionOf(alert) },
     { label: 'Dashboard', value: [orDash(alert.dashboardId)] },
     { label: 'Tile', value: [orDash(alert.tileId)] },
-    { label: 'Id', value: [data(alert.id)] },
+    { label: 'Id', value: [untrusted(alert.id)] },
   ],
 })
 
 const alertTable = (alerts: readonly Alert[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Id' }],
-  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [data(alert.id)]]),
+  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [untrusted(alert.id)]]),
 })

@@ -4,10 +4,10 @@ import type { Service } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { parseDocument } from '../../documents/validate.ts'
-import { documentFile, documentText, resourceId, text } from '../../operation/fields.ts'
+import { documentFile, documentText, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
-import { type Block, counted, data, type Inline, type Line, ours, say } from '../../report/blocks.ts'
+import { type Block, counted, type Inline, type Line, say, trusted, untrusted } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
@@ -119,7 +119,7 @@ export const updateDashboard = defineOperation({
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
-    headline: say`Dashboard ${nameOf(dashboard)} ${ours(changed ? 'updated' : 'is as it should be')}`,
+    headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is as it should be')}`,
     blocks: [...lostAlertsBlocks(lost), tileTable(dashboard)],
   }),
 })
@@ -144,7 +144,9 @@ export const deleteDashboard = defineOperation({
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: (result) => ({
-    headline: result.changed ? say`Deleted dashboard ${data(result.dashboardId)}` : say`There was no dashboard ${data(result.dashboardId)}`,
+    headline: result.changed
+      ? say`Deleted dashboard ${untrusted(result.dashboardId)}`
+      : say`There was no dashboard ${untrusted(result.dashboardId)}`,
     blocks: lostAlertsBlocks(result.lostAlerts),
   }),
 })
@@ -186,21 +188,21 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
   dashboard,
 })
 
-const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => data(name || id)
+const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => untrusted(name || id)
 
 const tagsOf = ({ tags }: Dashboard): Line =>
-  tags.length === 0 ? [ours('–')] : tags.flatMap((tag, i) => (i === 0 ? [data(tag)] : [ours(', '), data(tag)]))
+  tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
 
 const tileTable = ({ tiles }: Dashboard): Block => ({
   kind: 'table',
   columns: [{ title: 'Tile' }, { title: 'Id' }],
-  rows: tiles.map(({ id, name }) => [[name ? data(name) : ours('–')], [data(id)]]),
+  rows: tiles.map(({ id, name }) => [[name ? untrusted(name) : trusted('–')], [untrusted(id)]]),
 })
 
 const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
   kind: 'table',
   columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Id' }],
-  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [data(dashboard.id)]]),
+  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [untrusted(dashboard.id)]]),
 })
 
 /** Read before the write: the server deletes them with it. */
@@ -212,7 +214,7 @@ async function readLost(api: ReadApi, service: Service, { id, tiles }: Dashboard
 function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   if (lost.length === 0) return pass
   const why = lost.length === 1 ? 'its tile is gone, or can carry none' : 'their tiles are gone, or can carry none'
-  return { status: 'warn', reasons: [say`${counted(lost.length, 'alert')} deleted by the server: ${ours(why)}`] }
+  return { status: 'warn', reasons: [say`${counted(lost.length, 'alert')} deleted by the server: ${trusted(why)}`] }
 }
 
 const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =>
@@ -223,7 +225,7 @@ const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =
           kind: 'table',
           title: 'Alerts that the server deleted',
           columns: [{ title: 'Name' }, { title: 'Id' }],
-          rows: lost.map(({ id, name }) => [[data(name)], [data(id)]]),
+          rows: lost.map(({ id, name }) => [[untrusted(name)], [untrusted(id)]]),
         },
       ]
 

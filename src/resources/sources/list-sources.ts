@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { choice } from '../../operation/fields.ts'
+import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
-import { counted, data, ours, say } from '../../report/blocks.ts'
+import { counted, say, trusted, untrusted } from '../../report/blocks.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
@@ -31,7 +31,7 @@ export const listSources = defineOperation({
       {
         kind: 'table',
         columns: [{ title: 'Name' }, { title: 'Kind' }, { title: 'Id' }],
-        rows: sources.map(({ name, kind, id }) => [[data(name)], [kind ? data(kind) : ours('–')], [data(id)]]),
+        rows: sources.map(({ name, kind, id }) => [[untrusted(name)], [kind ? untrusted(kind) : trusted('–')], [untrusted(id)]]),
       },
     ],
   }),

@@ -1,14 +1,14 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
 import { exitCodeOfKind, exitCodes, toWatchkeeperError } from '../../core/errors.ts'
+import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { version } from '../../core/version.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
+import { settingsSchema } from '../../operation/inputs.ts'
 import type { Operation } from '../../operation/operation.ts'
-import { settingsSchema } from '../../operation/settings.ts'
 import { isOperationName, operationNames, operations } from '../../operations.ts'
-import { jsonLine, logLine } from '../../report/escape.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, type PublishSettings, runAndPublish, type Surface } from '../run.ts'
@@ -191,8 +191,8 @@ function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation
       const isError = document.status === 'error'
       if (json && !isError) return
       const color = hasColors(terminal)
-      const whole = resultFile === undefined ? '--json or --result-file' : 'the result file'
-      for (const line of renderTerminal(blocks, { color, whole })) (isError ? stderr : stdout).write(`${color ? line : logLine(line)}\n`)
+      const rest = resultFile === undefined ? '--json or --result-file' : 'the result file'
+      for (const line of renderTerminal(blocks, { color, rest })) (isError ? stderr : stdout).write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
     remoteRepository: () => remoteRepository(directory),

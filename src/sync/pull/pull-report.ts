@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
 import { plural } from '../../core/text.ts'
 import type { Verdict } from '../../operation/operation.ts'
-import { type Block, counted, type DiffLine, data, join, type Line, ours, say, sentence } from '../../report/blocks.ts'
+import { type Block, counted, type DiffLine, join, type Line, say, sentence, trusted, untrusted } from '../../report/blocks.ts'
 import { sectionNames, sectionNouns } from '../../resources/resource-type.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
@@ -123,7 +123,7 @@ export function pullHeadline(result: PullResult): Line {
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
     const counts = join(
-      parts.map(([outcome, count]) => say`${count} ${ours(outcome)}`),
+      parts.map(([outcome, count]) => say`${count} ${trusted(outcome)}`),
       ', ',
     )
     return say`Pulled into ${counted(filesWritten, 'file')}: ${counts}`
@@ -146,13 +146,13 @@ export function pullBlocks(result: PullResult): readonly Block[] {
   if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
   const facts = { Added: added, Updated: updated, Unchanged: unchanged, 'Not in the service': missing, 'Left out': leftOut }
   return [
-    { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [ours(String(count))] })) },
+    { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [trusted(String(count))] })) },
     { kind: 'diagnostics', diagnostics },
     {
       kind: 'table',
       columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
       rows: Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
-        result.objects.filter((one) => one.outcome === outcome).map((one) => [[ours(label)], ...objectCells(one)]),
+        result.objects.filter((one) => one.outcome === outcome).map((one) => [[trusted(label)], ...objectCells(one)]),
       ),
     },
     ...fileBlocks(result),
@@ -160,10 +160,10 @@ export function pullBlocks(result: PullResult): readonly Block[] {
 }
 
 const objectCells = ({ section, key, name, file, reason, id = '' }: ObjectResult): readonly Line[] => [
-  [ours(sectionNouns[section])],
-  key === '' ? [] : [data(key)],
-  [data(name)],
-  file === undefined ? [] : [data(file)],
+  [trusted(sectionNouns[section])],
+  key === '' ? [] : [untrusted(key)],
+  [untrusted(name)],
+  file === undefined ? [] : [untrusted(file)],
   reason === undefined ? [] : [sentence(`${id}: ${reason}`)],
 ]
 

@@ -1,5 +1,4 @@
-import type { Case } from '../case.ts'
-import { copy } from '../case.ts'
+import { type Case, copy } from '../case.ts'
 import { anAlert, average, count, type Json, line, list, tile, undocumented } from './bodies.ts'
 
 /** Tiles as the web app saves them: more than the API shows. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { logLine } from '../../../src/report/escape.ts'
+import { logLine } from '../../../src/core/escape.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { hostile } from '../../support/corpus.ts'

@@ -9,7 +9,7 @@ import {
   writeBody,
   writeIssueComment,
 } from '../../../src/github/body.ts'
-import { type Block, data, say } from '../../../src/report/blocks.ts'
+import { type Block, say, untrusted } from '../../../src/report/blocks.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
 import { notificationOf, startMs } from '../../support/notify.ts'
@@ -25,7 +25,7 @@ const saying = (text: string): readonly Block[] => [{ kind: 'verdict', status: '
 const table = (rows: number, cell: string): Block => ({
   kind: 'table',
   columns: [{ title: 'A' }, { title: 'B' }],
-  rows: Array.from({ length: rows }, (_, i) => [[data(`${i}`)], [data(cell)]]),
+  rows: Array.from({ length: rows }, (_, i) => [[untrusted(`${i}`)], [untrusted(cell)]]),
 })
 
 const foldsIn = (body: string): readonly string[] =>

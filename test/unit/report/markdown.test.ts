@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, data, ours, say, strong } from '../../../src/report/blocks.ts'
+import { type Block, say, strong, trusted, untrusted } from '../../../src/report/blocks.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
@@ -8,7 +8,7 @@ const table = (rows: number): Block => ({
   kind: 'table',
   title: 'By entity',
   columns: [{ title: 'Entity' }, { title: 'Amount', align: 'right' }],
-  rows: Array.from({ length: rows }, (_, i) => [[data(`entity ${i}`)], say`${i}`]),
+  rows: Array.from({ length: rows }, (_, i) => [[untrusted(`entity ${i}`)], say`${i}`]),
 })
 
 describe('renderMarkdown', () => {
@@ -45,7 +45,7 @@ describe('renderMarkdown', () => {
   })
 
   it('puts facts upright that would be too wide side by side', () => {
-    const fact = (value: string) => ({ label: 'Id', value: [ours(value)] })
+    const fact = (value: string) => ({ label: 'Id', value: [trusted(value)] })
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(
       /^\| Field \| Value \|\n.*\n\| Id \| x+ \|\n\| Id \| y+ \|\n/,
@@ -67,8 +67,8 @@ describe('renderMarkdown', () => {
         { kind: 'verdict', status: 'pass', line: say`Alert ${value}` },
         { kind: 'paragraph', line: say`${value}` },
         { kind: 'list', items: [say`${value}`, say`x ${value} y`] },
-        { kind: 'facts', facts: [{ label: 'Name', value: [data(value)] }] },
-        { kind: 'table', columns: [{ title: 'Name' }], rows: [[[data(value)]]] },
+        { kind: 'facts', facts: [{ label: 'Name', value: [untrusted(value)] }] },
+        { kind: 'table', columns: [{ title: 'Name' }], rows: [[[untrusted(value)]]] },
         { kind: 'details', title: value, blocks: [{ kind: 'paragraph', line: say`${value}` }] },
         { kind: 'preformatted', text: value.slice(0, 2000) },
       ]
@@ -97,7 +97,7 @@ describe('the size limit', () => {
   const limit = 1024 * 1024
 
   it('cuts a table between two rows and says how many are missing', () => {
-    const text = renderMarkdown([{ kind: 'verdict', status: 'pass', line: [ours('ok')] }, table(100_000)], limit)
+    const text = renderMarkdown([{ kind: 'verdict', status: 'pass', line: [trusted('ok')] }, table(100_000)], limit)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
     expect(Buffer.byteLength(text)).toBeGreaterThan(limit * 0.95)
     const written = text.match(/^\| `entity/gm)?.length ?? 0
@@ -105,7 +105,7 @@ describe('the size limit', () => {
   })
 
   it('counts bytes, not characters', () => {
-    const rows = Array.from({ length: 3000 }, () => [[data('😀'.repeat(99))]])
+    const rows = Array.from({ length: 3000 }, () => [[untrusted('😀'.repeat(99))]])
     expect(Buffer.byteLength(renderMarkdown([{ kind: 'table', columns: [{ title: 'x' }], rows }], limit))).toBeLessThanOrEqual(limit)
   })
 
@@ -120,7 +120,7 @@ describe('the size limit', () => {
     const text = renderMarkdown(
       [
         { kind: 'preformatted', text: 'x'.repeat(5000) },
-        { kind: 'paragraph', line: [ours('short')] },
+        { kind: 'paragraph', line: [trusted('short')] },
       ],
       1000,
     )

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Point } from '../../../src/report/blocks.ts'
-import { barChart } from '../../../src/report/chart.ts'
+import { barChart } from '../../../src/report/markdown.ts'
 import { refusalsOf } from '../../support/mermaid-oracle.ts'
 
 const points = (values: readonly number[]): readonly Point[] =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Element, Window } from 'happy-dom'
 import { afterAll, describe, expect, it } from 'vitest'
 import { clip, printable } from '../../../src/core/text.ts'
-import { type Block, data, type Line, ours, say } from '../../../src/report/blocks.ts'
+import { type Block, type Line, say, trusted, untrusted } from '../../../src/report/blocks.ts'
 import { renderPage } from '../../../src/report/page.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
@@ -40,10 +40,10 @@ const dangers = (html: string): readonly string[] =>
 
 const everywhere = (text: string): readonly Block[] => [
   { kind: 'verdict', status: 'fail', line: say`Alert ${text}` },
-  { kind: 'paragraph', line: [data(text)] },
-  { kind: 'list', items: [[data(text)]] },
-  { kind: 'facts', facts: [{ label: text, value: [data(text)] }] },
-  { kind: 'table', title: text, columns: [{ title: text }], rows: [[[data(text)]]] },
+  { kind: 'paragraph', line: [untrusted(text)] },
+  { kind: 'list', items: [[untrusted(text)]] },
+  { kind: 'facts', facts: [{ label: text, value: [untrusted(text)] }] },
+  { kind: 'table', title: text, columns: [{ title: text }], rows: [[[untrusted(text)]]] },
   {
     kind: 'chart',
     title: text,
@@ -81,7 +81,7 @@ describe('foreign text', () => {
     forEachEntry(
       hostile.filter(({ value }) => value.length > 200),
       ({ value }) => {
-        const html = renderPage('x', [{ kind: 'table', columns: [{ title: 'a' }], rows: [[[data(value)]]] }])
+        const html = renderPage('x', [{ kind: 'table', columns: [{ title: 'a' }], rows: [[[untrusted(value)]]] }])
         expect(textsOf(html, 'td')).toEqual([printable(clip(value, 200))])
       },
     ))
@@ -96,7 +96,7 @@ describe('foreign text', () => {
 })
 
 describe('a table', () => {
-  const keyOf = (text: string, line: Line = [ours(text)]) =>
+  const keyOf = (text: string, line: Line = [trusted(text)]) =>
     parse(renderPage('x', [{ kind: 'table', columns: [{ title: 'a' }], rows: [[line]] }]))
       .querySelector('td')
       ?.getAttribute('data-sort')
@@ -119,7 +119,7 @@ describe('a table', () => {
   })
 
   it('sorts foreign text as text, even when it looks like a number', () => {
-    expect(keyOf('', [data('1,2')])).toBeNull()
+    expect(keyOf('', [untrusted('1,2')])).toBeNull()
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, data, ours, say } from '../../../src/report/blocks.ts'
+import { type Block, say, trusted, untrusted } from '../../../src/report/blocks.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 
 const blocks: readonly Block[] = [
@@ -7,8 +7,8 @@ const blocks: readonly Block[] = [
   {
     kind: 'facts',
     facts: [
-      { label: 'Total', value: [ours('1.00')] },
-      { label: 'Budget used', value: [ours('5 %')] },
+      { label: 'Total', value: [trusted('1.00')] },
+      { label: 'Budget used', value: [trusted('5 %')] },
     ],
   },
   {
@@ -16,8 +16,8 @@ const blocks: readonly Block[] = [
     title: 'By entity',
     columns: [{ title: 'Entity' }, { title: 'Amount', align: 'right' }],
     rows: [
-      [[data('漢字')], [ours('1.00')]],
-      [[data('checkout')], [ours('12.00')]],
+      [[untrusted('漢字')], [trusted('1.00')]],
+      [[untrusted('checkout')], [trusted('12.00')]],
     ],
   },
 ]

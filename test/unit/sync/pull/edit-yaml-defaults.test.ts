@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { overrideDefaults, withoutDefaults } from '../../../../src/sync/pull/edit-yaml.ts'
-import type { Fields } from '../../../support/edits.ts'
-import { edit } from '../../../support/edits.ts'
+import { edit, type Fields } from '../../../support/edits.ts'
 
 const head =
   'defaults:\n  alerts:\n    interval: 1h\n    message: Look\n    thresholdType: below\n    channel: { type: email, emailRecipients: [a@b] }\n'

@@ -3,13 +3,13 @@ import { neutral } from '../../../../src/api/profiles.ts'
 import { createDirectory } from '../../../../src/resources/directory.ts'
 import { PendingId } from '../../../../src/resources/resolve.ts'
 import { createResourceTypes } from '../../../../src/resources/resource-types.ts'
-import type { ReferenceRenderer } from '../../../../src/sync/pull/render.ts'
 import {
   createReferenceRenderer,
   type DashboardInFile,
   explainUnwritable,
   findExpression,
   hasExpression,
+  type ReferenceRenderer,
   renderAlert,
   renderDashboard,
   renderSavedSearch,

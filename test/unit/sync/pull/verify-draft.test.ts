@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
 import type { Change } from '../../../../src/sync/change.ts'
-import type { Draft, PulledObject } from '../../../../src/sync/pull/draft.ts'
-import { type ReadDraft, verifyDraft } from '../../../../src/sync/pull/draft.ts'
+import { type Draft, type PulledObject, type ReadDraft, verifyDraft } from '../../../../src/sync/pull/draft.ts'
 
 const file = 'o/a.yml'
 

@@ -1,9 +1,89 @@
-// Owns the inputs that every operation knows: where the service is, who asks, and how this tool behaves.
 import * as z from 'zod'
-import { isSegment } from '../api/path.ts'
+import { isResourceId, isSegment, isUuid } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
 import { shortestSecret } from '../core/secrets.ts'
-import { choice, filePath, flag, integer, text, uuid } from './fields.ts'
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** Of a list given as text: commas separate items, as line ends do. */
+    commas?: boolean
+    /** The default in action.yml only: an expression that the runner evaluates. */
+    actionDefault?: string
+  }
+}
+
+const oneLine = z.string().regex(/^[^\r\n]*$/)
+
+export const text = (description: string, longest = 1024) =>
+  oneLine
+    .min(1)
+    .max(longest)
+    .meta({ description, accepts: `one line of at most ${longest} characters` })
+
+/** A pattern for files inside the workspace. */
+export const glob = z
+  .string()
+  .max(256)
+  .refine((text) => text !== '' && !/^[/\\~]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)|[\0\r\n]/.test(text))
+
+/** May run over several lines. */
+export const longText = (description: string, longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .meta({ description, accepts: `text of at most ${longest} characters` })
+
+export const filePath = (description: string, accepts = 'a path inside the workspace') =>
+  oneLine.min(1).max(4096).meta({ description, accepts })
+
+export const uuid = (description: string) =>
+  z
+    .string()
+    .transform((id) => id.toLowerCase())
+    .refine(isUuid)
+    .meta({ description, accepts: 'a uuid such as 11111111-2222-4333-8444-555555555555' })
+
+/** Id of a dashboard or an alert. */
+export const resourceId = (description: string) =>
+  z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
+
+/** An id that is only sent inside a body, never in a path. */
+export const opaqueId = (description: string) =>
+  z
+    .string()
+    .regex(/^[\w.:~-]{1,128}$/)
+    .meta({ description, accepts: 'an id: letters, digits and ._~:-, at most 128' })
+
+export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
+  z.enum(options).meta({ description, accepts: options.join(', ') })
+
+export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
+
+export const integer = (description: string, least: number, most: number) =>
+  z
+    .int()
+    .min(least)
+    .max(most)
+    .meta({ description, accepts: `a whole number from ${least} to ${most}` })
+
+export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
+
+export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
+  z.array(item).max(100).meta({ description, accepts })
+
+/** Like lines, and also with commas between the items: for items that hold none. */
+export const list = (description: string, accepts: string, item: z.ZodType<string, string>) =>
+  z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
+
+/** More than zero. */
+export const positiveNumber = (description: string, most: number, accepts: string) =>
+  z.number().positive().max(most).meta({ description, accepts })
+
+/** An object as the API takes it, given inline. */
+export const documentText = (noun: string) => longText(`The ${noun} as YAML or JSON, in the API's field names.`, 1_000_000).optional()
+
+export const documentFile = (noun: string) => filePath(`File with the ${noun} as YAML or JSON, in the API's field names.`).optional()
 
 // HTTP Basic splits at the first colon; a control character cannot be sent at all.
 const keyIdGrammar = /^[\x21-\x39\x3b-\x7e]{1,256}$/
@@ -11,6 +91,7 @@ const keySecretGrammar = /^[^\u0000-\u001f\u007f]{1,1024}$/
 
 const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},1024}$`)
 
+/** The inputs that all operations have in common. */
 export const settingsSchema = z.strictObject({
   apiKeyId: z
     .string()
@@ -68,7 +149,7 @@ export const settingsSchema = z.strictObject({
       description: 'Token for `comment` and `issue`, which nothing else uses.',
       accepts: `a token of GitHub's: at least ${shortestSecret} visible ASCII characters`,
       secret: true,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the runner that reads it
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
     }),
   config: filePath('File with settings of the repository; `.watchkeeper.yml` is read where it exists.').optional(),
@@ -81,8 +162,8 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>
 
 /**
- * What a config file in the repository may set: nothing that decides where the key goes, or who pays. A label there would be that of
- * every job, and a number that of every pull request.
+ * What a config file in the repository may set: nothing that decides where the key goes, or who pays. A label or a pull-request number
+ * in it would be that of every job.
  */
 export const fileSettings: readonly (keyof Settings)[] = [
   'organizationId',
@@ -97,5 +178,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs of operations that a config file may set as well: whose the objects are must not change with the repository's name. */
+/** Inputs of operations that a config file may set as well: the owner of objects must not change with the repository's name. */
 export const fileInputs = ['project'] as const

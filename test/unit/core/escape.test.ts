@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, printable } from '../../../src/core/text.ts'
 import {
-  htmlData,
+  htmlUntrusted,
   jsonLine,
   logLine,
   markdownBlock,
-  markdownCellData,
-  markdownData,
+  markdownCellUntrusted,
   markdownDiff,
-  markdownWords,
-  terminalData,
-} from '../../../src/report/escape.ts'
+  markdownTrusted,
+  markdownUntrusted,
+  terminalUntrusted,
+} from '../../../src/core/escape.ts'
+import { clip, printable } from '../../../src/core/text.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { decodeEntities, foreignHtml, kindsIn, parseMarkdown, visibleText } from '../../support/markdown-oracle.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
@@ -25,15 +25,17 @@ const nastyText = fc
 describe('a hostile text', () => {
   it('is only text in a paragraph', () =>
     forEachEntry(hostile, ({ value }) => {
-      expect(visibleText(`x ${markdownData(value)} y`)).toBe(`x ${shown(value)} y`)
+      expect(visibleText(`x ${markdownUntrusted(value)} y`)).toBe(`x ${shown(value)} y`)
       expect(
-        [...kindsIn(`x ${markdownData(value)} y`)].every((kind) => ['root', 'paragraph', 'text', 'inlineCode', 'emphasis'].includes(kind)),
+        [...kindsIn(`x ${markdownUntrusted(value)} y`)].every((kind) =>
+          ['root', 'paragraph', 'text', 'inlineCode', 'emphasis'].includes(kind),
+        ),
       ).toBe(true)
     }))
 
   it('is only text in a table, and stays in its cell', () =>
     forEachEntry(hostile, ({ value }) => {
-      const table = `| a | b |\n| --- | --- |\n| ${markdownCellData(value)} | z |\n`
+      const table = `| a | b |\n| --- | --- |\n| ${markdownCellUntrusted(value)} | z |\n`
       const [, row] = parseMarkdown(table).children?.[0]?.children ?? []
       expect(row?.children).toHaveLength(2)
       expect(visibleText(table)).toBe(`ab${shown(value)}z`)
@@ -42,7 +44,7 @@ describe('a hostile text', () => {
 
   it('is only text inside HTML', () =>
     forEachEntry(hostile, ({ value }) => {
-      const html = htmlData(value)
+      const html = htmlUntrusted(value)
       expect(html).toMatch(/^<code>[^<>]*<\/code>$/s)
       expect(decodeEntities(html.slice(6, -7))).toBe(printable(clip(value, 200)))
     }))
@@ -69,13 +71,13 @@ describe('a hostile text', () => {
 
 describe('escaping', () => {
   it.each([anyText, nastyText])('shows in Markdown what was given', (texts) => {
-    fc.assert(fc.property(texts, (text) => void expect(visibleText(`x ${markdownData(text)} y`)).toBe(`x ${shown(text)} y`)))
+    fc.assert(fc.property(texts, (text) => void expect(visibleText(`x ${markdownUntrusted(text)} y`)).toBe(`x ${shown(text)} y`)))
   })
 
   it.each([anyText, nastyText])('shows in a table what was given', (texts) => {
     fc.assert(
       fc.property(texts, (text) => {
-        const table = `| a | b |\n| --- | --- |\n| ${markdownCellData(text)} | z |\n`
+        const table = `| a | b |\n| --- | --- |\n| ${markdownCellUntrusted(text)} | z |\n`
         expect(visibleText(table)).toBe(`ab${shown(text)}z`)
       }),
     )
@@ -109,7 +111,7 @@ describe('escaping', () => {
     ['   ', '`   `'],
     ['a``b`c', '```a``b`c```'],
   ])('writes "%s" as %s', (text, expected) => {
-    expect(markdownData(text)).toBe(expected)
+    expect(markdownUntrusted(text)).toBe(expected)
   })
 
   it('keeps the lines of a block, and its fence outside of them', () => {
@@ -120,11 +122,11 @@ describe('escaping', () => {
   })
 
   it('says of an empty text that it is one', () => {
-    expect([terminalData(''), terminalData('x'), terminalData('abcdef', 3)]).toEqual(['(empty)', 'x', clip('abcdef', 3)])
+    expect([terminalUntrusted(''), terminalUntrusted('x'), terminalUntrusted('abcdef', 3)]).toEqual(['(empty)', 'x', clip('abcdef', 3)])
   })
 
   it('leaves no markup in words of ours either', () => {
-    expect(visibleText(markdownWords('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i'))).toBe('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i')
+    expect(visibleText(markdownTrusted('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i'))).toBe('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i')
   })
 })
 

@@ -1,0 +1,63 @@
+// All escaping: one function for each medium that gives some characters a meaning.
+import { clip, printable } from './text.ts'
+
+/** Longer untrusted texts are cut in reports; the result file has all of them. */
+const maxShownLength = 200
+
+const shown = (text: string, maxLength = maxShownLength): string => printable(clip(text, maxLength))
+
+/** Untrusted text in Markdown, as a code span: nothing in it is markup, a mention, a link or a reference. */
+export function markdownUntrusted(text: string, maxLength?: number): string {
+  if (text === '') return '*(empty)*'
+  const content = shown(text, maxLength)
+  const fence = '`'.repeat(longestRun(content) + 1)
+  // A code span loses one space on each side if it holds anything else, and cannot begin or end with its own fence.
+  const needsRoom = /^[` ]|[` ]$/.test(content) && content.trim() !== ''
+  return needsRoom ? `${fence} ${content} ${fence}` : `${fence}${content}${fence}`
+}
+
+const longestRun = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+
+/** Trusted text in Markdown, which may hold marks but no markup. */
+export const markdownTrusted = (text: string): string => text.replace(/[\\`*_[\]<>|~&]/g, '\\$&')
+
+/**
+ * Untrusted text in a table cell. A table splits at `|` even in code spans, and parsers disagree about `\|` after a backslash;
+ * an entity is always safe.
+ */
+export const markdownCellUntrusted = (text: string, maxLength?: number): string =>
+  shown(text, maxLength).includes('|') ? htmlUntrusted(text, maxLength) : markdownUntrusted(text, maxLength)
+
+/** Untrusted text over several lines in Markdown. */
+export function markdownBlock(text: string): string {
+  const content = text.split('\n').map(printable).join('\n')
+  const fence = '`'.repeat(Math.max(3, longestRun(content) + 1))
+  return `${fence}text\n${content}\n${fence}`
+}
+
+/** Untrusted lines in a block that GitHub colors by their first character. */
+export function markdownDiff(lines: readonly string[]): string {
+  const content = lines.map((line) => printable(line)).join('\n')
+  const fence = '`'.repeat(Math.max(3, longestRun(content) + 1))
+  return `${fence}diff\n${content}\n${fence}`
+}
+
+/** Text in HTML that may be inside Markdown: every ASCII mark is an entity, so that it has no meaning in either. */
+export const htmlText = (text: string): string => printable(text).replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+
+export const htmlUntrusted = (text: string, maxLength?: number): string => `<code>${htmlText(shown(text, maxLength))}</code>`
+
+/** Untrusted text in a terminal or a log. */
+export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))
+
+/**
+ * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space stands before it, and
+ * the older `##[command]` anywhere in it (actions/runner, ActionCommand.cs).
+ */
+export const logLine = (text: string): string =>
+  printable(text)
+    .replace(/^(\s*):(?=:)/, '$1:\\')
+    .replaceAll('##[', '##\\[')
+
+/** JSON on a standard stream, which the runner reads as a log: quotes do not stop `##[command]`, but an escaped `#` does. */
+export const jsonLine = (json: string): string => json.replaceAll('##[', '#\\u0023[')
