@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demo } from '../src/emulator/index.ts'
-import { trusted, say } from '../src/report/blocks.ts'
+import { say, trusted } from '../src/report/blocks.ts'
 import { type Benchmark, median } from './benchmark.ts'
 import { withServer } from './server.ts'
 

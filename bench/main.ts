@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type Block, untrusted, trusted, say } from '../src/report/blocks.ts'
+import { type Block, say, trusted, untrusted } from '../src/report/blocks.ts'
 import { renderMarkdown } from '../src/report/markdown.ts'
 import { renderTerminal } from '../src/report/terminal.ts'
 import type { Benchmark } from './benchmark.ts'
