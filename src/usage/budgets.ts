@@ -66,7 +66,7 @@ const scope = z
     entityType: words('Types of entity: service, datawarehouse, clickpipe.'),
     service: words('Services, by name or id, with everything that has their id.'),
     warehouse: words('Warehouses, by name or id, with every service in them.'),
-    metric: words('Counts these metrics alone: compute, storage, backup, and so on, without the unit word.'),
+    metric: words('Counts only these metrics: compute, storage, backup, and so on, without the unit word.'),
     tag: z
       .string()
       .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)

@@ -36,7 +36,7 @@ export interface ForecastInput {
 const enoughDays = 3
 const enoughShare = 0.2
 
-/** Four weeks: what is older says little of tomorrow. */
+/** Four weeks: older days say little about tomorrow. */
 const mostLearned = 28
 
 /** For a period that has whole days ahead: otherwise its total is known. */
@@ -122,10 +122,10 @@ export interface Rhythm {
   readonly levelError: number
 }
 
-/** Two weeks: every weekday was seen twice. */
+/** Two weeks, so that every weekday was seen twice. */
 const fewestForWeekdays = 14
 
-/** The level is what the last week says, so that it follows a step within days and no single day moves it. */
+/** The level is that of the last week: it follows a step within days, and no single day moves it. */
 const levelDays = 7
 
 /** Days whose straying counts for the range. */
@@ -136,7 +136,7 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const isWeekdayAware = days.length >= fewestForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
-  // A weekday on which nothing is used says nothing of the level.
+  // A weekday without usage has no part in the level.
   const levelled = days.flatMap(({ day, value }, i) =>
     factorOf(day) > 0 ? [{ ago: days.length - 1 - i, value: value / factorOf(day) }] : [],
   )
@@ -147,7 +147,7 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   return {
     days: days.length,
     isWeekdayAware,
-    // A trend goes on for as many days as it was seen; nobody knows more.
+    // A trend is continued for as many days as it was seen, and no longer.
     expect: (day, ahead) => Math.max(0, level + trend * Math.min(ahead, days.length)) * factorOf(day),
     stray,
     levelError: stray / Math.sqrt(Math.min(levelDays, days.length)),
@@ -181,7 +181,7 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
   return new Map([...ratios].map(([weekday, values]) => [weekday, median(values)]))
 }
 
-/** A trend is what both halves show; a step or a spike is in one of them alone. */
+/** A trend shows in both halves; a step or a spike shows in one. */
 function trendOf(values: readonly number[]): number {
   const half = values.length >> 1
   const [early, late] = [slope(values.slice(0, half)), slope(values.slice(-half))]

@@ -213,7 +213,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records)
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
-  // When only final records are judged, nobody knows when the others will be final.
+  // A forecast includes provisional records, so it does not fit a budget that only counts final ones.
   const days =
     forecast?.status === 'expected' && unlocked === 'include'
       ? daysWithForecast(forecast, known, period)

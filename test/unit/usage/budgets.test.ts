@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkLimit } from '../../../src/usage/records.ts'
+import { recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
+import { checkLimit, totalOf } from '../../../src/usage/records.ts'
 import { decimal } from '../../support/decimal.ts'
+import { usageRecord as record } from '../../support/usage-records.ts'
 
 const judge = (spent: string, budget?: string, warnBudget?: string) =>
   checkLimit(decimal(spent), budget === undefined ? undefined : decimal(budget), warnBudget === undefined ? undefined : decimal(warnBudget))
@@ -35,5 +37,92 @@ describe('V2: a budget is compared digit by digit, and equal passes', () => {
         expect(judge(toText(spent), toText(budget)).status).toBe(spent > budget ? 'exceeded' : 'within')
       }),
     )
+  })
+})
+
+const records = [
+  record('2026-03-01', 1, {
+    entityType: 'datawarehouse',
+    entityId: 'w',
+    entityName: 'main',
+    warehouseId: 'w',
+    metrics: { storage: decimal(1) },
+  }),
+  record('2026-03-01', 2, {
+    entityId: 's1',
+    entityName: 'checkout',
+    serviceId: 's1',
+    warehouseId: 'w',
+    metrics: { compute: decimal(1.5), backup: decimal(0.5) },
+  }),
+  record('2026-03-01', 4, { entityType: 'clickpipe', entityId: 'p', entityName: 'orders', serviceId: 's1', warehouseId: 'w' }),
+  record('2026-03-01', 8, { entityId: 's2', entityName: 'search', serviceId: 's2', warehouseId: 'v' }),
+]
+
+describe('recordsInScope', () => {
+  it.each<[string, Scope, number]>([
+    ['everything', {}, 15],
+    ['an entity by name', { entity: ['checkout'] }, 2],
+    ['an entity by id', { entity: ['p'] }, 4],
+    ['any of several entities', { entity: ['checkout', 'search'] }, 10],
+    ['a type of entity', { entityType: ['service'] }, 10],
+    ['a service by name, with everything that has its id', { service: ['checkout'] }, 6],
+    ['a service by id', { service: ['s1'] }, 6],
+    ['a warehouse by name, with every service in it', { warehouse: ['main'] }, 7],
+    ['a warehouse by id', { warehouse: ['v'] }, 8],
+    ['a metric', { metric: ['compute'] }, 13.5],
+    ['metrics of a service', { service: ['checkout'], metric: ['compute', 'backup'] }, 6],
+    ['kinds that exclude each other', { entityType: ['service'], entity: ['orders'] }, 0],
+    ['an unknown entity', { entity: ['unknown'] }, 0],
+  ])('%s', (_, scope, total) => {
+    expect(Number(totalOf(recordsInScope(records, scope, records)))).toBe(total)
+  })
+
+  it('looks names up in all that was read, not in the days of the budget alone', () => {
+    const pipe = records.slice(2, 3)
+    expect(Number(totalOf(recordsInScope(pipe, { service: ['checkout'] }, records)))).toBe(4)
+  })
+})
+
+describe('a record without id or name', () => {
+  const bare = [
+    record('2026-03-01', 1, { entityId: 'x', entityName: '' }),
+    record('2026-03-01', 2, { entityId: 'main', entityName: 'pipe', entityType: 'clickpipe' }),
+  ]
+  const total = (scope: Scope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
+
+  it('a service is known by its entity where its own id is missing', () => {
+    expect(total({ service: ['x'] })).toBe(1)
+  })
+
+  it('what is no service is none, whatever its id', () => {
+    expect(total({ service: ['main'] })).toBe(0)
+    expect(total({ service: ['pipe'] })).toBe(0)
+  })
+
+  it('what is no warehouse lends no name to one', () => {
+    expect(total({ warehouse: ['pipe'] })).toBe(0)
+  })
+
+  it('nothing is found by an empty name that it does not have', () => {
+    expect(total({ service: ['unnamed'] })).toBe(0)
+  })
+})
+
+describe('unmatchedNames', () => {
+  it('are those that fit nothing, of every kind', () => {
+    const scope = {
+      entity: ['checkout', 'chekout'],
+      entityType: ['service', 'servise'],
+      service: ['s1', 's9'],
+      warehouse: ['main', 'mian'],
+      metric: ['compute', 'compte'],
+    }
+    expect(unmatchedNames(scope, records)).toEqual(['chekout', 'servise', 's9', 'mian', 'compte'])
+  })
+
+  it('are none where nothing is named, or only a tag, which records do not tell', () => {
+    expect(unmatchedNames({}, records)).toEqual([])
+    expect(unmatchedNames({ tag: ['team=x'] }, records)).toEqual([])
   })
 })

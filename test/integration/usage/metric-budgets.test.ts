@@ -1,4 +1,3 @@
-// A budget by metric is judged only by records that say what is of that metric.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day, dayOf } from '../../../src/core/dates.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
@@ -12,15 +11,15 @@ beforeEach(() => {
   days = [addDays(today, -4), addDays(today, -3)]
 })
 
-interface Told {
+interface WireRecord {
   readonly total?: number
   readonly metrics: Readonly<Record<string, number | null>> | null
   readonly locked?: boolean
 }
 
-/** Two records that the API tells, of one entity on two days. */
-function tell(told: readonly Told[]): void {
-  const costs = told.map(({ total = 100, metrics, locked = true }, i) => ({
+/** The API answers with these records of one entity, on two days. */
+function answerWith(records: readonly WireRecord[]): void {
+  const costs = records.map(({ total = 100, metrics, locked = true }, i) => ({
     date: days[i],
     entityType: 'service',
     entityId: 'a',
@@ -43,7 +42,7 @@ const compute = 'limit: 500, scope: { metric: compute }'
 const words = 'the metrics of what budget one is about do not add up to its records'
 
 describe('a budget by metric', () => {
-  it.each<[string, string, readonly Told[]]>([
+  it.each<[string, string, readonly WireRecord[]]>([
     ['a record has no metrics', compute, [{ metrics: { computeCredits: 100 } }, { metrics: null }]],
     ['a metric is null', compute, [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: null } }]],
     ['metrics leave a rest', compute, [{ metrics: { computeCredits: 1 } }, { metrics: { computeCredits: 1 } }]],
@@ -66,34 +65,34 @@ describe('a budget by metric', () => {
       'limit: 20, scope: { metric: other }',
       [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 40 } }],
     ],
-  ])('is doubtful where %s', async (_, budget, told) => {
-    tell(told)
+  ])('has a data quality issue when %s', async (_, budget, records) => {
+    answerWith(records)
     const failed = await judge(budget)
     expect([failed.exitCode, failed.document.status]).toEqual([10, 'fail'])
     expect(failed.reason).toContain(words)
     expect(failed.document.budgets).toMatchObject([
       { status: 'fail', dataQualityIssue: { kind: 'metrics-mismatch' }, limitStatus: 'within' },
     ])
-    tell(told)
+    answerWith(records)
     expect((await judge(budget, { 'on-missing': 'warn' })).document.status).toBe('warn')
-    tell(told)
+    answerWith(records)
     expect((await judge('limit: 5000')).document.status).toBe('pass')
   })
 
-  it.each<[string, string, readonly Told[]]>([
+  it.each<[string, string, readonly WireRecord[]]>([
     ['metrics add up', compute, [{ metrics: { computeCredits: 60, storageCredits: 40 } }, { metrics: { computeCredits: 100 } }]],
     ['all that is left is rounding', compute, [{ metrics: { computeCredits: 99.99 } }, { metrics: { computeCredits: 100 } }]],
     ['what is left is what it counts', 'limit: 500, scope: { metric: other }', [{ metrics: { computeCredits: 1 } }, { metrics: null }]],
-  ])('is sure where %s', async (_, budget, told) => {
-    tell(told)
+  ])('is trusted when %s', async (_, budget, records) => {
+    answerWith(records)
     expect((await judge(budget)).document.status).toBe('pass')
   })
 
-  it('asks nothing of records that are not judged', async () => {
-    const told = [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: 3 }, locked: false }]
-    tell(told)
+  it('ignores the metrics of records that are not judged', async () => {
+    const records = [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: 3 }, locked: false }]
+    answerWith(records)
     expect((await judge(compute, { unlocked: 'exclude' })).document.status).toBe('pass')
-    tell(told)
+    answerWith(records)
     expect((await judge(compute)).document.status).toBe('fail')
   })
 })
@@ -103,8 +102,8 @@ describe('a budget of days that have just begun', () => {
     ['', 0, 'warn'],
     ['fail', 10, 'fail'],
     ['ignore', 0, 'pass'],
-  ])('is a warning without records, unless somebody asks for more: on-missing: %j', async (onMissing, exitCode, status) => {
-    tell([])
+  ])('without records is a warning by default: on-missing: %j', async (onMissing, exitCode, status) => {
+    answerWith([])
     const ran = await judge('limit: 5, period: yesterday', { period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
     expect(ran.document.budgets).toMatchObject([{ status, dataQualityIssue: { kind: 'no-records-yet' } }])

@@ -72,7 +72,7 @@ budgets:
     expect(ran.document).toMatchObject({ status: 'pass', fromDate: `${today.slice(0, 7)}-01`, toDate: today })
   })
 
-  it('reads what bears a tag by requests of its own', async () => {
+  it('reads tagged usage in separate requests', async () => {
     const ran = await judge('[{ name: tagged, limit: 1000, scope: { tag: team=checkout } }, { name: all, limit: 1000 }]')
     expect(emulator().requests.filter(({ path }) => path.includes('filter=tag%3Ateam%3Dcheckout'))).toHaveLength(1)
     expect(emulator().requests).toHaveLength(2)
@@ -80,31 +80,31 @@ budgets:
     expect(ran.document.status).toBe('fail')
   })
 
-  it('is no pass when a scope fits nothing at all, unless that is wanted', async () => {
+  it('fails by default when a scope matches nothing', async () => {
     const file = '[{ name: typo, limit: 10, scope: { service: chekcout } }]'
     expect((await judge(file)).reason).toContain('budget typo is about something that no usage fits (chekcout): is it spelled right?')
     expect((await judge(file, { 'on-missing': 'warn' })).document.status).toBe('warn')
     expect((await judge(file, { 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
-  it('is no pass when one of several names fits nothing', async () => {
+  it('fails when one of several names matches nothing', async () => {
     const ran = await judge('[{ name: teams, limit: 100, scope: { service: [checkout, serach] } }]')
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('no usage fits (serach)')])
   })
 
-  it('is no pass when days of its own period were not recorded', async () => {
+  it('fails when its own period has no records', async () => {
     const [organization] = emulator().store.organizations
     if (organization) organization.usage = organization.usage.filter(({ date }) => date > addDays(today, -10))
     const ran = await judge('[{ name: forty, limit: 1000, period: last-40-days }]')
     expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
   })
 
-  it('judges no final records as nothing', async () => {
+  it('fails when only final records count and there are none', async () => {
     const file = '[{ name: warehouse, limit: 1, scope: { warehouse: main, entityType: datawarehouse } }]'
     expect((await judge(file, { unlocked: 'exclude' })).reason).toContain('nothing that budget warehouse counts is final yet')
   })
 
-  it('does not miss days on which nothing bore a tag', async () => {
+  it('does not report missing days of tagged usage', async () => {
     emulator().addFault({
       match: { path: 'filter=' },
       effect: {
