@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmulator } from '../src/emulator/index.ts'
 import { say, trusted } from '../src/report/blocks.ts'
-import { createVirtualClock } from '../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../test/support/clocks.ts'
 import type { Benchmark } from './benchmark.ts'
 import { perform, writeDeclarations } from './in-process.ts'
 

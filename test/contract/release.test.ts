@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ownWorkflows } from '../support/workflow-documents.ts'
-import { parseWorkflow, stepsOf } from '../support/workflow-rules.ts'
+import { ownWorkflows, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
 const text = ownWorkflows.find(({ name }) => name.endsWith('/release.yml'))?.text ?? ''
 const { jobs } = parseWorkflow(text)

@@ -4,10 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
-import { type InputDefinition, reusable } from '../support/called-workflow.ts'
-import { allWorkflows, copiedWorkflows, reusableWorkflows } from '../support/workflow-documents.ts'
-import { complaintsOf } from '../support/workflow-parser.ts'
-import { type Job, parseWorkflow, stepsOf, triggersOf } from '../support/workflow-rules.ts'
+import { reusable, type InputDefinition } from '../support/run-workflow.ts'
+import { allWorkflows, copiedWorkflows, reusableWorkflows, complaintsOf, parseWorkflow, stepsOf, triggersOf, type Job } from '../support/workflows.ts'
 
 const operations = new Map((await describeOperations()).map((operation) => [operation.name, operation]))
 

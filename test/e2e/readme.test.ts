@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
-import { runCli } from '../support/run.ts'
+import { runCli } from '../support/run-process.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })

@@ -2,9 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/runtime/library/create-client.ts'
-import { inputsFor, useEmulator } from '../support/emulator.ts'
-import { runAction, runCli } from '../support/run.ts'
-import { fillUsage } from '../support/usage-days.ts'
+import { inputsFor, useEmulator, fillUsage } from '../support/emulator.ts'
+import { runAction, runCli } from '../support/run-process.ts'
 
 const emulator = useEmulator()
 

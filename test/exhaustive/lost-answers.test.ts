@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../src/emulator/index.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { createScaledClock } from '../support/scaled-clock.ts'
+import { createScaledClock } from '../support/clocks.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
 import { emptyPlan, storeOf, withSite } from '../support/site.ts'
 

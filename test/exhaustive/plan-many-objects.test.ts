@@ -9,7 +9,7 @@ import { type Declarations, readDeclarations } from '../../src/sync/declarations
 import { planChanges } from '../../src/sync/plan-changes.ts'
 import { toPlanFile } from '../../src/sync/plan-file.ts'
 import type { RemoteState } from '../../src/sync/remote-state.ts'
-import { cpuMsOf } from '../support/cpu-time.ts'
+import { cpuMsOf } from '../support/clocks.ts'
 
 const profile = profileNamed('clickhouse-cloud')
 const kinds = createResourceTypes(profile)

@@ -6,9 +6,8 @@ import * as z from 'zod'
 import type { Fault } from '../../src/emulator/index.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { doublesIn, rememberState, stateOf } from '../support/service-state.ts'
-import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../support/site.ts'
-import { errorRules, slow, tile } from '../support/small-shop.ts'
+import { doublesIn, rememberState, stateOf, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../support/site.ts'
+import { errorRules, slow, tile } from '../support/shop-declaration.ts'
 
 const dialects = ['neutral', 'clickhouse-cloud'] as const
 

@@ -1,5 +1,6 @@
-// The strings that an API, a file or a user could hand us with bad intent, and those that are too large for a file.
 import { readFileSync } from 'node:fs'
+
+// The strings that an API, a file or a user could hand us with bad intent, and those that are too large for a file.
 
 export interface Hostile {
   readonly id: string
@@ -24,3 +25,95 @@ export async function forEachEntry<T extends { readonly id: string }>(entries: r
     }
   }
 }
+
+// Documents that somebody could hand us with bad intent, or by mistake: for whatever reads YAML.
+
+export interface HostileYaml {
+  readonly id: string
+  readonly text: string
+  /** What is said of it; undefined where it is a document like any other. */
+  readonly complaint?: RegExp
+}
+
+/** What reading any of them may take: half a second where nothing else runs, and room for what does. */
+export const longestMs = 1000
+
+const megabyte = 1024 * 1024
+const upTo = (size: number, part: string): string => part.repeat(Math.ceil(size / part.length)).slice(0, size)
+
+const letters = [...'abcdefghi']
+const bomb = letters.map((name, i) => `${name}: &${name} [${Array(9).fill(i === 0 ? 'x' : `*${letters[i - 1]}`)}]`).join('\n')
+
+export const hostileYaml: readonly HostileYaml[] = [
+  { id: 'alias bomb', text: bomb, complaint: /holds more than 50000 values/ },
+  {
+    id: 'quadratic aliases',
+    text: `a: &a [${upTo(20_000, 'x,')}]\nb: [${upTo(30_000, '*a,')}]`,
+    complaint: /holds more than 50000 values/,
+  },
+  { id: 'many aliases of a word', text: `a: &a x\nb: [${upTo(90_000, '*a,')}]` },
+  { id: 'alias of itself', text: 'a: &a [*a]', complaint: /\*a stands inside what it stands for/ },
+  { id: 'alias of nothing', text: 'a: *b', complaint: /\*b stands for nothing: no &b comes before it/ },
+  { id: 'alias before its anchor', text: 'a: *b\nb: &b 1', complaint: /\*b stands for nothing/ },
+  { id: 'merge key', text: 'a: &a { x: 1 }\nb: { <<: *a, y: 2 }', complaint: /merge key/ },
+  { id: 'merge key of YAML 1.1', text: '%YAML 1.1\n---\nb: { <<: { x: 1 } }', complaint: /merge key/ },
+  { id: 'merge key in quotes', text: '{ "<<": 1 }' },
+  { id: 'key twice', text: 'a: 1\nb: 2\na: 3', complaint: /Map keys must be unique: "a"/ },
+  { id: 'key twice, as number and text', text: '1: a\n"1": b', complaint: /Map keys must be unique: "1"/ },
+  { id: 'key that is a list', text: '[a]: 1', complaint: /is no key/ },
+  { id: 'key that is an alias', text: '- &a x\n- *a : 1', complaint: /is no key/ },
+  { id: 'tabs', text: 'a:\n\tb: 1', complaint: /Tabs are not allowed as indentation/ },
+  { id: 'words that were booleans once', text: '[on, yes, no, off, y, n, ~, 017, 0o17, 1:30, 2001-01-01]' },
+  { id: 'infinite', text: 'a: .inf', complaint: /is no finite number/ },
+  { id: 'no number', text: 'a: .NaN', complaint: /is no finite number/ },
+  { id: 'binary', text: 'a: !!binary aGk=', complaint: /Unresolved tag/ },
+  { id: 'function', text: 'a: !!js/function "x"', complaint: /Unresolved tag/ },
+  { id: 'verbatim tag', text: 'a: !<tag:x> b', complaint: /Unresolved tag/ },
+  { id: 'timestamp', text: 'a: !!timestamp 2001-01-01', complaint: /Unresolved tag/ },
+  { id: 'set', text: 'a: !!set { x, y }', complaint: /Unresolved tag/ },
+  { id: 'kinds of YAML 1.1', text: '%YAML 1.1\n---\na: [yes, 2001-01-01, 1:30]' },
+  { id: 'two documents', text: 'a: 1\n---\nb: 2', complaint: /holds more than one document/ },
+  { id: 'many documents', text: upTo(megabyte, '---\n'), complaint: /holds more than one document/ },
+  { id: 'byte order mark', text: '\ufeffa: 1' },
+  { id: 'carriage returns', text: 'a: 1\r\nb:\r\n  - 2\r\n' },
+  { id: '100 levels', text: `${'['.repeat(100)}${']'.repeat(100)}` },
+  { id: '101 levels', text: `${'['.repeat(101)}${']'.repeat(101)}`, complaint: /is nested deeper than 100 levels/ },
+  { id: '20,000 levels', text: `${'['.repeat(20_000)}${']'.repeat(20_000)}`, complaint: /is nested deeper than 100 levels/ },
+  { id: 'levels without end', text: upTo(megabyte, '{a: '), complaint: /is nested deeper than 100 levels/ },
+  { id: 'levels of lists', text: upTo(megabyte, '- '), complaint: /is nested deeper than 100 levels/ },
+  {
+    id: 'levels through aliases',
+    text: Array.from({ length: 120 }, (_, i) => `a${i}: &a${i} ${i === 0 ? 'x' : `[*a${i - 1}]`}`).join('\n'),
+    complaint: /is nested deeper than 100 levels/,
+  },
+  { id: 'empty', text: '', complaint: /is empty/ },
+  { id: 'space alone', text: ' \n\n', complaint: /is empty/ },
+  { id: 'comment alone', text: '# nothing\n', complaint: /is empty/ },
+  { id: 'start of a document alone', text: '---\n', complaint: /is empty/ },
+  { id: 'list at the top', text: '- a' },
+  { id: 'scalar at the top', text: 'a' },
+  { id: 'null at the top', text: 'null' },
+  { id: 'NUL', text: 'a: "\0"', complaint: /holds control characters/ },
+  { id: 'UTF-16', text: [...'a: 1'].join('\0'), complaint: /holds control characters/ },
+  { id: 'escape of a terminal', text: 'a: "\u001b[2J"', complaint: /holds control characters/ },
+  { id: 'just 5 MiB', text: `a: ${upTo(5 * megabyte - 3, 'x')}` },
+  { id: 'more than 5 MiB', text: `a: ${upTo(5 * megabyte - 2, 'x')}`, complaint: /is larger than 5 MiB/ },
+  { id: 'more than 5 MiB of wide characters', text: `a: ${upTo(2.5 * megabyte, 'ß')}`, complaint: /is larger than 5 MiB/ },
+  { id: 'JSON with comments', text: '{ "a": 1, // x\n "b": 2 }' },
+  { id: 'keys that objects inherit', text: '{ __proto__: { x: 1 }, constructor: 1, toString: 2, hasOwnProperty: 3, then: 4, length: 0 }' },
+  { id: 'number of 400 nines', text: `a: ${'9'.repeat(400)}`, complaint: /more digits than a number can hold/ },
+  { id: 'number of 400 decimals', text: `a: 0.${'1'.repeat(500)}`, complaint: /more digits than a number can hold/ },
+  { id: 'number beyond all', text: 'a: 1e400', complaint: /more digits than a number can hold/ },
+  { id: 'number below all', text: 'a: 1e-400', complaint: /more digits than a number can hold/ },
+  { id: 'exponent of a million', text: 'a: 1e999999', complaint: /more digits than a number can hold/ },
+  { id: 'hex beyond exactness', text: 'a: 0x20000000000001', complaint: /more digits than a number can hold/ },
+  { id: 'brackets closed and never opened', text: upTo(megabyte, ']'), complaint: /Unexpected/ },
+  { id: 'escapes that are none', text: `"${upTo(400_000, '\\x')}"`, complaint: /Invalid escape/ },
+  {
+    id: 'lines without end in one text',
+    text: `a: |\n${upTo(megabyte, '\n')}  x`,
+    complaint: /longer than 250000 words, signs and lines/,
+  },
+  { id: 'escapes without end in one text', text: `a: "${upTo(megabyte, '\\n')}"`, complaint: /longer than 250000 words, signs and lines/ },
+  { id: 'signs without end', text: `[${upTo(megabyte - 1, ',')}`, complaint: /longer than 250000 words, signs and lines/ },
+]

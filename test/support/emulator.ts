@@ -1,6 +1,9 @@
-// One emulator for a test file, in the state it was born in before every test.
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { demo, type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
+import { demo, startEmulator, type Emulator, type EmulatorOptions, type Fault } from '../../src/emulator/index.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { addDays, dayOf, type Day } from '../../src/core/dates.ts'
+
+// One emulator for a test file, in the state it was born in before every test.
 
 /** A getter, because the emulator only exists once the tests run. */
 export function useEmulator(options: EmulatorOptions = {}): () => Emulator {
@@ -40,3 +43,60 @@ export const basicPair = Buffer.from(`${demo.apiKeyId}:${demo.apiKeySecret}`).to
 
 /** What must be in no output. */
 export const secrets: readonly string[] = [demo.apiKeySecret, basicPair]
+
+// Somebody else at work at the same time: the service is edited while a certain request of ours is under way.
+
+type Match = NonNullable<Fault['match']>
+
+/** Edits when the `nth` request that matches has arrived, and before the server acts on it. */
+export function editDuring(emulator: Emulator, match: Match, edit: () => void, nth = 1): void {
+  const before = emulator.requests.length
+  emulator.addFault({ match, nth, effect: { kind: 'delay', ms: 25 } })
+  const isMatch = ({ method, path }: Emulator['requests'][number]): boolean =>
+    (match.method ?? method) === method && path.includes(match.path ?? '')
+  const watch = async (): Promise<void> => {
+    // As long as a test may take.
+    for (const end = performance.now() + 20_000; performance.now() < end; await wait(1)) {
+      if (emulator.requests.slice(before).filter(isMatch).length >= nth) return edit()
+    }
+  }
+  void watch()
+}
+
+export interface EntityUsage {
+  readonly name: string
+  readonly type?: 'service' | 'datawarehouse' | 'clickpipe'
+  /** In millionths; `ago` is 0 for today. Undefined for a day without a record. */
+  readonly microOn: (ago: number, day: Day) => Readonly<Record<string, number>> | undefined
+  readonly locked?: boolean
+}
+
+const warehouseId = 'c0ffee00-0000-4000-8000-0000000000d1'
+
+/** Replaces all usage by that of the last `days` days, today among them. Returns today. */
+export function fillUsage({ store }: Emulator, days: number, entities: readonly EntityUsage[]): Day {
+  const [organization] = store.organizations
+  if (organization === undefined) throw new Error('the shop has no organization')
+  const today = dayOf(Date.now())
+  organization.usage = Array.from({ length: days }, (_, i) => days - 1 - i).flatMap((ago) => {
+    const date = addDays(today, -ago)
+    return entities.flatMap(({ name, type = 'service', microOn, locked }, i) => {
+      const micro = microOn(ago, date)
+      const entityId = `c0ffee00-0000-4000-8000-00000000ee${String(i).padStart(2, '0')}`
+      if (micro === undefined) return []
+      return [
+        {
+          dataWarehouseId: warehouseId,
+          serviceId: type === 'datawarehouse' ? null : entityId,
+          date,
+          entityType: type,
+          entityId,
+          entityName: name,
+          micro: { ...micro },
+          ...(locked !== undefined && { locked }),
+        },
+      ]
+    })
+  })
+  return today
+}

@@ -7,7 +7,7 @@ import { toCamel } from '../../src/core/names.ts'
 import type { Environment } from '../../src/runtime/read-input.ts'
 import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { createVirtualClock } from './clocks.ts'
 
 export interface InvokeOptions {
   /** By kebab-case name, as text; `operation` among them. */

@@ -1,14 +1,16 @@
-// Notifies a fake GitHub in this process, on a clock that never waits.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRedact } from '../../src/core/secrets.ts'
 import type { Limits } from '../../src/github/client.ts'
 import type { Notification } from '../../src/github/notification.ts'
-import { type NotifyOptions, notify } from '../../src/github/notify.ts'
-import { type Block, type Status, say, trusted } from '../../src/report/blocks.ts'
-import { type GitHubServer, token } from './github-server.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { notify, type NotifyOptions } from '../../src/github/notify.ts'
+import { say, trusted, type Block, type Status } from '../../src/report/blocks.ts'
+import { token, type GitHubServer } from './github-server.ts'
+import { createVirtualClock } from './clocks.ts'
+import { runAction, type ActionOptions, type RanAction } from './run-process.ts'
+
+// Notifies a fake GitHub in this process, on a clock that never waits.
 
 export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
@@ -100,3 +102,33 @@ export const runnerEnvironment = (url: string): Record<string, string> => ({
   GITHUB_ACTION: '__watchkeeper_watchkeeper',
   GITHUB_SHA: 'a'.repeat(40),
 })
+
+// Runs the built action as a step of a workflow that keeps a comment or an issue on GitHub.
+
+export interface GitHubStepOptions extends ActionOptions {
+  /** The event's payload; a pull request from the repository itself unless said otherwise. */
+  readonly event?: unknown
+}
+
+export async function runGitHubStep(
+  github: GitHubServer,
+  { event = pullRequestEvent(12), ...options }: GitHubStepOptions,
+): Promise<RanAction> {
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-event-'))
+  try {
+    await writeFile(join(directory, 'event.json'), JSON.stringify(event))
+    return await runAction({
+      ...options,
+      inputs: { 'github-token': token, ...options.inputs },
+      env: {
+        ...runnerEnvironment(github.url),
+        GITHUB_EVENT_NAME: 'pull_request',
+        GITHUB_EVENT_PATH: join(directory, 'event.json'),
+        ...options.env,
+      },
+      secrets: [token, ...(options.secrets ?? [])],
+    })
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

@@ -1,7 +1,7 @@
 // Judges how a run of the action ended, whatever it was about: what must hold after success and after every failure.
 import { isDeepStrictEqual } from 'node:util'
 import { foreignHtml, kindsIn } from './markdown-oracle.ts'
-import { commandsOf, type RanAction } from './run.ts'
+import { commandsOf, type RanAction } from './run-process.ts'
 
 const always = ['status', 'failure-reason', 'request-id', 'result', 'result-file']
 

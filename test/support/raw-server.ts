@@ -1,8 +1,11 @@
+import { once } from 'node:events'
+import { createServer, connect, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+
 // A server of bytes: whatever can arrive over TCP, this can send, also what no HTTP server would. It reads requests well enough to
 // remember them; what it answers is up to the test.
-import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
 export interface RawRequest {
   readonly method: string
@@ -110,5 +113,36 @@ function toWire(socket: Socket, signal: AbortSignal): Wire {
     end: () => void socket.end(),
     reset: () => void socket.resetAndDestroy(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
+  }
+}
+
+// A port where a handshake never ends: its queue of connections is full and nobody takes one out of it.
+
+export interface BlackHole {
+  readonly port: number
+  close(): Promise<void>
+}
+
+// Listens, says where, and never again does anything: an event loop that stands still accepts nothing.
+const program = `
+const { createServer } = require('node:net')
+const { parentPort } = require('node:worker_threads')
+const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+  parentPort.postMessage(server.address().port)
+  setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 50)
+})`
+
+export async function openBlackHole(): Promise<BlackHole> {
+  const worker = new Worker(program, { eval: true })
+  const [port] = (await once(worker, 'message')) as [number]
+  await wait(100)
+  const fillers: Socket[] = Array.from({ length: 8 }, () => connect({ port, host: '127.0.0.1' }).on('error', () => undefined))
+  await wait(100)
+  return {
+    port,
+    async close() {
+      for (const socket of fillers) socket.destroy()
+      await worker.terminate()
+    },
   }
 }

@@ -4,7 +4,7 @@ import { type ApiSession, type Connection, openApi } from '../../src/api/client.
 import { neutral } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { demo, type Emulator, type Fault } from '../../src/emulator/index.ts'
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from './clocks.ts'
 
 export interface TestSession extends ApiSession {
   readonly clock: VirtualClock

@@ -1,5 +1,38 @@
+import type { Site } from './site.ts'
+
+// A declaration that is small enough to see what a test changes about it, and short words for what became of it.
+
+export const line = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
+
+export const tile = (name: string, y = 0, config: object = line) => ({ name, x: 0, y, w: 6, h: 4, config })
+
+/** What every alert has; its channel is a webhook by name, which needs a profile that can list them. */
+export const watching = { threshold: 1, interval: '5m', note: 'n', channel: { type: 'webhook', webhook: 'oncall' } }
+
+export const shop = { name: 'Shop', tags: ['shop'], tiles: [tile('A'), tile('B', 4)] }
+
+export const errors = { name: 'Errors', dashboard: 'shop', tile: 'A', ...watching }
+
+export const slow = { name: 'Slow', sourceId: { source: 'Logs' }, where: 'duration:>1' }
+
+/** On the saved search. */
+export const many = { name: 'Many', savedSearch: 'slow', ...watching }
+
+type Result = Awaited<ReturnType<Site['apply']>>
+
+/** By key, or by name where the key cannot be read from the mark. */
+export const outcomes = ({ objects }: Pick<Result, 'objects'>) =>
+  Object.fromEntries(objects.map(({ key, name, outcome }) => [key || name, outcome]))
+
+export const actions = ({ objects }: Pick<Result, 'objects'>) =>
+  Object.fromEntries(objects.map(({ key, name, action }) => [key || name, action]))
+
+export const errorsIn = ({ diagnostics }: Pick<Result, 'diagnostics'>) => diagnostics.filter(({ severity }) => severity === 'error')
+
+export const errorRules = (result: Pick<Result, 'diagnostics'>) => errorsIn(result).map(({ rule }) => rule)
+
 // Twenty objects that depend on each other: three dashboards, seventeen alerts on their tiles.
-const tile = (name: string, x: number) => ({
+const tileAt = (name: string, x: number) => ({
   name,
   x,
   y: 0,
@@ -14,7 +47,7 @@ export function twentyObjects(webhookId: string) {
   const dashboards = Object.fromEntries(
     ['first', 'second', 'third'].map((key) => [
       key,
-      { name: `Dashboard ${key}`, tags: ['twenty'], tiles: tiles.map((name, i) => tile(name, i * 6)) },
+      { name: `Dashboard ${key}`, tags: ['twenty'], tiles: tiles.map((name, i) => tileAt(name, i * 6)) },
     ]),
   )
   const alerts = Object.fromEntries(

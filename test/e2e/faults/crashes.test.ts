@@ -1,7 +1,7 @@
 // The process rows of the fault matrix: something of ours breaks. Never a green gate, and the outputs say that it broke.
 import { describe, expect, it } from 'vitest'
-import { type Doing, meet } from '../../support/meet.ts'
-import type { Preload } from '../../support/preload.ts'
+import { type Doing, meet } from '../../support/faults.ts'
+import type { Preload } from '../../support/run-process.ts'
 
 const bug = 'This is a bug in Watchkeeper, please report it: broken on purpose'
 

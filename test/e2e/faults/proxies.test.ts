@@ -2,16 +2,15 @@
 
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Certificate, createCertificate } from '../../support/certificates.ts'
-import { type Doing, meet } from '../../support/meet.ts'
+import { createCertificate, type Certificate } from '../../support/certificates.ts'
+import { meet, toHttp, type Doing } from '../../support/faults.ts'
 import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
-import { type Play, type RawServer, startRawServer } from '../../support/raw-server.ts'
-import { toHttp } from '../../support/stage.ts'
+import { startRawServer, type Play, type RawServer } from '../../support/raw-server.ts'
 
 const password = 'proxy-pass%word-0123456789'
 

@@ -1,7 +1,7 @@
 // Rows 8 to 11, 21 and 22 of the fault matrix: a whole answer with a status that is no success.
 import { describe, expect, it } from 'vitest'
 import type { Effect, FaultHeaders } from '../../../src/emulator/index.ts'
-import { type Doing, meet } from '../../support/meet.ts'
+import { type Doing, meet } from '../../support/faults.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 
 const limited = (headers: FaultHeaders, body?: string): { readonly effect: Effect } => ({

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demo, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
-import { meet } from '../../support/meet.ts'
+import { meet } from '../../support/faults.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 const execute = promisify(execFile)

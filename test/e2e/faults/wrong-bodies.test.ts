@@ -2,8 +2,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { FaultHeaders } from '../../../src/emulator/index.ts'
-import { type Doing, meet } from '../../support/meet.ts'
-import type { Trouble } from '../../support/stage.ts'
+import { meet, type Doing, type Trouble } from '../../support/faults.ts'
 
 const body = (given: string | Uint8Array, headers?: FaultHeaders): Trouble => ({
   effect: { kind: 'body', ...(typeof given === 'string' ? { text: given } : { bytes: given }), ...(headers && { headers }) },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type RanAction, runAction } from '../../support/run.ts'
+import { type RanAction, runAction } from '../../support/run-process.ts'
 
 /** Dashboards of one name, which is a warning for each but one, and unknown keys, which are errors. */
 const file = (warnings: number, errors: number): string =>

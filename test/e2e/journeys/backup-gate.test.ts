@@ -4,7 +4,7 @@ import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/index.ts'
 import { done, fillBackups } from '../../support/backups.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { commandsOf, runAction, runCli } from '../../support/run.ts'
+import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { expectNoSecret, runCli } from '../../support/run.ts'
+import { expectNoSecret, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

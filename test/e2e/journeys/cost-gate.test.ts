@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { commandsOf, runAction } from '../../support/run.ts'
+import { commandsOf, runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../../support/run.ts'
+import { runCli } from '../../support/run-process.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 

@@ -6,7 +6,7 @@ import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
-import { commandsOf, runAction, runCli } from '../../support/run.ts'
+import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
 
 const emulator = useEmulator()

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { foreignHtml } from '../../support/markdown-oracle.ts'
-import { commandsOf, type RanAction, runAction, runCli } from '../../support/run.ts'
+import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
 import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })

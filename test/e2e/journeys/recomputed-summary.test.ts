@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { nodesOf, parseMarkdown } from '../../support/markdown-oracle.ts'
-import { runAction } from '../../support/run.ts'
+import { runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { type Call, type Called, callWorkflow } from '../../support/called-workflow.ts'
+import { type Call, type Called, callWorkflow } from '../../support/run-workflow.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { storeOf } from '../../support/site.ts'
 

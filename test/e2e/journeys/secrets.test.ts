@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { basicPair, inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { expectNoSecret, runAction, runCli } from '../../support/run.ts'
+import { expectNoSecret, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

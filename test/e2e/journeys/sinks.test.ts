@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
-import { commandsOf, runAction } from '../../support/run.ts'
+import { commandsOf, runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 let directory: string

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fileWith } from '../../support/declarations.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { foreignHtml } from '../../support/markdown-oracle.ts'
-import { commandsOf, type RanAction, runAction, runCli } from '../../support/run.ts'
+import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 let directory: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { runAction } from '../../support/run.ts'
+import { runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 

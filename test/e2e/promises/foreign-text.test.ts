@@ -9,8 +9,8 @@ import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { hostile } from '../../support/corpus.ts'
 import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { meet } from '../../support/meet.ts'
-import { commandsOf, runCli } from '../../support/run.ts'
+import { meet } from '../../support/faults.ts'
+import { commandsOf, runCli } from '../../support/run-process.ts'
 import { complaintsAboutSinks } from '../../support/sink-oracle.ts'
 
 const emulator = useEmulator()

@@ -3,10 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
-import { type MeetOptions, meet, serviceOf } from '../../support/meet.ts'
-import { runCli } from '../../support/run.ts'
+import { meet, serviceOf, onStage, type MeetOptions, type Trouble } from '../../support/faults.ts'
+import { runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
-import { onStage, type Trouble } from '../../support/stage.ts'
 
 /** As nasty as a secret can be: every encoding of it looks different. */
 const canary = `p%a"s\\s<&>é'-canary-0123456789`

@@ -1,6 +1,6 @@
 // R1: reads outlive what passes, wait a random part of a doubling time, and say so once for each time.
 import { describe, expect, it } from 'vitest'
-import { meet } from '../../support/meet.ts'
+import { meet } from '../../support/faults.ts'
 
 describe.concurrent('R1: a read outlives what passes', () => {
   const troubles = (stage: Parameters<NonNullable<NonNullable<Parameters<typeof meet>[2]>['prepare']>>[0]): void => {

@@ -10,7 +10,7 @@ import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { hostile } from '../../support/corpus.ts'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { meet } from '../../support/meet.ts'
+import { meet } from '../../support/faults.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 

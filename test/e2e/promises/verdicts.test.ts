@@ -1,6 +1,6 @@
 // V1 and V5: a gate passes on a complete, finite, verified figure alone, and a day is a UTC day wherever the runner stands.
 import { describe, expect, it } from 'vitest'
-import { meet } from '../../support/meet.ts'
+import { meet } from '../../support/faults.ts'
 
 const [from, to] = ['2026-01-01', '2026-01-02'] as const
 

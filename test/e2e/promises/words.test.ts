@@ -5,7 +5,7 @@ import { readDocument } from '../../../src/documents/document.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
 import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { type Doing, meet } from '../../support/meet.ts'
+import { type Doing, meet } from '../../support/faults.ts'
 
 const emulator = useEmulator()
 

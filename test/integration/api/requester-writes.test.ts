@@ -4,7 +4,7 @@ import { alertCollection, toAlertBody } from '../../../src/resources/alerts/aler
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 import { storeOf } from '../../support/site.ts'
-import { createVirtualClock } from '../../support/virtual-clock.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 
 const emulator = useEmulator()
 

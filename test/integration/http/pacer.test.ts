@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPacer, type Headers, pacerFor } from '../../../src/http/rate-limit.ts'
-import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../support/clocks.ts'
 
 const never = new AbortController().signal
 const admit = { signal: never, onWait: () => undefined }

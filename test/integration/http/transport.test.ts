@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createTransport, type Exchange } from '../../../src/http/transport.ts'
-import { openBlackHole } from '../../support/black-hole.ts'
-import { startRawServer } from '../../support/raw-server.ts'
+import { openBlackHole, startRawServer } from '../../support/raw-server.ts'
 
 const open: Server[] = []
 

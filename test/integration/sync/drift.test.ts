@@ -4,7 +4,7 @@ import { renderTerminal } from '../../../src/report/terminal.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { storeOf } from '../../support/site.ts'
-import { errors, shop, tile } from '../../support/small-shop.ts'
+import { errors, shop, tile } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -1,10 +1,8 @@
 // W8: what somebody else changed between plan and write is not overwritten, and not deleted.
 import { describe, expect, it } from 'vitest'
-import { editDuring } from '../../support/edit-during.ts'
-import { useEmulator } from '../../support/emulator.ts'
-import { marksIn, stateOf } from '../../support/service-state.ts'
-import { emptyPlan, type Site, storeOf, withSite } from '../../support/site.ts'
-import { outcomes, tile } from '../../support/small-shop.ts'
+import { editDuring, useEmulator } from '../../support/emulator.ts'
+import { marksIn, stateOf, emptyPlan, storeOf, withSite, type Site } from '../../support/site.ts'
+import { outcomes, tile } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator()
 

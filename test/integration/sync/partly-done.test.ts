@@ -2,11 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { marksIn } from '../../support/service-state.ts'
-import { twentyObjects } from '../../support/shop-declaration.ts'
-import { storeOf } from '../../support/site.ts'
-import { outcomes, shop } from '../../support/small-shop.ts'
-import { createVirtualClock } from '../../support/virtual-clock.ts'
+import { marksIn, storeOf } from '../../support/site.ts'
+import { twentyObjects, outcomes, shop } from '../../support/shop-declaration.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 
 const emulator = useEmulator()
 

@@ -2,9 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { doublesIn, stateOf } from '../../support/service-state.ts'
-import { emptyPlan, storeOf, withSite } from '../../support/site.ts'
-import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/small-shop.ts'
+import { doublesIn, stateOf, emptyPlan, storeOf, withSite } from '../../support/site.ts'
+import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
 
 const emulator = useEmulator()
 

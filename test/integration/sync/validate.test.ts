@@ -5,7 +5,7 @@ import { planRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
 import { fileWith, written } from '../../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
-import { hostileYaml } from '../../support/yaml-corpus.ts'
+import { hostileYaml } from '../../support/corpus.ts'
 
 const product = { profile: 'clickhouse-cloud' }
 

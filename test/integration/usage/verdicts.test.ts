@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day } from '../../../src/core/dates.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, useEmulator, fillUsage } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { fillUsage } from '../../support/usage-days.ts'
 
 const emulator = useEmulator()
 

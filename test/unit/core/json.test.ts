@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toDecimal } from '../../../src/core/decimal.ts'
 import { numberText, parseJson } from '../../../src/core/json.ts'
-import { decimal } from '../../support/decimal.ts'
+import { decimal } from '../../support/usage.ts'
 
 describe('parseJson', () => {
   it('writes back every number that a double cannot hold, digit for digit', () => {

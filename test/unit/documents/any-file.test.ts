@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { checkReferences } from '../../../src/resources/references.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
 import { lint } from '../../../src/sync/lint.ts'
-import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { cpuMsOf } from '../../support/cpu-time.ts'
+import { forEachEntry, hostile, hostileYaml, longestMs } from '../../support/corpus.ts'
+import { cpuMsOf } from '../../support/clocks.ts'
 import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
-import { hostileYaml, longestMs } from '../../support/yaml-corpus.ts'
 
 describe('whatever a file holds', () => {
   /** How much there is to say of it, and what of that nobody could use. */

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
-import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
-import { forEachEntry } from '../../support/corpus.ts'
-import { cpuMsOf } from '../../support/cpu-time.ts'
-import { hostileYaml, longestMs } from '../../support/yaml-corpus.ts'
+import { readDocument, type ReadDocument } from '../../../src/documents/document.ts'
+import { forEachEntry, hostileYaml, longestMs } from '../../support/corpus.ts'
+import { cpuMsOf } from '../../support/clocks.ts'
 
 function read(text: string): ReadDocument {
   const reading = readDocument(text, 'f.yml')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Abilities, checkReferences, referenceRules } from '../../../src/resources/references.ts'
 import { readDeclarations } from '../../../src/sync/declarations.ts'
-import { cpuMsOf } from '../../support/cpu-time.ts'
+import { cpuMsOf } from '../../support/clocks.ts'
 import { allAbilities, fileWith, lines, messages, readText, readValue } from '../../support/declarations.ts'
 
 const check = (value: unknown, abilities: Partial<Abilities> = {}): readonly string[] => {

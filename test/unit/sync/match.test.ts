@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
 import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
-import { errors, shop } from '../../support/small-shop.ts'
+import { errors, shop } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))

@@ -1,7 +1,7 @@
 // What a plan says is to be done, from what is declared and what the service has.
 import { describe, expect, it } from 'vitest'
 import { afterApply, fieldsOf, planOf, saidOf, steps, worldWith } from '../../support/planning.ts'
-import { errors, many, shop, slow } from '../../support/small-shop.ts'
+import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan-file.ts'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
 import { afterApply, kinds, planOf, worldWith } from '../../support/planning.ts'
-import { errors, many, shop, slow } from '../../support/small-shop.ts'
+import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
 const identity = { organizationId: 'o', serviceId: 's', prune: false }
 

@@ -1,7 +1,7 @@
 // The server deletes an alert with the tile or saved search that it watches: none may go that is not ours to delete.
 import { describe, expect, it } from 'vitest'
 import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
-import { errors, many, shop, slow, tile } from '../../support/small-shop.ts'
+import { errors, many, shop, slow, tile } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
+import { recordsInScope, unmatchedNames, type Scope } from '../../../src/usage/budgets.ts'
 import { checkLimit, totalOf } from '../../../src/usage/records.ts'
-import { decimal } from '../../support/decimal.ts'
-import { usageRecord as record } from '../../support/usage-records.ts'
+import { decimal, usageRecord as record } from '../../support/usage.ts'
 
 const judge = (spent: string, budget?: string, warnBudget?: string) =>
   checkLimit(decimal(spent), budget === undefined ? undefined : decimal(budget), warnBudget === undefined ? undefined : decimal(warnBudget))

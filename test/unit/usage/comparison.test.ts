@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findChanges, isAboveIncrease } from '../../../src/usage/comparison.ts'
-import { decimal } from '../../support/decimal.ts'
-import { usageRecord as record } from '../../support/usage-records.ts'
+import { decimal, usageRecord as record } from '../../support/usage.ts'
 
 describe('isAboveIncrease', () => {
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PendingId } from '../../../../src/resources/resolve.ts'
 import { listOf } from '../../../../src/resources/resource-type.ts'
 import { afterApply, planOf, saidOf, worldWith } from '../../../support/planning.ts'
-import { errors, many, shop, slow, tile } from '../../../support/small-shop.ts'
+import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withFilterIds, withTileIds } from '../../../../src/resources/dashboards/dashboard-type.ts'
-import { line, tile } from '../../../support/small-shop.ts'
+import { line, tile } from '../../../support/shop-declaration.ts'
 
 const shows = (where: string) => ({ ...line, sourceId: 'logs', select: [{ aggFn: 'count', where }] })
 

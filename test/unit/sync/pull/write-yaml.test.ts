@@ -4,7 +4,7 @@ import { hasExpression } from '../../../../src/sync/pull/render.ts'
 import { type Addition, writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { parsed } from '../../../support/edits.ts'
-import { awkwardNames } from '../../../support/random-words.ts'
+import { awkwardNames } from '../../../support/random-declarations.ts'
 
 const path = 'a.yml'
 

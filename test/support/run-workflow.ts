@@ -1,13 +1,81 @@
-// Runs the jobs of a workflow as a runner would: conditions, inputs and outputs by GitHub's own expressions, scripts in a shell, and the
-// steps of the action in this process. It knows the actions that our workflows use, and no others.
+import { parse } from 'yaml'
+import { reusableWorkflows, type Job, type Step } from './workflows.ts'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { digestOfText } from '../../src/core/digest.ts'
-import { type Contexts, fill, isTrue } from './expressions.ts'
 import { invokeText } from './invoke.ts'
-import type { Job, Step } from './workflow-rules.ts'
+import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
+
+// Calls a reusable workflow: its inputs with their defaults, its jobs, and what it hands back.
+
+export interface InputDefinition {
+  readonly description?: string
+  readonly type: 'string' | 'boolean' | 'number'
+  readonly required?: boolean
+  readonly default?: string | boolean | number
+}
+
+interface Described {
+  readonly description?: string
+}
+
+export interface ReusableWorkflow {
+  readonly on: {
+    readonly workflow_call: {
+      readonly inputs: Readonly<Record<string, InputDefinition>>
+      readonly secrets: Readonly<Record<string, Described & { readonly required?: boolean }>>
+      readonly outputs: Readonly<Record<string, Described & { readonly value: string }>>
+    }
+  }
+  readonly concurrency: { readonly group: string; readonly 'cancel-in-progress': boolean | string }
+  readonly jobs: Readonly<Record<string, RunnableJob>>
+}
+
+/** By the file's name between `reusable-` and `.yml`. */
+export const reusable: ReadonlyMap<string, ReusableWorkflow> = new Map(
+  reusableWorkflows.map(({ name, text }) => [/reusable-(.*)\.yml$/.exec(name)?.[1] ?? '', parse(text) as ReusableWorkflow]),
+)
+
+export interface Call {
+  readonly inputs: Readonly<Record<string, string | boolean | number>>
+  readonly secrets: Readonly<Record<string, string>>
+  readonly github: Readonly<Record<string, unknown>>
+  /** The repository of the caller, by path. */
+  readonly files?: Readonly<Record<string, string>>
+  /** What happens before a job starts. */
+  readonly before?: Readonly<Record<string, () => void>>
+}
+
+export interface Called {
+  readonly jobs: Readonly<Record<string, Ran>>
+  readonly outputs: Readonly<Record<string, string>>
+  readonly group: string
+  readonly cancelsInProgress: boolean
+}
+
+const nothing = { string: '', boolean: false, number: 0 } as const
+
+export async function callWorkflow(name: string, { inputs: given, secrets, github, ...more }: Call): Promise<Called> {
+  const workflow = reusable.get(name)
+  if (workflow === undefined) throw new Error(`there is no reusable-${name}.yml`)
+  const { inputs: defined, outputs } = workflow.on.workflow_call
+  const inputs = Object.fromEntries(
+    Object.entries(defined).map(([input, definition]) => [input, given[input] ?? definition.default ?? nothing[definition.type]]),
+  )
+  const values = { inputs, secrets, github }
+  const jobs = await runJobs(workflow.jobs, { values, ...more })
+  return {
+    jobs,
+    outputs: fillAll(Object.fromEntries(Object.entries(outputs).map(([output, { value }]) => [output, value])), { values: { jobs } }),
+    group: fill(workflow.concurrency.group, { values }),
+    cancelsInProgress: isTrue(String(workflow.concurrency['cancel-in-progress']), { values }),
+  }
+}
+
+// Runs the jobs of a workflow as a runner would: conditions, inputs and outputs by GitHub's own expressions, scripts in a shell, and the
+// steps of the action in this process. It knows the actions that our workflows use, and no others.
 
 type Texts = Readonly<Record<string, string>>
 
@@ -58,20 +126,20 @@ export async function runJobs(
   return ran
 }
 
-interface Surroundings {
+interface JobContext {
   readonly values: Contexts['values']
   readonly env: Texts
   readonly files: Map<string, string>
   readonly artifacts: Map<string, readonly [path: string, content: string]>
 }
 
-interface State extends Surroundings {
+interface State extends JobContext {
   readonly env: Record<string, string>
   readonly steps: Record<string, { readonly outputs: Texts }>
   readonly operations: string[]
 }
 
-async function runJob(job: RunnableJob, around: Surroundings): Promise<Ran> {
+async function runJob(job: RunnableJob, around: JobContext): Promise<Ran> {
   const needed = [job.needs ?? []].flat().map((id) => (around.values.needs as Record<string, Ran>)[id]?.result)
   if (needed.some((result) => result !== 'success') || (job.if !== undefined && !isTrue(job.if, around)))
     return { result: 'skipped', outputs: {}, operations: [] }
@@ -145,3 +213,37 @@ const assignmentsIn = (file: string): Record<string, string> =>
         return [line.slice(0, at), line.slice(at + 1)]
       }),
   )
+
+// Expressions are evaluated by the evaluator that GitHub publishes.
+
+export interface Contexts {
+  /** By name: `inputs`, `github`, `steps` and so on. */
+  readonly values: Readonly<Record<string, object>>
+  /** What `hashFiles` says of a path. */
+  readonly hashFiles?: (path: string) => string
+}
+
+const toData = (value: unknown): data.ExpressionData => JSON.parse(JSON.stringify(value), data.reviver) as data.ExpressionData
+
+function evaluate(expression: string, { values, hashFiles = () => '' }: Contexts): data.ExpressionData {
+  const hash = {
+    name: 'hashFiles',
+    minArgs: 1,
+    maxArgs: 1,
+    call: (path: data.ExpressionData) => new data.StringData(hashFiles(path.coerceString())),
+  }
+  const { tokens } = new Lexer(expression).lex()
+  const parsed = new Parser(tokens, Object.keys(values), [hash]).parse()
+  const context = new data.Dictionary(...Object.entries(values).map(([key, value]) => ({ key, value: toData(value) })))
+  return new Evaluator(parsed, context, new Map([['hashfiles', hash]])).evaluate()
+}
+
+/** A text with its expressions filled in. */
+export const fill = (text: string, contexts: Contexts): string =>
+  text.replace(/\$\{\{(.*?)\}\}/gs, (_, expression: string) => evaluate(expression.trim(), contexts).coerceString())
+
+/** What an `if` says; the brackets may be left out there. */
+export function isTrue(condition: string, contexts: Contexts): boolean {
+  const result = evaluate(condition.replace(/^\$\{\{(.*)\}\}$/s, '$1').trim(), contexts)
+  return !['', 'false', '0'].includes(result.coerceString())
+}

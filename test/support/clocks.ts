@@ -1,5 +1,6 @@
+import { systemClock, type Clock } from '../../src/core/clock.ts'
+
 // A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
-import type { Clock } from '../../src/core/clock.ts'
 
 interface Sleeper {
   readonly at: number
@@ -50,3 +51,22 @@ export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z'),
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+// A clock that runs faster than the wall's, for what must really happen at the same time.
+
+/** A second takes 1000 / `speed` milliseconds. */
+export const createScaledClock = (speed: number): Clock => ({
+  now: () => Date.now(),
+  monotonicMs: () => performance.now() * speed,
+  sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+  timeout: (ms) => AbortSignal.timeout(Math.max(1, Math.round(ms / speed))),
+})
+
+// How long this thread was busy with something, whatever else the machine had to do.
+
+export function cpuMsOf(work: () => void): number {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}

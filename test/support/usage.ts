@@ -1,9 +1,8 @@
-// Owns made-up usage records and series, for tests of rules.
-
+import { fromText, type Decimal } from '../../src/core/decimal.ts'
 import { addDays, type Day } from '../../src/core/dates.ts'
-import type { Decimal } from '../../src/core/decimal.ts'
 import type { UsageRecord } from '../../src/usage/records.ts'
-import { decimal } from './decimal.ts'
+
+export const decimal = (value: string | number): Decimal => fromText(String(value))
 
 export const usageRecord = (date: string, total: string | number, more: Partial<UsageRecord> = {}): UsageRecord => ({
   date: date as Day,

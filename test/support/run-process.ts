@@ -1,12 +1,12 @@
-// Runs what users run, as they run it: the bundle as a runner starts it, and the command line in a process of its own. Whatever
-// leaves a process is searched for the secrets that it was given.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Ending, type Preload, preloadArguments, preloadEnvironment } from './preload.ts'
 import { commandsIn, readOutputFile, withoutOwnFolds } from './runner-oracle.ts'
 import { expectNoSecret } from './secret-scanner.ts'
+
+// Runs what users run, as they run it: the bundle as a runner starts it, and the command line in a process of its own. Whatever
+// leaves a process is searched for the secrets that it was given.
 
 export { expectNoSecret } from './secret-scanner.ts'
 
@@ -170,3 +170,83 @@ export const commandsOf = ({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): 
   withoutOwnFolds(commandsIn(`${stdout}\n${stderr}`))
     .map(({ name }) => name)
     .filter((name) => name !== 'add-mask')
+
+// What a test may change about the platform under a child process. preload.mjs is the child's side of it.
+
+export interface Preload {
+  /** What the wall clock shows when the child starts; it runs on from there. */
+  readonly startAt?: string
+  /** The wall clock stands still, so that no start of a process is too slow for a test of midnight. */
+  readonly standsStill?: boolean
+  /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
+  readonly jump?: { readonly afterMs: number; readonly byMs: number }
+  /** Something throws, or rejects, where nobody catches it. */
+  readonly crash?: { readonly afterMs: number; readonly as: 'exception' | 'rejection' }
+  /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
+  readonly luck?: number
+  /**
+   * A builtin such as `JSON.stringify` throws once, at this call, counted from 1: of all calls, or of those after the program has
+   * said its first word.
+   */
+  readonly breaks?: { readonly builtin: string; readonly atCall: number; readonly afterFirstWord?: boolean }
+}
+
+/** How a child ended, as it says itself. */
+export interface Ending {
+  readonly code: number
+  readonly peakMegabytes: number
+  /** From the first line of the log to the end: what the machine took to start the process is nobody's fault here. */
+  readonly activeMs: number
+  /** What still kept the event loop alive. */
+  readonly resources: readonly string[]
+  /** As anybody on the machine can read them. */
+  readonly arguments: string
+}
+
+export const preloadArguments: readonly string[] = ['--import', new URL('./preload.mjs', import.meta.url).href]
+
+export const preloadEnvironment = (preload: Preload, reportTo: string): Readonly<Record<string, string>> => ({
+  TEST_PRELOAD: JSON.stringify({ ...preload, reportTo }),
+})
+
+// Runs the command line where a person would sit: in a terminal of its own, by util-linux's `script`.
+
+const cli = new URL('../../lib/cli.js', import.meta.url).pathname
+
+/** Other systems have a `script` that works otherwise, or none. */
+export const hasPseudoTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
+
+export interface Seen {
+  readonly exitCode: number | null
+  /** All that was on the screen, what was typed included. */
+  readonly screen: string
+}
+
+export interface Typing {
+  readonly directory: string
+  /** Each is typed when the text before it is on the screen. */
+  readonly answers: readonly { readonly after: string; readonly type: string }[]
+}
+
+export function runInTerminal(args: readonly string[], { directory, answers }: Typing): Promise<Seen> {
+  const command = [process.execPath, cli, ...args].map((word) => `'${word}'`).join(' ')
+  return new Promise((resolve, reject) => {
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      cwd: directory,
+      env: { PATH: process.env.PATH, TERM: 'xterm' },
+    })
+    const left = [...answers]
+    let [screen, unread] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      screen += text
+      unread += text
+      const [next] = left
+      if (next === undefined || !unread.includes(next.after)) return
+      left.shift()
+      unread = ''
+      child.stdin.write(next.type)
+    })
+    child.on('error', reject)
+    child.on('close', (exitCode) => resolve({ exitCode, screen }))
+  })
+}
