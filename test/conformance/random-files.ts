@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { systemClock, type Clock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
 import { webhookCollection } from '../../src/resources/webhooks/webhook-wire.ts'
-import { convergenceProblems, withSite, type Site, type SiteServer } from '../support/site.ts'
-import { randomFile, type RandomFile } from '../support/random-declarations.ts'
+import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { service as demoService } from '../support/session.ts'
+import { convergenceProblems, type Site, type SiteServer, withSite } from '../support/site.ts'
 
 const help = `Usage: npm run conformance:files -- --target emulator|URL [options]
 

@@ -4,8 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
-import { reusable, type InputDefinition } from '../support/run-workflow.ts'
-import { allWorkflows, copiedWorkflows, reusableWorkflows, complaintsOf, parseWorkflow, stepsOf, triggersOf, type Job } from '../support/workflows.ts'
+import { type InputDefinition, reusable } from '../support/run-workflow.ts'
+import {
+  allWorkflows,
+  complaintsOf,
+  copiedWorkflows,
+  type Job,
+  parseWorkflow,
+  reusableWorkflows,
+  stepsOf,
+  triggersOf,
+} from '../support/workflows.ts'
 
 const operations = new Map((await describeOperations()).map((operation) => [operation.name, operation]))
 

@@ -2,7 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { isOperationName, operations } from '../../src/operations.ts'
-import { allWorkflows, copiedWorkflows, ownWorkflows, reusableWorkflows, parseWorkflow, rightsToWrite, rules, stepsOf, type WorkflowDocument } from '../support/workflows.ts'
+import {
+  allWorkflows,
+  copiedWorkflows,
+  ownWorkflows,
+  parseWorkflow,
+  reusableWorkflows,
+  rightsToWrite,
+  rules,
+  stepsOf,
+  type WorkflowDocument,
+} from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')

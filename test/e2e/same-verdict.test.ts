@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demo } from '../../src/emulator/index.ts'
 import { createClient } from '../../src/runtime/library/create-client.ts'
-import { inputsFor, useEmulator, fillUsage } from '../support/emulator.ts'
+import { fillUsage, inputsFor, useEmulator } from '../support/emulator.ts'
 import { runAction, runCli } from '../support/run-process.ts'
 
 const emulator = useEmulator()

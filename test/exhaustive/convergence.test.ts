@@ -6,11 +6,11 @@ import type { Emulator } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
 import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
-import { convergenceProblems, unownedIn, emptyPlan, storeOf, withSite, type Site } from '../support/site.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { allEdits } from '../support/manual-edits.ts'
-import { randomFile, type RandomFile } from '../support/random-declarations.ts'
+import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { service } from '../support/session.ts'
+import { convergenceProblems, emptyPlan, type Site, storeOf, unownedIn, withSite } from '../support/site.ts'
 
 const dialects = ['neutral', 'clickhouse-cloud'] as const
 

@@ -1,13 +1,13 @@
 // A list that may not be whole: nothing is created from it, and nothing deleted.
 
 import { describe, expect, it, vi } from 'vitest'
-import { startEmulator, type Emulator } from '../../src/emulator/index.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
 import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
 import { ids, methodsOf, useEmulator } from '../support/emulator.ts'
-import { stateOf, unownedIn, afterPull, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../support/site.ts'
 import { service } from '../support/session.ts'
 import { errors, errorsIn, shop, tile } from '../support/shop-declaration.ts'
+import { afterPull, emptyPlan, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

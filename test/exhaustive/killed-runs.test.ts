@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../support/emulator.ts'
-import { doublesIn, rememberState, stateOf, emptyPlan, storeOf, withSite, type SiteFiles } from '../support/site.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
+import { doublesIn, emptyPlan, rememberState, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 

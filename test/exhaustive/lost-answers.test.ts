@@ -1,8 +1,8 @@
 // W1: one POST per object and run, unless the server certainly did not act.
 import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../src/emulator/index.ts'
-import { useEmulator } from '../support/emulator.ts'
 import { createScaledClock } from '../support/clocks.ts'
+import { useEmulator } from '../support/emulator.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
 import { emptyPlan, storeOf, withSite } from '../support/site.ts'
 

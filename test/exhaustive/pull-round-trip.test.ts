@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blend, randomService, commentsIn, respell, spelling, type RandomService, type Spelling } from '../support/random-declarations.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { afterPull, storeOf, withSite, type Site, type SiteFiles } from '../support/site.ts'
+import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
+import { afterPull, type Site, type SiteFiles, storeOf, withSite } from '../support/site.ts'
 
 /** What is not as expected after the files were applied. */
 async function problemsAfterApply(site: Site, files: SiteFiles): Promise<readonly unknown[]> {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { doublesIn, rememberState, stateOf, unownedIn, storeOf, withSite, type SiteFiles } from '../support/site.ts'
 import { shop, tile } from '../support/shop-declaration.ts'
+import { doublesIn, rememberState, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 

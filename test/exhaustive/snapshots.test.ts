@@ -6,8 +6,8 @@ import * as z from 'zod'
 import type { Fault } from '../../src/emulator/index.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { useEmulator } from '../support/emulator.ts'
-import { doublesIn, rememberState, stateOf, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../support/site.ts'
 import { errorRules, slow, tile } from '../support/shop-declaration.ts'
+import { doublesIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
 
 const dialects = ['neutral', 'clickhouse-cloud'] as const
 

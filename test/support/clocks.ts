@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 
 // A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
 

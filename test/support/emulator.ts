@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { demo, startEmulator, type Emulator, type EmulatorOptions, type Fault } from '../../src/emulator/index.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import { addDays, dayOf, type Day } from '../../src/core/dates.ts'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
+import { demo, type Emulator, type EmulatorOptions, type Fault, startEmulator } from '../../src/emulator/index.ts'
 
 // One emulator for a test file, in the state it was born in before every test.
 

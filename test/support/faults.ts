@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { startEmulator, demo, type Effect, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
-import { startRawServer, type RawRequest, type RawServer, type Wire } from './raw-server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
+import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { ids } from './emulator.ts'
 import { complaintsAbout } from './outcome-oracle.ts'
-import { runAction, type ActionOptions, type RanAction } from './run-process.ts'
+import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
+import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
 
 // One API for one case of the fault matrix: an emulator of its own and, where the fault lies below HTTP, a server of bytes before it.
 

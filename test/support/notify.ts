@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { createRedact } from '../../src/core/secrets.ts'
 import type { Limits } from '../../src/github/client.ts'
 import type { Notification } from '../../src/github/notification.ts'
-import { notify, type NotifyOptions } from '../../src/github/notify.ts'
-import { say, trusted, type Block, type Status } from '../../src/report/blocks.ts'
-import { token, type GitHubServer } from './github-server.ts'
+import { type NotifyOptions, notify } from '../../src/github/notify.ts'
+import { type Block, type Status, say, trusted } from '../../src/report/blocks.ts'
 import { createVirtualClock } from './clocks.ts'
-import { runAction, type ActionOptions, type RanAction } from './run-process.ts'
+import { type GitHubServer, token } from './github-server.ts'
+import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
 
 // Notifies a fake GitHub in this process, on a clock that never waits.
 

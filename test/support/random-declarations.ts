@@ -1,7 +1,18 @@
 import fc from 'fast-check'
-import { hasExpression } from '../../src/sync/pull/render.ts'
-import type { Connection, JsonObject, Service, Source, Tile, Alert, Channel, Dashboard, Dialect, SavedSearch } from '../../src/emulator/index.ts'
 import { parse, stringify } from 'yaml'
+import type {
+  Alert,
+  Channel,
+  Connection,
+  Dashboard,
+  Dialect,
+  JsonObject,
+  SavedSearch,
+  Service,
+  Source,
+  Tile,
+} from '../../src/emulator/index.ts'
+import { hasExpression } from '../../src/sync/pull/render.ts'
 
 // Words and fields made at random: what people call things, and what wants care of whoever writes it down.
 

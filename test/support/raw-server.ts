@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, connect, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 
 // A server of bytes: whatever can arrive over TCP, this can send, also what no HTTP server would. It reads requests well enough to

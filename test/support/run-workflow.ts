@@ -1,12 +1,12 @@
-import { parse } from 'yaml'
-import { reusableWorkflows, type Job, type Step } from './workflows.ts'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
+import { parse } from 'yaml'
 import { digestOfText } from '../../src/core/digest.ts'
 import { invokeText } from './invoke.ts'
-import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
+import { type Job, reusableWorkflows, type Step } from './workflows.ts'
 
 // Calls a reusable workflow: its inputs with their defaults, its jobs, and what it hands back.
 

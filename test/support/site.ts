@@ -1,14 +1,14 @@
-import { readOnly, type Connection } from '../../src/api/client.ts'
+import { type Connection, readOnly } from '../../src/api/client.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
 import type { Context } from '../../src/operation/operation.ts'
+import { canonicalText } from '../../src/resources/marker.ts'
 import { apply } from '../../src/sync/apply.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { plan } from '../../src/sync/plan.ts'
 import { pull } from '../../src/sync/pull/pull.ts'
 import { openSession, service, type TestSession } from './session.ts'
-import { canonicalText } from '../../src/resources/marker.ts'
 
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
 

@@ -3,8 +3,8 @@
 import { type LoggedRequest, startEmulator } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
 import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
-import { openSession, service } from './session.ts'
 import { createVirtualClock } from './clocks.ts'
+import { openSession, service } from './session.ts'
 
 export interface Soak {
   readonly requests: number

@@ -1,5 +1,5 @@
-import { fromText, type Decimal } from '../../src/core/decimal.ts'
 import { addDays, type Day } from '../../src/core/dates.ts'
+import { type Decimal, fromText } from '../../src/core/decimal.ts'
 import type { UsageRecord } from '../../src/usage/records.ts'
 
 export const decimal = (value: string | number): Decimal => fromText(String(value))

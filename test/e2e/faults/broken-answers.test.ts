@@ -1,6 +1,6 @@
 // Rows 5 to 7, 13 and 24 of the fault matrix: the request arrived, and the answer breaks off, is no HTTP, or is unusual and right.
 import { describe, expect, it } from 'vitest'
-import { meet, toHttp, type Doing, type GoodAnswer, type Spoil, type Trouble } from '../../support/faults.ts'
+import { type Doing, type GoodAnswer, meet, type Spoil, type Trouble, toHttp } from '../../support/faults.ts'
 
 const half = ({ body }: GoodAnswer): string => body.slice(0, Math.floor(body.length / 2))
 

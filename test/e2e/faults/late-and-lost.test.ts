@@ -1,7 +1,7 @@
 // Rows 12, 13, 25 and 26 of the fault matrix: what is done later than it is answered, lists that mislead, clocks that are wrong.
 import { describe, expect, it } from 'vitest'
 import { ids } from '../../support/emulator.ts'
-import { meet, serviceOf, type Stage } from '../../support/faults.ts'
+import { meet, type Stage, serviceOf } from '../../support/faults.ts'
 
 describe.concurrent('rows 12 and 13: done, and the answer says otherwise or is lost', () => {
   it.each([0, 300, 1500])('a create that is carried out %i ms after a 504 is there once', async (ms) => {

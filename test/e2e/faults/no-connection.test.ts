@@ -5,9 +5,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Certificate, type CertificateOptions, createCertificate } from '../../support/certificates.ts'
+import { type Doing, meet, toHttp } from '../../support/faults.ts'
 import { openBlackHole, startRawServer } from '../../support/raw-server.ts'
-import { createCertificate, type Certificate, type CertificateOptions } from '../../support/certificates.ts'
-import { meet, toHttp, type Doing } from '../../support/faults.ts'
 
 const unreached = { methods: '', more: 0, complaints: [] }
 

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { openBlackHole } from '../../support/raw-server.ts'
-import { meet, serviceOf, onStage, type Doing, type Stage } from '../../support/faults.ts'
+import { type Doing, meet, onStage, type Stage, serviceOf } from '../../support/faults.ts'
 import { complaintsAbout } from '../../support/outcome-oracle.ts'
+import { openBlackHole } from '../../support/raw-server.ts'
 import { runAction } from '../../support/run-process.ts'
 
 const root = new URL('../../..', import.meta.url).pathname

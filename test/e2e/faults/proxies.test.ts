@@ -2,15 +2,15 @@
 
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCertificate, type Certificate } from '../../support/certificates.ts'
-import { meet, toHttp, type Doing } from '../../support/faults.ts'
+import { type Certificate, createCertificate } from '../../support/certificates.ts'
+import { type Doing, meet, toHttp } from '../../support/faults.ts'
 import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
-import { startRawServer, type Play, type RawServer } from '../../support/raw-server.ts'
+import { type Play, type RawServer, startRawServer } from '../../support/raw-server.ts'
 
 const password = 'proxy-pass%word-0123456789'
 

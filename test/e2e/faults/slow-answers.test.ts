@@ -1,6 +1,6 @@
 // Row 14 of the fault matrix: the answer never comes, or never ends. A limit ends the wait, and nothing keeps the process alive.
 import { describe, expect, it } from 'vitest'
-import { meet, type Doing, type Spoil, type Trouble } from '../../support/faults.ts'
+import { type Doing, meet, type Spoil, type Trouble } from '../../support/faults.ts'
 
 /** Sends the same bytes again and again, for as long as somebody listens. */
 const forEver =

@@ -2,7 +2,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { FaultHeaders } from '../../../src/emulator/index.ts'
-import { meet, type Doing, type Trouble } from '../../support/faults.ts'
+import { type Doing, meet, type Trouble } from '../../support/faults.ts'
 
 const body = (given: string | Uint8Array, headers?: FaultHeaders): Trouble => ({
   effect: { kind: 'body', ...(typeof given === 'string' ? { text: given } : { bytes: given }), ...(headers && { headers }) },

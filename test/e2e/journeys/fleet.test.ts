@@ -11,8 +11,8 @@ import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { toResultTexts } from '../../../src/runtime/publish.ts'
 import { type PublishableResult, runOperation } from '../../../src/runtime/run.ts'
 import { workspaceFiles } from '../../../src/runtime/workspace.ts'
-import { fleetFile, type MadeOrganization, makeFleet, settleFleet } from '../../support/fleet.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/clocks.ts'
+import { fleetFile, type MadeOrganization, makeFleet, settleFleet } from '../../support/fleet.ts'
 
 interface Leg {
   readonly name: string

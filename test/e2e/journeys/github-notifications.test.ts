@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { token, useGitHub, chatter } from '../../support/github-server.ts'
-import { runGitHubStep, pullRequestEvent, type GitHubStepOptions } from '../../support/notify.ts'
+import { chatter, token, useGitHub } from '../../support/github-server.ts'
 import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
-import { commandsOf, expectNoSecret, runCli, type RanAction } from '../../support/run-process.ts'
+import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../support/notify.ts'
+import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 const github = useGitHub()

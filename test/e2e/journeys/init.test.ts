@@ -7,9 +7,9 @@ import { parse } from 'yaml'
 import { demo } from '../../../src/emulator/index.ts'
 import { kits } from '../../../src/runtime/cli/init.ts'
 import { useEmulator } from '../../support/emulator.ts'
-import { hasPseudoTerminals, runInTerminal, runCli } from '../../support/run-process.ts'
+import { hasPseudoTerminals, runCli, runInTerminal } from '../../support/run-process.ts'
+import { type RunnableJob, repository, runJobs } from '../../support/run-workflow.ts'
 import { complaintsOf } from '../../support/workflows.ts'
-import { repository, runJobs, type RunnableJob } from '../../support/run-workflow.ts'
 
 const example = (path: string): string => readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8')
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { type Call, type Called, callWorkflow } from '../../support/run-workflow.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { type Call, type Called, callWorkflow } from '../../support/run-workflow.ts'
 import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
-import { meet, serviceOf, onStage, type MeetOptions, type Trouble } from '../../support/faults.ts'
+import { type MeetOptions, meet, onStage, serviceOf, type Trouble } from '../../support/faults.ts'
 import { runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../../src/documents/document.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
 import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
-import { invokeText } from '../../support/invoke.ts'
 import { type Doing, meet } from '../../support/faults.ts'
+import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Fault } from '../../../src/emulator/index.ts'
 import { alertCollection, toAlertBody } from '../../../src/resources/alerts/alert-wire.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
 import { storeOf } from '../../support/site.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
 
 const emulator = useEmulator()
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
-import { useGitHub, bot, chatter, stranger } from '../../support/github-server.ts'
-import { notificationOf, notifyGitHub, pullRequestEvent, startMs, type NotifyCase } from '../../support/notify.ts'
+import { bot, chatter, stranger, useGitHub } from '../../support/github-server.ts'
+import { type NotifyCase, notificationOf, notifyGitHub, pullRequestEvent, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 

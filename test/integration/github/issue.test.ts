@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
-import { useGitHub, bot, chatter, stranger, type StoredIssue } from '../../support/github-server.ts'
-import { notificationOf, notifyGitHub, startMs, type NotifyCase } from '../../support/notify.ts'
+import { bot, chatter, type StoredIssue, stranger, useGitHub } from '../../support/github-server.ts'
+import { type NotifyCase, notificationOf, notifyGitHub, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
 

@@ -1,8 +1,8 @@
 // What exists and bears no mark is taken over only when the files say so, and only when it is clear what they mean.
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { marksIn, stateOf, unownedIn, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
+import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -1,8 +1,8 @@
 // References by name become ids before the first write; a name that is missing, or that several bear, is an error and no guess.
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { stateOf, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { errors, errorsIn, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
+import { type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { storeOf } from '../../support/site.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
+import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

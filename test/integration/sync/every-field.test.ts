@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as yaml from 'yaml'
-import { convergenceProblems, storeOf, withSite } from '../../support/site.ts'
 import { useEmulator } from '../../support/emulator.ts'
+import { convergenceProblems, storeOf, withSite } from '../../support/site.ts'
 
 const text = readFileSync(new URL('../../corpus/every-field.yml', import.meta.url), 'utf8')
 const schema: unknown = JSON.parse(readFileSync(new URL('../../../schemas/observability.schema.json', import.meta.url), 'utf8'))

@@ -4,8 +4,8 @@ import type { Fault } from '../../../src/emulator/index.ts'
 import { written } from '../../support/declarations.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
 import { errors, outcomes, shop, watching } from '../../support/shop-declaration.ts'
+import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

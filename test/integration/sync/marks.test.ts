@@ -1,8 +1,8 @@
 // The mark is all that tells whose an object is: what becomes of it at the service, and what is said then.
 import { describe, expect, it } from 'vitest'
 import { editDuring, useEmulator } from '../../support/emulator.ts'
-import { marksIn, stateOf, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
+import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

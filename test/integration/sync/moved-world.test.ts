@@ -1,8 +1,8 @@
 // W8: what somebody else changed between plan and write is not overwritten, and not deleted.
 import { describe, expect, it } from 'vitest'
 import { editDuring, useEmulator } from '../../support/emulator.ts'
-import { marksIn, stateOf, emptyPlan, storeOf, withSite, type Site } from '../../support/site.ts'
 import { outcomes, tile } from '../../support/shop-declaration.ts'
+import { emptyPlan, marksIn, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { useEmulator } from '../../support/emulator.ts'
-import { doublesIn, storeOf, withSite } from '../../support/site.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
+import { doublesIn, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 

@@ -1,10 +1,10 @@
 // W5 and W6: one bad object does not stop the others; an API that fails does.
 import { describe, expect, it } from 'vitest'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
+import { outcomes, shop, twentyObjects } from '../../support/shop-declaration.ts'
 import { marksIn, storeOf } from '../../support/site.ts'
-import { twentyObjects, outcomes, shop } from '../../support/shop-declaration.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
 
 const emulator = useEmulator()
 

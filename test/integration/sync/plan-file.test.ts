@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { useEmulator } from '../../support/emulator.ts'
-import { rememberState, stateOf, emptyPlan, storeOf, withSite, type Site } from '../../support/site.ts'
 import { errors, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
+import { emptyPlan, rememberState, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -1,8 +1,8 @@
 // W7: pruning deletes what bears this project's mark and is in no file, when it is asked to, and not too much of it.
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { marksIn, stateOf, unownedIn, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/shop-declaration.ts'
+import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../src/emulator/index.ts'
 import { useEmulator } from '../../support/emulator.ts'
-import { stateOf, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
+import { type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -1,8 +1,8 @@
 // Alerts hang on tiles: whatever happens to a dashboard, every alert that can live does, and each that cannot is said beforehand.
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { stateOf, emptyPlan, storeOf, withSite, type Site, type SiteFiles } from '../../support/site.ts'
 import { actions, errorRules, errors, errorsIn, line, outcomes, shop, tile } from '../../support/shop-declaration.ts'
+import { emptyPlan, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
-import { doublesIn, stateOf, emptyPlan, storeOf, withSite } from '../../support/site.ts'
 import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
+import { doublesIn, emptyPlan, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { lintRules } from '../../../src/sync/lint.ts'
 import { planRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
+import { hostileYaml } from '../../support/corpus.ts'
 import { fileWith, written } from '../../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
-import { hostileYaml } from '../../support/corpus.ts'
 
 const product = { profile: 'clickhouse-cloud' }
 

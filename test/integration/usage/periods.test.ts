@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day } from '../../../src/core/dates.ts'
-import { inputsFor, useEmulator, fillUsage } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })

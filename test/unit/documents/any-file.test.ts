@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { checkReferences } from '../../../src/resources/references.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
 import { lint } from '../../../src/sync/lint.ts'
-import { forEachEntry, hostile, hostileYaml, longestMs } from '../../support/corpus.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
+import { forEachEntry, hostile, hostileYaml, longestMs } from '../../support/corpus.ts'
 import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('whatever a file holds', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
-import { readDocument, type ReadDocument } from '../../../src/documents/document.ts'
-import { forEachEntry, hostileYaml, longestMs } from '../../support/corpus.ts'
+import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
+import { forEachEntry, hostileYaml, longestMs } from '../../support/corpus.ts'
 
 function read(text: string): ReadDocument {
   const reading = readDocument(text, 'f.yml')

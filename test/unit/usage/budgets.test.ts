@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsInScope, unmatchedNames, type Scope } from '../../../src/usage/budgets.ts'
+import { recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
 import { checkLimit, totalOf } from '../../../src/usage/records.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 

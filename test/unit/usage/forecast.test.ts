@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { addDays, weekdayOf, type Day } from '../../../src/core/dates.ts'
-import { daysWithForecast, forecastSpend, learnRhythm, type Expectation, type Forecast } from '../../../src/usage/forecast.ts'
+import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import { daysWithForecast, type Expectation, type Forecast, forecastSpend, learnRhythm } from '../../../src/usage/forecast.ts'
 import { runOutDay } from '../../../src/usage/records.ts'
-import { decimal, daySeries } from '../../support/usage.ts'
+import { daySeries, decimal } from '../../support/usage.ts'
 
 const june = { from: '2026-06-01' as Day, to: '2026-06-20' as Day, end: '2026-06-30' as Day }
 

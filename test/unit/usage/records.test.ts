@@ -1,7 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
-import { findDataQualityIssues, groupRecords, knownDays, metricsOf, provisionalOf, totalByDay, totalOf, withoutGaps, type Grouping, type UsageRecord } from '../../../src/usage/records.ts'
+import {
+  findDataQualityIssues,
+  type Grouping,
+  groupRecords,
+  knownDays,
+  metricsOf,
+  provisionalOf,
+  totalByDay,
+  totalOf,
+  type UsageRecord,
+  withoutGaps,
+} from '../../../src/usage/records.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 
 const march = { from: '2026-03-01' as Day, to: '2026-03-03' as Day }

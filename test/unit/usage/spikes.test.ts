@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, weekdayOf, type Day } from '../../../src/core/dates.ts'
+import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
 import type { UsageRecord } from '../../../src/usage/records.ts'
 import { findSpikes } from '../../../src/usage/spikes.ts'
-import { decimal, daySeries, usageRecord } from '../../support/usage.ts'
+import { daySeries, decimal, usageRecord } from '../../support/usage.ts'
 
 const first = '2026-05-04' as Day
 

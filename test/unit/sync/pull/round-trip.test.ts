@@ -2,9 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import type { Service } from '../../../../src/emulator/index.ts'
-import { blend, randomService, commentsIn, respell, spelling, type RandomService, type Spelling } from '../../../support/random-declarations.ts'
 import { cloud, errors, pull } from '../../../support/drafts.ts'
 import type { Lists } from '../../../support/planning.ts'
+import {
+  blend,
+  commentsIn,
+  type RandomService,
+  randomService,
+  respell,
+  type Spelling,
+  spelling,
+} from '../../../support/random-declarations.ts'
 
 const connections = [{ id: 'c0' }]
 const sources = ['log', 'trace'].map((kind, i) => ({ id: `s${i}`, name: kind, kind, connection: 'c0' }))
