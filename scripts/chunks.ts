@@ -1,15 +1,15 @@
-// Owns which files the bundle is cut into: a step reads and compiles index.js and, of the rest, what it asks for.
+// How the bundle is split: a step reads and compiles index.js, and the rest only when it needs it.
 
-/** What nearly every step asks for: not worth a file of its own. */
-const everySteps = new Set(['./usage/usage-cost.js', './usage.js'])
+/** What most steps need is part of index.js. */
+const eager = new Set(['./usage/usage-cost.js'])
 
-/** What is asked for by itself: how to send a request, and how to talk to GitHub. */
-const byThemselves = new Set(['undici', '@actions/github'])
+/** Packages that the bundler puts into a file of their own: requests, and GitHub. */
+const separate = new Set(['undici', '@actions/github'])
 
-/** Adds to each `import()` in the text of a compiled module where the bundler shall put what it imports. */
+/** Tells the bundler, in each `import()` of a compiled module, where to put the imported code. */
 export const chunkImports = (text: string): string =>
   text.replaceAll(/\bimport\('([^']*)'\)/g, (whole, from: string) => {
-    if (byThemselves.has(from) || from.startsWith('node:')) return whole
-    // One file for all of these: each of its own would repeat what they share.
-    return `import(/* ${everySteps.has(from) ? 'webpackMode: "eager"' : 'webpackChunkName: "on-demand"'} */ '${from}')`
+    if (separate.has(from) || from.startsWith('node:')) return whole
+    // One file for all of these: separate ones would repeat what they share.
+    return `import(/* ${eager.has(from) ? 'webpackMode: "eager"' : 'webpackChunkName: "on-demand"'} */ '${from}')`
   })

@@ -1,9 +1,9 @@
-// Owns the privileged half of rebuilding: takes files by name, as data, and has GitHub commit them to a branch that has not moved since.
-// It runs with the right to write: nothing of what it is given is run, and what is not generated is refused.
+// The privileged half of rebuilding: commits generated files to a branch through GitHub's API, unless the branch has moved. It runs with
+// write permission, so it executes nothing that it is given, and refuses files that are not generated.
 import { appendFileSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** A part of the bundle that is loaded on demand. It may be gone after an update, and is handed over as an empty file then. */
+/** A part of the bundle that is loaded on demand. An empty file stands for one that an update removed. */
 const chunk = /^dist\/\d+\.index\.js$/
 
 /** What `npm run generate` and `npm run bundle` write. */
@@ -13,7 +13,7 @@ const generated = [
   /^schemas\/[a-z-]+\.schema\.json$/,
   /^docs\/operations\.md$/,
   /^src\/report\/page-assets\.ts$/,
-  /^src\/kernel\/version\.ts$/,
+  /^src\/core\/version\.ts$/,
   /^README\.md$/,
   /^action\.yml$/,
 ]
@@ -27,7 +27,7 @@ export interface Target {
   readonly head: string
 }
 
-/** Throws on a file that is not one of the generated, and on anything that is no file. */
+/** Throws on a file that is not generated, and on anything that is not a file. */
 export function rebuiltFiles(directory: string): readonly string[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
@@ -57,7 +57,7 @@ export async function commitRebuilt(directory: string, target: Target): Promise<
   const input = {
     branch: { repositoryNameWithOwner: target.repository, branchName: target.branch },
     expectedHeadOid: target.head,
-    // The second line lets Dependabot rebase a branch that somebody else has committed to.
+    // With the second line, Dependabot still rebases the branch.
     message: { headline: 'Build anew what is generated', body: '[dependabot skip]' },
     fileChanges: {
       additions: written.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })),

@@ -1,8 +1,102 @@
-// `npm run generate` and its `--check`.
-import { generate } from './reference/generate.ts'
+// `npm run generate` writes the generated files; with `--check` it only fails where one is out of date.
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { renderActionYml } from './reference/action-yml.ts'
+import { describeOperations } from './reference/describe.ts'
+import { renderSchemas } from './reference/json-schema.ts'
+import { readmeTables, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
 
-const check = process.argv.includes('--check')
-const stale = await generate(new URL('..', import.meta.url).pathname, check)
-if (stale.length === 0) console.log('generated files are up to date')
-else console.log(`${check ? 'not what `npm run generate` writes' : 'written'}: ${stale.join(', ')}`)
-if (check && stale.length > 0) process.exitCode = 1
+/** The content of every generated file, by its path under `root`. */
+async function render(root: string): Promise<ReadonlyMap<string, string>> {
+  const operations = await describeOperations()
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  return new Map([
+    ['action.yml', renderActionYml(operations)],
+    ['docs/operations.md', renderOperations(operations)],
+    ['README.md', await fillFile(root, 'README.md', { ...readmeTables(operations), ...(await readExamples(root)) })],
+    ['docs/files.md', await fillFile(root, 'docs/files.md', { rules: await rulesTable() })],
+    ['docs/reusable-workflows.md', await fillFile(root, 'docs/reusable-workflows.md', reusableParts(await readReusable(root)))],
+    ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
+    ['src/report/page-assets.ts', await renderPageAssets(root)],
+    ...schemas,
+  ])
+}
+
+/** The libraries of the HTML page as they are published, and its own style and script. */
+async function renderPageAssets(root: string): Promise<string> {
+  const read = async (paths: readonly string[]): Promise<string> => {
+    const texts = await Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')))
+    return texts.map((text) => text.trim()).join('\n')
+  }
+  const style = await read(['node_modules/uplot/dist/uPlot.min.css', 'src/report/page/page.css'])
+  const script = await read([
+    'node_modules/uplot/dist/uPlot.iife.min.js',
+    'node_modules/sortable-tablesort/dist/sortable.min.js',
+    'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',
+    'src/report/page/page.js',
+  ])
+  const source = '// GENERATED from src/report/page and two libraries, uPlot (MIT) and sortable (Unlicense), by `npm run generate`.'
+  const hash = createHash('sha256').update(script).digest('base64')
+  return [
+    source,
+    `export const pageStyle = ${JSON.stringify(style)}`,
+    `export const pageScript = ${JSON.stringify(script)}`,
+    '/** For the content security policy. */',
+    `export const pageScriptHash = '${hash}'\n`,
+  ].join('\n')
+}
+
+/** The example files in the README, each with its own marker. */
+async function readExamples(root: string): Promise<Readonly<Record<string, string>>> {
+  const names = ['list-dashboards', 'cost-gate', 'create-alert']
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'examples/workflows', `${name}.yml`), 'utf8')))
+  return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
+}
+
+/** The reusable workflows by their names without `.yml`. */
+async function readReusable(root: string): Promise<Readonly<Record<string, string>>> {
+  const directory = join(root, '.github/workflows')
+  const names = (await readdir(directory)).filter((name) => /^reusable-.*\.yml$/.test(name)).sort()
+  const texts = names.map(async (name) => [name.slice(0, -'.yml'.length), await readFile(join(directory, name), 'utf8')] as const)
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+async function fillFile(root: string, path: string, parts: Readonly<Record<string, string>>): Promise<string> {
+  return fillMarkers(await readFile(join(root, path), 'utf8'), parts, path)
+}
+
+/** Replaces the text between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */
+export function fillMarkers(text: string, parts: Readonly<Record<string, string>>, file: string): string {
+  return Object.entries(parts).reduce((filled, [name, part]) => {
+    const [start, end] = [`<!-- generated:${name} -->`, `<!-- /generated:${name} -->`]
+    const [before, rest] = filled.split(start)
+    const after = rest?.split(end)[1]
+    if (before === undefined || after === undefined) throw new Error(`${file} lacks ${start} … ${end}`)
+    return `${before}${start}\n${part}\n${end}${after}`
+  }, text)
+}
+
+/** Writes, or with `check` only compares. Returns the paths that differ. */
+export async function generate(root: string, check: boolean): Promise<readonly string[]> {
+  const stale: string[] = []
+  for (const [path, wanted] of await render(root)) {
+    const file = join(root, path)
+    const present = await readFile(file, 'utf8').catch(() => undefined)
+    if (present === wanted) continue
+    stale.push(path)
+    if (check) continue
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, wanted)
+  }
+  return stale
+}
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check')
+  const stale = await generate(new URL('..', import.meta.url).pathname, check)
+  if (stale.length === 0) console.log('generated files are up to date')
+  else console.log(`${check ? 'not what `npm run generate` writes' : 'written'}: ${stale.join(', ')}`)
+  if (check && stale.length > 0) process.exitCode = 1
+}

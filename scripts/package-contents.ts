@@ -1,15 +1,15 @@
-// Owns what the npm package holds: what the sources make, and what a package must have. Nothing is missing, nothing is there besides.
+// What the npm package has to contain: the compiled sources and the required files, and nothing else.
 
-const alwaysThere = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
+const requiredFiles = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
-/** Shipped as they are: schemas for editors, examples for `watchkeeper init`. */
+/** Schemas for editors, and examples for `watchkeeper init`. */
 const shippedFolders = /^(?:schemas|examples)\//
 
 /** `sources` are the repository's files under src, schemas and examples, `packed` the package's, both from their roots. */
 export function misplacedIn(packed: readonly string[], sources: readonly string[]): readonly string[] {
   const modules = sources.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => path.slice('src/'.length, -'.ts'.length))
   const expected = new Set([
-    ...alwaysThere,
+    ...requiredFiles,
     ...sources.filter((path) => shippedFolders.test(path)),
     ...modules.flatMap((name) => [`lib/${name}.js`, `lib/${name}.d.ts`]),
   ])

@@ -1,4 +1,4 @@
-// Owns which packages are shipped: those that a run needs, and those whose code stands inside a file of our own. Read from the lock file.
+// The packages that are shipped: those that a run needs, and those whose code is embedded in a source file. Read from the lock file.
 import { readFileSync } from 'node:fs'
 
 const ownRoot = new URL('..', import.meta.url).pathname

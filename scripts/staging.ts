@@ -1,5 +1,5 @@
-// Owns the directory in which the bundle is built: what the action needs and nothing else, with the stand-ins in their places. It is
-// laid out afresh each time, so that neither links nor leftovers of a checkout can show in the bytes.
+// The directory in which the bundle is built: only what the action needs, with the stand-ins. It is created for each build, so that links
+// and old files of a checkout cannot change the result.
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chunkImports } from './chunks.ts'
@@ -8,7 +8,7 @@ import { standIns } from './stand-ins.ts'
 
 const isReadByBundler = (path: string): boolean => !/\.(?:map|[cm]?ts)$/.test(path)
 
-/** The bundler names modules by the way from them to its own files: it has to stand in the same place as well. */
+/** The bundler names modules by their path relative to its own files, so it has to be in the same directory. */
 const bundler = 'node_modules/@vercel/ncc'
 
 export const bundlerIn = (directory: string): string => join(directory, bundler, 'dist/ncc/cli.js')
@@ -17,7 +17,7 @@ export const bundlerIn = (directory: string): string => join(directory, bundler,
 export function layOut(root: string, directory: string): void {
   for (const path of ['package.json', 'lib', bundler, ...shippedIn(readLock(root)).keys()]) {
     const from = join(root, path)
-    // Packages inside of packages are in the lock file by themselves; what is not in there is nobody's.
+    // Nested packages have their own entries in the lock file.
     const isIts = (file: string): boolean => isReadByBundler(file) && !relative(from, file).split('/').includes('node_modules')
     cpSync(from, join(directory, path), { recursive: true, dereference: true, filter: isIts })
   }

@@ -1,5 +1,5 @@
-// Owns what stands in the bundle instead of files of packages that no run of the action needs, but every run would have to read: they
-// hang on what it does need. Measured by `npm run bench`; the reasons are in docs/decisions/0008-lean-bundle.md.
+// Replacements for files of packages that no run of the action needs, but that every run would have to load with the files it needs.
+// Measured by `npm run bench`; the reasons are in docs/decisions/0008-lean-bundle.md.
 
 const throws = (what: string): string => `function () { throw new Error(${JSON.stringify(`The bundle was built without ${what}.`)}) }`
 

@@ -1,7 +1,7 @@
-// Owns action.yml. Only the token has a default there: any other would hide the environment and the config file.
 import { stringify } from 'yaml'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
+/** Only the token has a default in action.yml: any other default would hide the environment and the config file. */
 export function renderActionYml(operations: readonly OperationFacts[]): string {
   const action = {
     name: 'Watchkeeper',
@@ -31,7 +31,7 @@ const describeSetting = (field: FieldFacts): Readonly<Record<string, unknown>> =
 const describeInput = ({ description, accepts }: FieldFacts): string =>
   accepts === '' ? description : `${description} Accepted: ${accepts}.`
 
-/** Fields of all operations by name; each description with the operations that it is true of. */
+/** The fields of all operations by name; each description with the operations that it applies to. */
 function collect(
   operations: readonly OperationFacts[],
   kind: 'inputs' | 'outputs',

@@ -1,4 +1,3 @@
-// Owns the list of operations as plain facts, for whatever is generated from it.
 import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
 import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
@@ -7,21 +6,22 @@ import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 
 export interface FieldFacts {
-  /** As an input, flag or output. */
+  /** In kebab-case. */
   readonly name: string
   readonly description: string
   readonly accepts: string
   readonly isRequired: boolean
-  /** As it would be written; undefined without one. */
+  /** As a user would write it. */
   readonly default: string | undefined
-  /** What action.yml sets; a default anywhere else would hide the environment and the config file. */
+  /** The default in action.yml only. */
   readonly actionDefault?: string
   readonly isFlag: boolean
 }
 
+/** An operation as plain data, for everything that is generated from the list. */
 export interface OperationFacts {
   readonly name: string
-  /** As the library's client calls it. */
+  /** Of the library's client. */
   readonly method: string
   readonly summary: string
   readonly effect: Operation['effect']
@@ -30,11 +30,11 @@ export interface OperationFacts {
   readonly outputs: readonly FieldFacts[]
   /** Fields of the full result beyond the outputs. */
   readonly details: readonly FieldFacts[]
-  /** By camelCase name. */
+  /** Inputs by camelCase name. */
   readonly example: Readonly<Record<string, unknown>>
 }
 
-/** What every operation sets besides its own outputs. */
+/** The outputs of every operation. */
 export const commonOutputs: readonly FieldFacts[] = [
   [
     'status',

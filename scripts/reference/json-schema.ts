@@ -1,4 +1,4 @@
-// Owns the JSON Schemas for editors and other tools, made from the same definitions that check the real input.
+// JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
@@ -29,23 +29,23 @@ type Schema = Readonly<Record<string, unknown>>
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
-// `accepts`, `secret` and `commas` are words of ours; a validator does not know them.
-function withoutOwnWords(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutOwnWords)
+// `accepts`, `secret` and `commas` are metadata of this project, which no validator knows.
+function withoutOwnMetadata(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
-  const isOurs = (key: string, item: unknown): boolean =>
+  const isOwn = (key: string, item: unknown): boolean =>
     (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
-  const entries = Object.entries(value).filter(([key, item]) => !isOurs(key, item))
-  // What the server takes for granted is a default for whoever edits the file.
-  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnWords(item)]))
+  const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
+  // For the author of a file, the server's default is the default.
+  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
 }
 
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
-  withoutOwnWords(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
+  withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
 
 const variable = '\\$\\{\\{\\s*env\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
 
-/** What an expression becomes is checked when it is filled in; an editor sees the text that stands there. */
+/** An editor sees the expression itself; its value is validated when it is filled in. */
 function observabilitySchema(): Schema {
   const { $schema, $defs, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
   const expression = { type: 'string', pattern: `^${variable}$` }
@@ -58,14 +58,14 @@ function withExpressions(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const expression = expressionFor(value as Schema)
   if (expression === undefined)
-    // A key is no place for an expression.
+    // Expressions are not allowed in keys.
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
   const { description, default: standard, ...rest } = value as Schema
   const anyOf = [rest, { $ref: `#/$defs/${expression}` }]
   return { ...(description !== undefined && { description }), ...(standard !== undefined && { default: standard }), anyOf }
 }
 
-/** Which expression may stand in the place of such a value; undefined where the schema accepts any text, or only looks inside. */
+/** The kind of expression that may replace the value; undefined where the schema accepts any text, or describes the values inside. */
 function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema): 'expression' | 'textWithExpression' | undefined {
   if (Array.isArray(words) || [type].flat().some((one) => ['integer', 'number', 'boolean'].includes(String(one)))) return 'expression'
   const isNarrow = pattern !== undefined || format !== undefined || maxLength !== undefined

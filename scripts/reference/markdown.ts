@@ -1,8 +1,7 @@
-// Owns the generated Markdown: docs/operations.md, and the tables that stand in the README between markers.
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
+import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
-import { code, lowerFirst, table } from './tables.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string =>
   table(
@@ -23,7 +22,7 @@ const outputTable = (fields: readonly FieldFacts[]): string =>
 
 const anchor = (name: string): string => `[\`${name}\`](docs/operations.md#${name})`
 
-/** The README's generated parts by the name in their markers. */
+/** The generated parts of the README by the names of their markers. */
 export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Record<string, string>> => ({
   operations: table(
     ['operation', 'what it does'],
@@ -37,7 +36,7 @@ export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Re
   outputs: outputTable(commonOutputs),
 })
 
-/** What `validate` looks for, and after it what `plan` does. Loaded only here: a description of the list needs none of it. */
+/** The rules of `validate`, then those of `plan`. */
 export async function rulesTable(): Promise<string> {
   const { planRules } = await import('../../src/sync/rules.ts')
   const { lintRules } = await import('../../src/sync/lint.ts')
@@ -111,3 +110,69 @@ const literal = (example: Readonly<Record<string, unknown>>): string =>
   `{ ${Object.entries(example)
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value)}`)
     .join(', ')} }`
+
+const described = z.object({ description: z.string() })
+
+const reusableWorkflow = z.object({
+  on: z.object({
+    workflow_call: z.object({
+      inputs: z.record(
+        z.string(),
+        described.extend({
+          type: z.enum(['string', 'boolean', 'number']),
+          required: z.boolean().optional(),
+          default: z.union([z.string(), z.boolean(), z.number()]).optional(),
+        }),
+      ),
+      secrets: z.record(z.string(), described),
+      outputs: z.record(z.string(), described),
+    }),
+  }),
+  jobs: z.record(z.string(), z.object({ permissions: z.record(z.string(), z.enum(['read', 'write'])) })),
+})
+
+type ReusableWorkflow = z.output<typeof reusableWorkflow>
+
+/** The generated parts of docs/reusable-workflows.md by the names of their markers. `texts` are the files by their names without `.yml`. */
+export const reusableParts = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, render(reusableWorkflow.parse(parse(text)))]))
+
+function render({ on, jobs }: ReusableWorkflow): string {
+  const { inputs, secrets, outputs } = on.workflow_call
+  const permissions = Object.entries(permissionsOf(jobs)).map(([name, level]) => code(`${name}: ${level}`))
+  return [
+    [
+      `Permissions that the caller grants: ${permissions.join(', ')}.`,
+      ...Object.entries(secrets).map(([name, { description }]) => `Secret ${code(name)}: ${lowerFirst(description)}`),
+    ].join(' '),
+    table(
+      ['input', 'type', 'meaning', 'default'],
+      Object.entries(inputs).map(([name, { type, description, required, default: standard }]) => [
+        code(name),
+        type,
+        description,
+        required === true ? 'required' : standard === undefined ? '' : code(String(standard)),
+      ]),
+    ),
+    table(
+      ['output', 'meaning'],
+      Object.entries(outputs).map(([name, { description }]) => [code(name), description]),
+    ),
+  ].join('\n\n')
+}
+
+/** The permissions of all jobs together, which a caller has to grant. */
+function permissionsOf(jobs: ReusableWorkflow['jobs']): Readonly<Record<string, string>> {
+  const all = Object.values(jobs).flatMap(({ permissions }) => Object.entries(permissions))
+  return Object.fromEntries(all.toSorted(([, one], [, other]) => one.localeCompare(other)))
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
+
+const code = (text: string): string => `\`${text}\``
+
+/** A sentence as part of another one. */
+const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`

@@ -1,10 +1,10 @@
-// Owns time: what the wall says, how long something took, and waiting. Everything that waits or asks the date takes a Clock.
 import { setTimeout as wait } from 'node:timers/promises'
 
+/** All code that waits or needs the time takes a Clock, so that tests need not wait. */
 export interface Clock {
-  /** Wall clock, milliseconds since the epoch. For dates that people read; it may jump. */
+  /** Milliseconds since the epoch, for dates that people read. May jump. */
   now(): number
-  /** Milliseconds from an arbitrary start that never jump. For waits and deadlines. */
+  /** Milliseconds from an arbitrary start, for waits and deadlines. Never jumps. */
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>

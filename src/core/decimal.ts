@@ -1,8 +1,7 @@
-// Owns exact decimals: what a person may write, what a JSON number says, and how they are shown. No float on the way.
 import Big from 'big.js'
 import { numberText } from './json.ts'
 
-/** What is used of big.js, spelled out so that the published types need none of its own. */
+/** An exact decimal. The part of big.js that is used, so that the published types do not depend on its types. */
 export interface Decimal {
   plus(other: Decimal | string): Decimal
   minus(other: Decimal | string): Decimal
@@ -26,19 +25,19 @@ const create = (value: string): Decimal => new Big(value) as Decimal
 
 export const zero: Decimal = create('0')
 
-/** Reads back what `toFixed()` wrote. Throws for anything that is no decimal. */
+/** Throws for a text that is not a decimal. */
 export const fromText = (text: string): Decimal => create(text)
 
-// Plain decimal notation alone: no sign, exponent, separator, leading zero or bare point, so that nothing is guessed.
+// Plain notation only: a sign, an exponent, a separator or a leading zero would need guessing.
 const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
 
-/** Zero or more, in plain decimal notation; undefined for anything else. */
+/** An amount that a person wrote: zero or more, in plain notation. Undefined for anything else. */
 export const parseAmount = (text: string): Decimal | undefined => (amountGrammar.test(text) ? create(text) : undefined)
 
-// An exponent is bounded before big.js sees it: it would write out every one of 1e999999's digits.
+// The exponent is bounded before big.js sees it: it would write out every digit of 1e999999.
 const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
 
-/** The exact value of a JSON number, as its source text says; undefined for what is no finite, plausible number. */
+/** The exact value of a JSON number by its source text. Undefined for what is no finite, plausible number. */
 export function toDecimal(value: unknown): Decimal | undefined {
   const text = numberText(value)
   return text !== undefined && numberGrammar.test(text) ? create(text) : undefined
@@ -49,7 +48,7 @@ export const sum = (values: Iterable<Decimal>): Decimal => [...values].reduce((t
 /** `part / whole × 100`; undefined when the whole is zero. */
 export const percentOf = (part: Decimal, whole: Decimal): Decimal | undefined => (whole.eq(0) ? undefined : part.times(100).div(whole))
 
-/** Plain notation with `,` between thousands, every decimal that the value has. */
+/** All digits of the value, with `,` between thousands. */
 export function formatExact(value: Decimal): string {
   const [whole = '', fraction] = value.toFixed().split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
@@ -62,10 +61,10 @@ export const formatRounded = (value: Decimal, places = 2): string => {
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`
 }
 
-/** For figures that are no more than likely: two decimals, or four where two would say nothing. */
+/** Two decimals, or four for small values. */
 export const formatEstimate = (value: Decimal): string => formatRounded(value, value.abs().lt(10) ? 4 : 2)
 
-/** An estimate as a decimal of six significant digits: more would claim to be known. */
+/** With six significant digits: more would suggest exactness. */
 export const fromEstimate = (value: number): Decimal => create(value.toPrecision(6))
 
 export const largest = (a: Decimal, b: Decimal): Decimal => (a.gt(b) ? a : b)

@@ -1,4 +1,3 @@
-// Owns short names for long values: the same value has the same one on every machine.
 import { createHash } from 'node:crypto'
 
 /** The first `length` hex digits of the text's SHA-256. */

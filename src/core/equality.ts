@@ -1,20 +1,20 @@
-// Owns when two JSON values mean the same to the API: a field that is null is a field that is not there.
 import { isDeepStrictEqual } from 'node:util'
 
+/** Whether two JSON values mean the same to the API, for which a null field is a missing one. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
 
 /**
- * Whether everything of `part` is in `whole`, which may hold more fields, but no more items of a list. What is empty may be missing:
- * a server leaves out an empty list.
+ * Whether `whole` has everything that `part` has. It may have more fields, but no more items in a list. An empty value may be missing:
+ * servers leave out empty lists.
  */
 export function holds(whole: unknown, part: unknown): boolean {
-  if (isNothing(part)) return isNothing(whole)
+  if (isEmpty(part)) return isEmpty(whole)
   if (Array.isArray(whole) && Array.isArray(part)) return whole.length === part.length && part.every((item, i) => holds(whole[i], item))
   if (!isMap(whole) || !isMap(part)) return isSame(whole ?? undefined, part ?? undefined)
   return Object.entries(part).every(([key, item]) => holds(Object.hasOwn(whole, key) ? whole[key] : undefined, item))
 }
 
-const isNothing = (value: unknown): boolean =>
+const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,13 +1,13 @@
-// Owns JSON in and out without loss: a number that a double cannot hold as written keeps its source text.
-// Duplicate keys: the last wins, as in every JSON parser of the language.
+// JSON without loss: a number that a double cannot hold as written keeps its source text. Of duplicate keys the last one wins, as with
+// JSON.parse.
 
-/** A number kept as its source text, made by `JSON.rawJSON`; `JSON.stringify` writes it back unchanged. */
+/** A number as its source text, made by `JSON.rawJSON`. `JSON.stringify` writes it unchanged. */
 export interface ExactNumber {
   readonly rawJSON: string
 }
 
 declare global {
-  // In the language since ES2025's "JSON.parse source text access"; the compiler's library does not list it yet.
+  // From the proposal "JSON.parse source text access"; the compiler's library does not have it yet.
   interface JSON {
     rawJSON(text: string): ExactNumber
     isRawJSON(value: unknown): value is ExactNumber
@@ -15,45 +15,45 @@ declare global {
   }
 }
 
-const deepest = 100
+const maxDepth = 100
 
-/** More than any answer needs; each value costs far more memory than its text. */
-const mostValues = 2_000_000
+/** More than any answer needs. A value takes far more memory than its text. */
+const maxValues = 2_000_000
 
-/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it nests deeper than 100 levels or holds millions of values. */
+/** Throws a SyntaxError that says where the text stops being JSON, or a RangeError when it is too deep or holds too many values. */
 export function parseJson(text: string): unknown {
   const { mayLoseDigits } = scan(text)
   try {
-    // Looking at every value takes several times as long as parsing: only where it can make a difference.
+    // A reviver makes parsing several times slower: only where a number may lose digits.
     if (!mayLoseDigits) return JSON.parse(text)
     return JSON.parse(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? exact(value, source) : value))
   } catch (cause) {
-    throw new SyntaxError(`not JSON ${placeOfMistake(text, cause instanceof Error ? cause.message : '')}`, { cause })
+    throw new SyntaxError(`not JSON ${locateError(text, cause instanceof Error ? cause.message : '')}`, { cause })
   }
 }
 
-/** Texts that are searched for their mistake within a blink. */
-const longestSearched = 1_000_000
+/** The search takes no noticeable time for texts up to this length. */
+const maxSearchedLength = 1_000_000
 
-// The engine's own message names a position for some mistakes only. Every prefix up to the mistake merely ends too early.
-function placeOfMistake(text: string, message: string): string {
-  const told = / at position (\d+)/.exec(message)?.[1]
-  if (told !== undefined) return `at character ${told}`
+// The engine names a position for some errors only. For the others, a binary search: every prefix before the error is just incomplete.
+function locateError(text: string, message: string): string {
+  const position = / at position (\d+)/.exec(message)?.[1]
+  if (position !== undefined) return `at character ${position}`
   if (message.startsWith('Unexpected end')) return `at character ${text.length}`
-  return text.length <= longestSearched ? `at character ${firstBadCharacter(text)}` : `somewhere in its ${text.length} characters`
+  return text.length <= maxSearchedLength ? `at character ${firstBadCharacter(text)}` : `somewhere in its ${text.length} characters`
 }
 
 function firstBadCharacter(text: string): number {
   let [good, bad] = [0, text.length + 1]
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2)
-    if (endsTooEarly(text.slice(0, middle))) good = middle
+    if (isIncomplete(text.slice(0, middle))) good = middle
     else bad = middle
   }
   return good
 }
 
-function endsTooEarly(prefix: string): boolean {
+function isIncomplete(prefix: string): boolean {
   try {
     JSON.parse(prefix)
     return true
@@ -74,13 +74,13 @@ export function numberText(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? value.rawJSON : undefined
 }
 
-// 1.10 and 1.1, 1e2 and 100 are one decimal; 0.1 and the 20-digit number next to it are two.
+// 1.10 equals 1.1, and 1e2 equals 100; 0.1 does not equal a 20-digit number next to it.
 function sameDecimal(a: string, b: string): boolean {
   const [left, right] = [scientific(a), scientific(b)]
   return left !== undefined && left === right
 }
 
-// Significant digits and the power of ten of the last one, so that equal decimals have equal texts.
+// Significant digits and the power of ten of the last one: equal decimals get equal texts.
 function scientific(text: string): string | undefined {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text)
   if (match === null) return undefined
@@ -91,10 +91,10 @@ function scientific(text: string): string | undefined {
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-/** A double holds every decimal of this many significant digits as written. */
+/** A double holds every decimal with this many significant digits exactly. */
 const safeDigits = 15
 
-// Before parsing: our own walks over the value recurse, and would end in a stack overflow that names no place.
+// Before parsing, because the recursive functions that use the value would end in a stack overflow.
 function scan(text: string): { readonly mayLoseDigits: boolean } {
   let depth = 0
   let values = 0
@@ -110,8 +110,8 @@ function scan(text: string): { readonly mayLoseDigits: boolean } {
       depth += depthOf(code)
       if (code === comma) values += 1
     }
-    if (values > mostValues) throw new RangeError(`longer than ${mostValues} values`)
-    if (depth > deepest) throw new RangeError(`nested deeper than ${deepest} levels at character ${i}`)
+    if (values > maxValues) throw new RangeError(`longer than ${maxValues} values`)
+    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth} levels at character ${i}`)
   }
   return { mayLoseDigits }
 }

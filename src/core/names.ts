@@ -1,5 +1,3 @@
-// Owns the spellings of one name (kebab-case, camelCase, UPPER_SNAKE) and the search for the nearest known one.
-
 export const toKebab = (camel: string): string =>
   camel.replace(/[A-Z]/g, (letter, at: number) => `${at === 0 ? '' : '-'}${letter.toLowerCase()}`)
 
@@ -8,35 +6,35 @@ export const toCamel = (kebab: string): string => kebab.replace(/-([a-z0-9])/g, 
 /** `api-key-id` → `WATCHKEEPER_API_KEY_ID`. */
 export const toEnvironmentName = (kebab: string): string => `WATCHKEEPER_${kebab.toUpperCase().replaceAll('-', '_')}`
 
-/** The known name that a misspelt one most likely means, or undefined when none is close. */
+/** The known name that a misspelled one most likely means, or undefined when none is close. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = plain(given)
-  const mostSlips = Math.max(1, Math.floor(wanted.length / 3))
+  const maxTypos = Math.max(1, Math.floor(wanted.length / 3))
   let best: string | undefined
   let bestDistance = Number.POSITIVE_INFINITY
   for (const name of known) {
-    // Names whose lengths differ by more need not be compared letter by letter.
-    if (Math.abs(plain(name).length - wanted.length) > mostSlips) continue
+    // Names whose lengths differ more cannot be close.
+    if (Math.abs(plain(name).length - wanted.length) > maxTypos) continue
     const distance = editDistance(wanted, plain(name))
     if (distance < bestDistance) [best, bestDistance] = [name, distance]
   }
-  return bestDistance <= mostSlips ? best : undefined
+  return bestDistance <= maxTypos ? best : undefined
 }
 
 /** `, did you mean "x"?` or nothing. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const names = [...known]
-  const name = nearestName(given, names) ?? onlyLonger(given, names)
+  const name = nearestName(given, names) ?? onlyCompletion(given, names)
   return name === undefined ? '' : `, did you mean "${name}"?`
 }
 
-/** The one known name of which somebody wrote the beginning alone. */
-function onlyLonger(given: string, known: readonly string[]): string | undefined {
+/** The only known name that starts with what was written. */
+function onlyCompletion(given: string, known: readonly string[]): string | undefined {
   const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
   return longer.length === 1 ? longer[0] : undefined
 }
 
-// Case, dashes and underscores are the usual slips; they cost nothing. A name of 1 MB is nobody's typing error.
+// Differences in case, dashes and underscores are common and count as none. Only the beginning of a very long name is compared.
 const plain = (name: string): string => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
 
 // Optimal string alignment: insert, delete, replace, swap of two neighbours.

@@ -1,6 +1,4 @@
-// Owns doing something with the first call that needs it, and keeping what came of it.
-
-/** The function, called at most once. */
+/** Computes the value on the first call, and keeps it. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -1,11 +1,98 @@
 import { cutMark } from './text.ts'
 
-// Owns finding pieces of secrets: what a server cut, wrapped or split is no form of the secret any more, and still half of it.
+export type Redact = (text: string) => string
 
-/** Shorter ones stand in innocent text. */
+/** Replaces secrets by `***`: in every encoding, in usable pieces, and where `clip` cut one. */
+export function createRedact(secrets: Iterable<string>): Redact {
+  const forms = [...new Set([...secrets].flatMap((secret) => [...formsOf(secret), ...rareFormsOf(secret)]))].sort(
+    (a, b) => b.length - a.length,
+  )
+  if (forms.length === 0) return (text) => text
+  // One pass for all forms, because a result can hold a million strings. The longest form goes first.
+  const any = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+  const withoutPieces = createPieceRemover(forms)
+  return (text) => (text.length < shortestBeginning ? text : redactCuts(withoutPieces(text.replace(any, '***')), forms))
+}
+
+/** Whether a string in this JSON text may hold a secret. One look at the text is much faster than one at each string. */
+export const mayHoldSecret = (json: string, redact: Redact): boolean => redact(json) !== json || json.includes(cutMark)
+
+/** Redacts every string inside a JSON value, keys included. A part without secrets is not copied. */
+export function redactDeep<T>(value: T, redact: Redact): T
+export function redactDeep(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) {
+    const safe = value.map((item: unknown) => redactDeep(item, redact))
+    return safe.every((item, i) => item === value[i]) ? value : safe
+  }
+  if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value
+  const entries = Object.entries(value)
+  const safe = entries.map(([key, item]) => [redact(key), redactDeep(item, redact)] as const)
+  return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
+}
+
+/** The credentials of HTTP Basic, which are a secret as well. */
+export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
+
+/** Shorter secrets are rejected: masking them would hide ordinary words in the log. */
+export const shortestSecret = 8
+
+/** The secret in its common encodings, longest first, without duplicates. */
+export function formsOf(secret: string): readonly string[] {
+  const wellFormed = secret.toWellFormed()
+  const forms = [
+    secret,
+    // Host names are lower case; some logs are upper case.
+    secret.toLowerCase(),
+    secret.toUpperCase(),
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(wellFormed),
+    encodeURI(wellFormed),
+    new URLSearchParams([['', wellFormed]]).toString().slice(1),
+    toEntities(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    Buffer.from(secret).toString('hex'),
+  ]
+  return [...new Set(forms)].filter((form) => form.length >= shortestSecret).sort((a, b) => b.length - a.length)
+}
+
+/** Other encodings that servers and proxies may use: twice, mark by mark, byte by byte, or inside something longer. */
+function rareFormsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret)
+  const json = JSON.stringify(secret).slice(1, -1)
+  const url = encodeURIComponent(secret.toWellFormed())
+  const hex = bytes.toString('hex')
+  const base64 = [0, 1, 2].map((before) => base64Inside(bytes, before))
+  const forms = [
+    json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    JSON.stringify(json).slice(1, -1),
+    url.toLowerCase(),
+    encodeURIComponent(url),
+    secret.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`),
+    hex.replace(/../g, '%$&'),
+    hex.toUpperCase().replace(/../g, '%$&'),
+    hex.toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
+  return forms.filter((form) => form.length >= shortestSecret)
+}
+
+/** The base64 characters that encode only these bytes, with `before` other bytes in front. */
+const base64Inside = (bytes: Buffer, before: number): string =>
+  Buffer.concat([Buffer.alloc(before), bytes])
+    .toString('base64')
+    .replace(/=+$/, '')
+    .slice(Math.ceil((before * 8) / 6), -1)
+
+const toEntities = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+
+/** Shorter pieces also occur in ordinary text. */
 const shortestPiece = 12
 
-/** A piece, wherever it begins, covers one of the blocks into which its text is cut: only those are looked up. */
+/** Every piece covers at least one whole block of the text, wherever it begins, so it is enough to look up the blocks. */
 const blockLength = shortestPiece / 2
 
 interface Spot {
@@ -13,8 +100,8 @@ interface Spot {
   readonly index: number
 }
 
-/** Replaces by `***` what is a piece of one of the forms, as long as it is. */
-export function createPieceRemover(forms: readonly string[]): (text: string) => string {
+/** Replaces the longest pieces of the forms by `***`: a server may cut, wrap or split a secret, and half of it is still one. */
+function createPieceRemover(forms: readonly string[]): (text: string) => string {
   const spots = spotsIn(forms.filter((form) => form.length >= shortestPiece))
   if (spots.size === 0) return (text) => text
   return (text) => {
@@ -60,81 +147,10 @@ function longestAround(text: string, at: number, from: number, spots: readonly S
   return longest
 }
 
-// Owns the forms that a secret can take in text, and taking them out. A secret never reaches a sink, in none of these forms.
-
-/** Shorter ones are refused: masking them would blot out innocent words all over the log. */
-export const shortestSecret = 8
-
-/** The secret as it may appear after encoding, longest first, without duplicates. */
-export function formsOf(secret: string): readonly string[] {
-  const wellFormed = secret.toWellFormed()
-  const forms = [
-    secret,
-    // As a host's name is spelled, or one that shouts.
-    secret.toLowerCase(),
-    secret.toUpperCase(),
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(wellFormed),
-    encodeURI(wellFormed),
-    new URLSearchParams([['', wellFormed]]).toString().slice(1),
-    toEntities(secret),
-    Buffer.from(secret).toString('base64'),
-    Buffer.from(secret).toString('base64url'),
-    Buffer.from(secret).toString('hex'),
-  ]
-  return [...new Set(forms)].filter((form) => form.length >= shortestSecret).sort((a, b) => b.length - a.length)
-}
-
-/** What others may make of it on their way to us: encoded twice, mark by mark, byte by byte, or inside of something longer. */
-function rareFormsOf(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret)
-  const json = JSON.stringify(secret).slice(1, -1)
-  const url = encodeURIComponent(secret.toWellFormed())
-  const hex = bytes.toString('hex')
-  const base64 = [0, 1, 2].map((before) => base64Inside(bytes, before))
-  const forms = [
-    json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    JSON.stringify(json).slice(1, -1),
-    url.toLowerCase(),
-    encodeURIComponent(url),
-    secret.replace(/[!-/:-@[-`{-~]/g, (mark) => `&#${mark.charCodeAt(0)};`),
-    hex.replace(/../g, '%$&'),
-    hex.toUpperCase().replace(/../g, '%$&'),
-    hex.toUpperCase(),
-    ...base64,
-    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-  ]
-  return forms.filter((form) => form.length >= shortestSecret)
-}
-
-/** The characters that are about these bytes alone, when so many others stand before them. */
-const base64Inside = (bytes: Buffer, before: number): string =>
-  Buffer.concat([Buffer.alloc(before), bytes])
-    .toString('base64')
-    .replace(/=+$/, '')
-    .slice(Math.ceil((before * 8) / 6), -1)
-
-/** What HTTP Basic sends for the key: a secret of its own. */
-export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
-
-export type Redact = (text: string) => string
-
-/** Replaces every form of every secret by `***`, every piece of one that could be of use, and what `clip` left of one. */
-export function createRedact(secrets: Iterable<string>): Redact {
-  const forms = [...new Set([...secrets].flatMap((secret) => [...formsOf(secret), ...rareFormsOf(secret)]))].sort(
-    (a, b) => b.length - a.length,
-  )
-  if (forms.length === 0) return (text) => text
-  // One pass for all forms, the longest first: a result can hold a million strings.
-  const any = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
-  const withoutPieces = createPieceRemover(forms)
-  return (text) => (text.length < shortestBeginning ? text : redactCuts(withoutPieces(text.replace(any, '***')), forms))
-}
-
-/** Shortest beginning of a secret that is worth hiding. */
+/** Shorter beginnings of a secret need no hiding. */
 const shortestBeginning = 4
 
-// A text that was cut in the middle of a secret ends in its beginning, which none of the forms fits.
+// A text that was cut inside a secret ends with the beginning of it.
 function redactCuts(text: string, forms: readonly string[]): string {
   if (!text.includes(cutMark)) return text
   const [first = '', ...rest] = text.split(cutMark)
@@ -151,23 +167,3 @@ function withoutBeginning(text: string, forms: readonly string[]): string {
   }
   return text
 }
-
-/** Whether any string of this JSON text may hold something to take out: looking once is much faster than looking everywhere. */
-export const mayHoldSecret = (json: string, redact: Redact): boolean => redact(json) !== json || json.includes(cutMark)
-
-/** The same for every string inside a JSON value, keys included. What holds no secret is the same object, not a copy. */
-export function redactDeep<T>(value: T, redact: Redact): T
-export function redactDeep(value: unknown, redact: Redact): unknown {
-  if (typeof value === 'string') return redact(value)
-  if (Array.isArray(value)) {
-    const safe = value.map((item: unknown) => redactDeep(item, redact))
-    return safe.every((item, i) => item === value[i]) ? value : safe
-  }
-  if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value
-  const entries = Object.entries(value)
-  const safe = entries.map(([key, item]) => [redact(key), redactDeep(item, redact)] as const)
-  return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
-}
-
-const toEntities = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')

@@ -1,9 +1,9 @@
-// Owns CSV as RFC 4180 has it, in which no cell of foreign text is a formula for a spreadsheet.
 import { printable } from '../core/text.ts'
 
-/** A number as it is written in plain decimals; or text, foreign by default. */
+/** A number in plain decimals, or untrusted text. */
 export type Cell = { readonly number: string } | string | undefined
 
+/** CSV by RFC 4180, in which no text is a formula for a spreadsheet. */
 export const renderCsv = (rows: readonly (readonly Cell[])[]): string => rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('')
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
@@ -14,7 +14,7 @@ function toCell(cell: Cell): string {
   return quoted(cell)
 }
 
-// Spreadsheets take a cell that begins so for a formula, quoted or not (OWASP, CSV injection); in East Asia the wide ones too.
+// Spreadsheets take a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection); some also the wide forms.
 const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
 function quoted(text: string): string {

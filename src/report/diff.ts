@@ -1,25 +1,23 @@
-// Owns how a difference is written: old and new, side by side where they are short, line by line where they are long.
 import { clip, printable } from '../core/text.ts'
 import type { DiffLine } from './blocks.ts'
 
-/** One field of an object, before and after; undefined for a side that is not there. */
+/** A changed field of an object; undefined for a side on which it does not exist. */
 export interface FieldDifference {
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown
-  /** Where both sides are long texts: what of them differs. */
+  /** The differing lines, where both sides are long texts. */
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 
-/** Both sides together that still read as one line. */
-const longestPair = 100
-const longestValue = 400
+/** Length of both sides that still read as one line. */
+const maxPairLength = 100
+const maxValueLength = 400
 
 const indent = '    '
 
-export function toDiffLines(fields: readonly FieldDifference[]): readonly DiffLine[] {
-  return fields.flatMap(toLines)
-}
+/** Both sides in one line where they are short, and line by line where they are long. */
+export const toDiffLines = (fields: readonly FieldDifference[]): readonly DiffLine[] => fields.flatMap(toLines)
 
 function toLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {
   const name = `${indent}${shown(path)}`
@@ -28,7 +26,7 @@ function toLines({ path, before, after, lines }: FieldDifference): readonly Diff
   if (before === undefined) return oneSide('+', name, after)
   if (after === undefined) return oneSide('-', name, before)
   const [old, now] = [toText(before), toText(after)]
-  if (old.length + now.length <= longestPair) return [{ sign: '~', text: `${name}: ${old} → ${now}` }]
+  if (old.length + now.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${old} → ${now}` }]
   return [
     { sign: '-', text: `${name}: ${old}` },
     { sign: '+', text: `${name}: ${now}` },
@@ -41,7 +39,7 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
 }
 
-/** As YAML would have it: texts bare where nobody could mistake them. */
+/** As in YAML: without quotes where a text cannot be mistaken for something else. */
 function toText(value: unknown): string {
   if (typeof value === 'string')
     return /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
@@ -50,4 +48,4 @@ function toText(value: unknown): string {
   return shown(JSON.stringify(value) ?? '')
 }
 
-const shown = (text: string): string => printable(clip(text, longestValue))
+const shown = (text: string): string => printable(clip(text, maxValueLength))

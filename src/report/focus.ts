@@ -1,12 +1,12 @@
-// Owns usage as rows of FOCUS 1.2, the FinOps Open Cost and Usage Specification: its mandatory columns, those conditional ones
-// that the API has facts for, and two of our own with the prefix that it asks for.
+// Usage as rows of FOCUS 1.2, the FinOps Open Cost and Usage Specification: its mandatory columns, those conditional ones
+// that the API has data for, and two custom ones with the required prefix.
 //
-// Where a row says less than FOCUS wants, because the API does not know:
-// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are not there: nothing is invented.
+// What the API does not say:
+// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are left out: nothing is invented.
 // - Without a price list, BillingCurrency is XXX instead of a national currency, and all costs are in the provider's unit.
-// - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are on the invoice alone.
-// - ConsumedQuantity counts units of account, as that is what is metered; BillingAccountName is empty.
-// - Texts are as csv.ts writes them: a formula gets an apostrophe, a control character is spelled out.
+// - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are only on the invoice.
+// - ConsumedQuantity counts units of account, which is what the API meters; BillingAccountName is empty.
+// - Texts are escaped by csv.ts: a formula gets an apostrophe, a control character is spelled out.
 import { addDays, type Day } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
 import { type Cell, renderCsv } from './csv.ts'
@@ -32,11 +32,11 @@ export interface Provider {
   readonly billingAccountId: string
   /** The provider's own unit of account: Credits, CHC. */
   readonly unit: string
-  /** What one unit costs by the public price list; undefined when nobody can tell from here. */
+  /** The price of one unit in the public price list; undefined when it is unknown. */
   readonly listPrice: { readonly currency: string; readonly amount: string } | undefined
 }
 
-/** ISO 4217 for "no currency": amounts stay in the provider's unit when its price is not known. */
+/** ISO 4217 for "no currency": without a price, amounts stay in the provider's unit. */
 const noCurrency = 'XXX'
 
 type Column = (charge: Charge, provider: Provider) => Cell
@@ -53,10 +53,10 @@ const unit: Column = (_, provider) => provider.unit
 
 const listPrice: Column = (_, provider) => ({ number: provider.listPrice?.amount ?? '1' })
 
-/** A unit of account costs one of itself. */
+/** In its own currency, a unit of account costs 1. */
 const unitPrice: Column = () => ({ number: '1' })
 
-/** In the order of the file: by name, those of our own last. */
+/** In the order of the file. */
 const columns: Readonly<Record<string, Column>> = {
   BilledCost: cost,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,
@@ -88,7 +88,7 @@ const columns: Readonly<Record<string, Column>> = {
   ProviderName: (_, { name }) => name,
   PublisherName: (_, { name }) => name,
   ResourceId: ({ entityId }) => entityId || undefined,
-  // A resource that has no name of its own has none here either, and one without an id is none.
+  // The API repeats the id as the name of a resource without a name. A charge without an id has no resource.
   ResourceName: ({ entityId, entityName }) => (entityId === '' || entityName === entityId ? undefined : entityName || undefined),
   ResourceType: ({ entityId, entityType }) => (entityId === '' ? undefined : entityType || 'unknown'),
   ServiceCategory: (_, { serviceCategory }) => serviceCategory,

@@ -1,8 +1,7 @@
-// Owns the OpenMetrics text format, for a push gateway or a collector that reads files.
 import { printable } from '../core/text.ts'
 
 export interface MetricFamily {
-  /** `usage_credits`; gets this project's prefix. */
+  /** `usage_credits`, without the prefix. */
   readonly name: string
   readonly help: string
   readonly samples: readonly MetricSample[]
@@ -14,7 +13,10 @@ export interface MetricSample {
   readonly value: string
 }
 
-/** Gauges alone: every figure can go down. Families without samples are left out. */
+/**
+ * The OpenMetrics text format, for a push gateway or a collector that reads files. All metrics are gauges, because every number can go
+ * down. Families without samples are left out.
+ */
 export function renderOpenMetrics(families: readonly MetricFamily[]): string {
   const lines = families
     .filter(({ samples }) => samples.length > 0)
@@ -34,7 +36,7 @@ function labelsOf({ labels }: MetricSample): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-// The format allows every control character but the newline; readers that split lines at more than that would choke on them.
+// The format allows all control characters except the newline; readers that split lines at others would fail.
 const escaped = (text: string): string =>
   text
     .split('\n')

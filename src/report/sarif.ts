@@ -1,4 +1,3 @@
-// Owns diagnostics as SARIF 2.1.0, which code scanning and editors read.
 import { type Diagnostic, type Location, mostSevere, type Severity } from '../core/diagnostics.ts'
 import { version } from '../core/version.ts'
 
@@ -8,9 +7,10 @@ export interface SarifRule {
   readonly severity: Severity
 }
 
-/** Code scanning refuses a run with more results. */
-const mostResults = 25_000
+/** Code scanning rejects a run with more results. */
+const maxResults = 25_000
 
+/** SARIF 2.1.0, for code scanning and editors. */
 export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly Diagnostic[]): string {
   const driver = {
     name: 'watchkeeper',
@@ -24,7 +24,7 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
       defaultConfiguration: { level: severity },
     })),
   }
-  const results = mostSevere(diagnostics, mostResults).map(({ rule, severity, message, location }) => ({
+  const results = mostSevere(diagnostics, maxResults).map(({ rule, severity, message, location }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,
@@ -41,7 +41,7 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-// Code scanning shows nothing that has no line: what is about a whole file stands at its first.
+// Code scanning shows no result without a line, so what is about the whole file gets the first one.
 const regionOf = ({ line = 1, column }: Location) => ({
   startLine: line,
   ...(column !== undefined && { startColumn: column }),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { fillMarkers, generate } from '../../scripts/reference/generate.ts'
+import { fillMarkers, generate } from '../../scripts/generate.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 
