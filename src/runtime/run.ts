@@ -19,7 +19,6 @@ import {
   toRunResult,
 } from '../operation/operation.ts'
 import { toPlainText } from '../report/blocks.ts'
-import { publish, resultFilePath, toResultTexts, writeEssentialFiles, writeResultFile } from './publish.ts'
 import {
   credentialsIn,
   type Environment,
@@ -29,7 +28,15 @@ import {
   readInput,
   readSettings,
 } from './read-input.ts'
-import { readOptionalFile, workspaceFiles } from './workspace.ts'
+import {
+  publish,
+  readOptionalFile,
+  resultFilePath,
+  toResultTexts,
+  workspaceFiles,
+  writeEssentialFiles,
+  writeResultFile,
+} from './workspace.ts'
 
 /** What the action and the command line do in their own way. */
 export interface Surface {

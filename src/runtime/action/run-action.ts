@@ -9,9 +9,9 @@ import type { Cancellation } from '../../http/deadline.ts'
 import { type ResultDocument, type RunResult, toErrorResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { publish, resultFilePath } from '../publish.ts'
 import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
 import { cancelOnSignals, type PublishableResult, runAndPublish, type Signals, type Surface } from '../run.ts'
+import { publish, resultFilePath } from '../workspace.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Environment, signals: Signals): Promise<number> {
