@@ -33,6 +33,7 @@ const webhookChannel = z
 
 const channel = z.discriminatedUnion('type', [webhookChannel, emailChannel]).meta({ id: 'channel' })
 
+/** Files have the fields in this order. */
 export const declaredAlert = z.strictObject({
   name: text(512).meta({ description: 'What it is called; can be changed, the key stays.' }),
   dashboard: reference('The dashboard').optional(),
@@ -41,18 +42,12 @@ export const declaredAlert = z.strictObject({
     .optional()
     .meta({ description: 'The tile of the dashboard, by its name.', accepts: 'a name, or { id: … }' }),
   savedSearch: reference('The saved search').optional(),
-  groupBy: conditionFields.groupBy,
-  threshold: conditionFields.threshold,
-  thresholdMax: conditionFields.thresholdMax,
+  ...conditionFields,
   thresholdType: conditionFields.thresholdType.default('above'),
-  interval: conditionFields.interval,
-  scheduleOffsetMinutes: conditionFields.scheduleOffsetMinutes,
-  scheduleStartAt: conditionFields.scheduleStartAt,
   channel: channel.optional().meta({ description: 'Whom it notifies.' }),
   channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several of them, instead of channel.' }),
   message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
   note: text(longestText).nullable().optional().meta({ description: 'A note for the person on call: what to do. Markdown.' }),
-  numConsecutiveWindows: conditionFields.numConsecutiveWindows,
   ...adoption,
 })
 

@@ -64,19 +64,12 @@ export const alertBodySchema = z.strictObject({
   dashboardId: id.nullish(),
   tileId: id.nullish(),
   savedSearchId: id.nullish(),
-  groupBy: conditionFields.groupBy,
-  threshold: conditionFields.threshold.optional(),
-  thresholdMax: conditionFields.thresholdMax,
-  thresholdType: conditionFields.thresholdType.optional(),
-  interval: conditionFields.interval.optional(),
-  scheduleOffsetMinutes: conditionFields.scheduleOffsetMinutes,
-  scheduleStartAt: conditionFields.scheduleStartAt,
+  ...z.object(conditionFields).partial().shape,
   channel: channel.optional(),
   channels: z.array(channel).min(1).max(10).optional(),
   name: text(512),
   message: text(4096),
   note: text(4096),
-  numConsecutiveWindows: conditionFields.numConsecutiveWindows,
 })
 
 export type AlertFields = z.output<typeof alertBodySchema>

@@ -3,6 +3,7 @@ import { quote } from '../../core/text.ts'
 import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
+import { declaredAlert } from '../../resources/alerts/alert-declaration.ts'
 import { comparable, isMap, managedPart } from '../../resources/compare.ts'
 import { declaredDashboard } from '../../resources/dashboards/dashboard-declaration.ts'
 import { dashboardType } from '../../resources/dashboards/dashboard-type.ts'
@@ -175,21 +176,14 @@ export function renderAlert(body: Body, { kind, references, usesList = false }: 
   const alert = withPlainNumbers(comparable(kind, body)) as Body
   const channels = (alert.channels as readonly Body[] | undefined)?.map((channel) => renderChannel(channel, references)) ?? []
   const [channel] = channels
-  const fields = {
-    name: alert.name,
+  const values: Body = {
+    ...alert,
     ...renderTarget(alert, references),
-    groupBy: alert.groupBy,
-    threshold: alert.threshold,
-    thresholdMax: alert.thresholdMax,
     thresholdType: alert.thresholdType === 'above' ? undefined : alert.thresholdType,
-    interval: alert.interval,
-    scheduleOffsetMinutes: alert.scheduleOffsetMinutes,
     scheduleStartAt: typeof alert.scheduleStartAt === 'string' ? alert.scheduleStartAt.replace(/\.000Z$/, 'Z') : alert.scheduleStartAt,
-    numConsecutiveWindows: alert.numConsecutiveWindows,
-    ...(channels.length === 1 && !usesList ? { channel } : { channels: channels.length === 0 ? undefined : channels }),
-    message: alert.message,
-    note: alert.note,
+    ...(channels.length === 1 && !usesList ? { channel, channels: undefined } : { channels: channels.length === 0 ? undefined : channels }),
   }
+  const fields = Object.fromEntries(Object.keys(declaredAlert.shape).map((name) => [name, values[name]]))
   return { fields: withoutUndefined(fields), itemIds: new Map() }
 }
 
