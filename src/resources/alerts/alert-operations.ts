@@ -11,7 +11,7 @@ import { parseDocument } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import { type Block, counted, type Inline, type Line, say, trusted, untrusted } from '../../report/blocks.ts'
+import { type Block, counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
@@ -98,7 +98,7 @@ export const getAlert = defineOperation({
   },
   report: ({ alert }) => ({
     headline: say`Alert ${nameOf(alert)} is ${untrusted(alert.state || 'in no known state')}`,
-    blocks: [alertFacts(alert)],
+    blocks: [alertFacts(alert), executionErrorTable(alert)],
   }),
 })
 
@@ -393,6 +393,22 @@ const alertFacts = (alert: Alert): Block => ({
 
 const alertTable = (alerts: readonly Alert[]): Block => ({
   kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Id' }],
-  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), [untrusted(alert.id)]]),
+  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Last error' }, { title: 'Id' }],
+  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), lastErrorOf(alert), [untrusted(alert.id)]]),
+})
+
+const lastErrorOf = ({ executionErrors }: Alert): Line => {
+  const last = executionErrors?.at(-1)
+  return last ? say`${orDash(last.type)}: ${orDash(last.message)}` : [trusted('–')]
+}
+
+const executionErrorTable = ({ executionErrors }: Alert): Block => ({
+  kind: 'table',
+  title: 'Errors of the last evaluation',
+  columns: [{ title: 'Time' }, { title: 'Type' }, { title: 'Message' }],
+  rows: (executionErrors ?? []).map(({ timestamp, type, message }) => [
+    [orDash(timestamp)],
+    [orDash(type)],
+    message ? [sentence(message)] : [trusted('–')],
+  ]),
 })

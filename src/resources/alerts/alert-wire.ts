@@ -110,6 +110,9 @@ export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)
 
 const optionalText = z.string().nullish()
 
+/** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
+const executionError = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
+
 /** An alert as answered. Fields that are not named here are kept. */
 export const alertSchema = z.looseObject({
   id: wireId,
@@ -124,6 +127,8 @@ export const alertSchema = z.looseObject({
   source: optionalText,
   channel: z.looseObject({ type: optionalText, webhookId: optionalText }).nullish(),
   message: optionalText,
+  /** Errors of the last evaluation. Read-only; absent before the first evaluation (HyperDX 2.36). */
+  executionErrors: z.array(executionError).nullish(),
 })
 
 export type Alert = z.output<typeof alertSchema>

@@ -62,6 +62,11 @@ const targets: readonly Case[] = [
   create('the same twice on one tile', {}, { given: [aDashboard(), anAlert()] }),
   create('an unknown field', { nonsense: 1 }, undocumented('nonsense')),
   create('with id, state and team', { id: '$gone', state: 'ALERT', teamId: '$gone' }, undocumented('id')),
+  create(
+    'with execution errors',
+    { executionErrors: [{ timestamp: '2026-11-01T00:00:00Z', type: 'QUERY_ERROR', message: 'mine' }] },
+    { ...undocumented('executionErrors'), show: ['executionErrors'] },
+  ),
   create('silenced', { silenced: { until: '2030-01-01T00:00:00Z' } }, undocumented('silenced')),
   create('nothing', {}, { body: {}, given: [] }),
 ]
@@ -296,6 +301,12 @@ const page = (query: string): Case => ({ name: `list alerts: ${query}`, given: t
 
 const reads: readonly Case[] = [
   { name: 'get an alert', given: [aDashboard(), anAlert()], request: 'GET alerts/$alert' },
+  {
+    name: 'get an alert: no execution errors before the first evaluation',
+    given: [aDashboard(), anAlert()],
+    request: 'GET alerts/$alert',
+    show: ['executionErrors'],
+  },
   { name: 'get an alert by its id in capitals', given: [aDashboard(), anAlert()], request: 'GET alerts/$alert.id.upper', show: ['id'] },
   { name: 'get an alert that does not exist', request: 'GET alerts/$gone' },
   { name: 'get an alert by an id that is none', request: 'GET alerts/nonsense' },
