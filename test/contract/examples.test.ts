@@ -61,7 +61,7 @@ describe('examples/workflows/backups.yml', () => {
     expect(document).toMatchObject({ status, services: services.map((serviceId) => ({ serviceId })) })
   })
 
-  it('is an error, and not green, while nobody has said which services', async () => {
+  it('is an error while no services are chosen', async () => {
     const { document, reason } = await invokeText({ inputs: inputsOf('') })
     expect([document.status, reason]).toEqual(['error', expect.stringContaining('give several as services')])
   })

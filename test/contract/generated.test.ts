@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
+import { forEachEntry } from '../support/corpus.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
@@ -51,9 +52,10 @@ describe('action.yml', () => {
 describe('the JSON Schemas', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-  it.each(readdirSync(`${root}/schemas`))('%s is a JSON Schema', (file) => {
-    expect(ajv.validateSchema(JSON.parse(read(`schemas/${file}`)))).toBe(true)
-  })
+  it('are JSON Schemas', () =>
+    forEachEntry(readdirSync(`${root}/schemas`), (file) => {
+      expect(ajv.validateSchema(JSON.parse(read(`schemas/${file}`)))).toBe(true)
+    }))
 
   it('accept what the tool accepts and refuse what it refuses', () => {
     const validate = ajv.compile(JSON.parse(read('schemas/config.schema.json')))
@@ -65,9 +67,10 @@ describe('the JSON Schemas', () => {
     expect(alert({ treshold: 1 })).toBe(false)
   })
 
-  it.each(operationNames)('accept the example of %s', async (name) => {
-    const { example }: Operation = await operations[name]()
-    const { $defs } = JSON.parse(read('schemas/operations.schema.json')) as { $defs: Record<string, { properties: { input: object } }> }
-    expect(ajv.compile($defs[name]?.properties.input ?? {})(example)).toBe(true)
-  })
+  it('accept the example of every operation', () =>
+    forEachEntry(operationNames, async (name) => {
+      const { example }: Operation = await operations[name]()
+      const { $defs } = JSON.parse(read('schemas/operations.schema.json')) as { $defs: Record<string, { properties: { input: object } }> }
+      expect(ajv.compile($defs[name]?.properties.input ?? {})(example)).toBe(true)
+    }))
 })

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { renderSchemas } from '../../scripts/reference/json-schema.ts'
+import { forEachEntry } from '../support/corpus.ts'
 import { fileWith, readValue, written } from '../support/declarations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -64,47 +65,59 @@ describe('the schema of files', () => {
 
   const variable = written('‹env.X›')
 
-  it.each([
-    ['a file without anything wrong', fileWith()],
-    ['its own name', { $schema: './observability.schema.json' }],
-    ['a number', fileWith({ alert: { threshold: variable } })],
-    ['a number or null', fileWith({ alert: { thresholdMax: variable } })],
-    ['a choice', fileWith({ alert: { interval: variable } })],
-    ['a boolean', fileWith({ alert: { adopt: variable } })],
-    ['a time', fileWith({ alert: { scheduleStartAt: variable } })],
-    ['a place on the grid', fileWith({ tile: { x: variable } })],
-    ['a text', fileWith({ alert: { name: variable } })],
-    ['a part of a short text', fileWith({ dashboard: { tags: [`a-${written('‹env.A_NAME_OF_MORE_THAN_32_CHARACTERS›')}`] } })],
-    ['an object that takes the rest from the defaults', { alerts: { a: {} } }],
-  ])('accepts %s', (_, value) => {
-    expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
-  })
+  it('accepts every valid file', () =>
+    forEachEntry(
+      [
+        ['a file without anything wrong', fileWith()],
+        ['its own name', { $schema: './observability.schema.json' }],
+        ['a number', fileWith({ alert: { threshold: variable } })],
+        ['a number or null', fileWith({ alert: { thresholdMax: variable } })],
+        ['a choice', fileWith({ alert: { interval: variable } })],
+        ['a boolean', fileWith({ alert: { adopt: variable } })],
+        ['a time', fileWith({ alert: { scheduleStartAt: variable } })],
+        ['a place on the grid', fileWith({ tile: { x: variable } })],
+        ['a text', fileWith({ alert: { name: variable } })],
+        ['a part of a short text', fileWith({ dashboard: { tags: [`a-${written('‹env.A_NAME_OF_MORE_THAN_32_CHARACTERS›')}`] } })],
+        ['an object that takes the rest from the defaults', { alerts: { a: {} } }],
+      ],
+      (_, value) => {
+        expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
+      },
+    ))
 
-  it.each([
-    ['an unknown section', { alert: {} }],
-    ['an unknown field', fileWith({ alert: { treshold: 1 } })],
-    ['an unknown field of a chart', fileWith({ tile: { config: { displayType: 'markdown', text: 'x' } } })],
-    ['a word that is none', fileWith({ alert: { interval: '5min' } })],
-    ['a word of a chart that is none', fileWith({ tile: { config: { displayType: 'lines', sourceId: 's' } } })],
-    ['an expression that is none', fileWith({ alert: { threshold: written('‹secrets.X›') } })],
-    ['a text around an expression where a number belongs', fileWith({ alert: { threshold: `1${variable}` } })],
-    ['a text instead of a number', fileWith({ alert: { threshold: '5' } })],
-    ['a tile beyond the grid', fileWith({ tile: { x: 24 } })],
-    ['a key that is none', { alerts: { 'A b': {} } }],
-    ['a key that is an expression', { alerts: { [variable]: {} } }],
-  ])('refuses %s', (_, value) => {
-    expect(validate(value)).toBe(false)
-  })
+  it('rejects every invalid file', () =>
+    forEachEntry(
+      [
+        ['an unknown section', { alert: {} }],
+        ['an unknown field', fileWith({ alert: { treshold: 1 } })],
+        ['an unknown field of a chart', fileWith({ tile: { config: { displayType: 'markdown', text: 'x' } } })],
+        ['a word that is none', fileWith({ alert: { interval: '5min' } })],
+        ['a word of a chart that is none', fileWith({ tile: { config: { displayType: 'lines', sourceId: 's' } } })],
+        ['an expression that is none', fileWith({ alert: { threshold: written('‹secrets.X›') } })],
+        ['a text around an expression where a number belongs', fileWith({ alert: { threshold: `1${variable}` } })],
+        ['a text instead of a number', fileWith({ alert: { threshold: '5' } })],
+        ['a tile beyond the grid', fileWith({ tile: { x: 24 } })],
+        ['a key that is none', { alerts: { 'A b': {} } }],
+        ['a key that is an expression', { alerts: { [variable]: {} } }],
+      ],
+      (_, value) => {
+        expect(validate(value)).toBe(false)
+      },
+    ))
 
-  it.each([
-    fileWith(),
-    fileWith({ alert: { treshold: 1 } }),
-    fileWith({ alert: { interval: '5min' } }),
-    fileWith({ tile: { x: 24 } }),
-    fileWith({ tile: { config: { displayType: 'lines' } } }),
-    { alert: {} },
-    { alerts: { 'A b': {} } },
-  ])('says the same as validate: %#', (value) => {
-    expect(validate(value)).toBe(readValue(value).diagnostics.length === 0)
-  })
+  it('agrees with validate on every file', () =>
+    forEachEntry(
+      [
+        fileWith(),
+        fileWith({ alert: { treshold: 1 } }),
+        fileWith({ alert: { interval: '5min' } }),
+        fileWith({ tile: { x: 24 } }),
+        fileWith({ tile: { config: { displayType: 'lines' } } }),
+        { alert: {} },
+        { alerts: { 'A b': {} } },
+      ],
+      (value) => {
+        expect(validate(value)).toBe(readValue(value).diagnostics.length === 0)
+      },
+    ))
 })

@@ -5,6 +5,7 @@ import { isRequired, metaOf, type Shape } from '../../src/documents/schema.ts'
 import { createClient } from '../../src/index.ts'
 import { settingsSchema } from '../../src/operation/inputs.ts'
 import { reservedNames } from '../../src/operation/operation.ts'
+import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { openSession } from '../support/session.ts'
@@ -12,12 +13,13 @@ import { openSession } from '../support/session.ts'
 const settingNames = Object.keys(settingsSchema.shape)
 
 describe('common inputs', () => {
-  it.each(settingNames)('%s is described and says what it accepts', (name) => {
-    const field = (settingsSchema.shape as Shape)[name]
-    expect(field && metaOf(field)).toEqual(
-      expect.objectContaining({ description: expect.stringMatching(/\.$/), accepts: expect.any(String) }),
-    )
-  })
+  it('describe every setting and what it accepts', () =>
+    forEachEntry(settingNames, (name) => {
+      const field = (settingsSchema.shape as Shape)[name]
+      expect(field && metaOf(field)).toEqual(
+        expect.objectContaining({ description: expect.stringMatching(/\.$/), accepts: expect.any(String) }),
+      )
+    }))
 
   it('are never required by the schema: they may come from elsewhere', () => {
     expect(Object.values(settingsSchema.shape as Shape).filter(isRequired)).toEqual([])
@@ -33,15 +35,16 @@ describe.each(all)('$name', ({ name, operation }) => {
     expect(toKebab(toCamel(name))).toBe(name)
   })
 
-  it.each(Object.keys(operation.input.shape))('input %s is described, says what it accepts, and clashes with no common one', (input) => {
-    const field = (operation.input.shape as Shape)[input]
-    const { description, accepts } = field ? metaOf(field) : {}
-    expect(description).toMatch(/^[A-Z].*[.:;]?/)
-    expect(accepts).toBeTruthy()
-    expect(toCamel(toKebab(input))).toBe(input)
-    expect(settingNames).not.toContain(input)
-    expect(reservedNames).not.toContain(input)
-  })
+  it('describes every input and what it accepts, and repeats no common one', () =>
+    forEachEntry(Object.keys(operation.input.shape), (input) => {
+      const field = (operation.input.shape as Shape)[input]
+      const { description, accepts } = field ? metaOf(field) : {}
+      expect(description).toMatch(/^[A-Z].*[.:;]?/)
+      expect(accepts).toBeTruthy()
+      expect(toCamel(toKebab(input))).toBe(input)
+      expect(settingNames).not.toContain(input)
+      expect(reservedNames).not.toContain(input)
+    }))
 
   it('describes every output, and names none like one of the common ones', () => {
     for (const [output, field] of Object.entries({ ...operation.output.shape, ...operation.details.shape } as Shape)) {

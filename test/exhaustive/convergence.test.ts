@@ -81,7 +81,7 @@ describe.each(dialects)('%s', (dialect) => {
     )
   }, 240_000)
 
-  it('takes over what it is told to, and leaves every other object alone', async () => {
+  it('adopts what the files name, and leaves every other object alone', async () => {
     await withSite(emulator(), dialect, async (site) => {
       const store = storeOf(emulator())
       const content = {

@@ -172,7 +172,7 @@ describe.each(listsByDialect)('a list as long as a page, of a server that answer
 describe('a list that holds an id twice', () => {
   const server = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', totalCount: 'hidden' })
 
-  it('stops creates and deletes, and is no mark that stands twice', () =>
+  it('stops creates and deletes, and is not taken for a duplicate marker', () =>
     withSite(server(), 'clickhouse-cloud', async ({ apply }) => {
       await apply(file(all))
       const store = storeOf(server())
@@ -186,7 +186,7 @@ describe('a list that holds an id twice', () => {
     }))
 })
 
-describe('a list of which one element is no such object', () => {
+describe('a list with an element of another shape', () => {
   it.each(['dashboards', 'alerts', 'savedSearches', 'sources', 'webhooks'] as const)(
     '%s: nothing is planned, and nothing written',
     (name) =>

@@ -15,15 +15,43 @@ export const hostile: readonly Hostile[] = [
   { id: 'size-lines', value: 'x\n'.repeat(100_000), why: 'has 100,000 lines' },
 ]
 
-/** Checks every entry of a corpus in one test; a failure names its entry. */
-export async function forEachEntry<T extends { readonly id: string }>(entries: readonly T[], check: (entry: T) => unknown): Promise<void> {
-  for (const entry of entries) {
-    try {
-      await check(entry)
-    } catch (cause) {
-      throw new Error(`${entry.id}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+export interface EntryOptions {
+  /** Called before each entry, for example to reset an emulator. */
+  readonly before?: () => void
+  /** How many entries are checked at the same time, default 1. */
+  readonly atOnce?: number
+}
+
+/** Checks every entry of a corpus in one test; a failure names its entry. Arrays are spread, as by `it.each`. */
+export async function forEachEntry<T extends readonly [unknown, ...unknown[]]>(
+  entries: readonly T[],
+  check: (...entry: T) => unknown,
+  options?: EntryOptions,
+): Promise<void>
+export async function forEachEntry<T>(entries: readonly T[], check: (entry: T) => unknown, options?: EntryOptions): Promise<void>
+export async function forEachEntry(
+  entries: readonly unknown[],
+  check: (...entry: unknown[]) => unknown,
+  { before, atOnce = 1 }: EntryOptions = {},
+): Promise<void> {
+  const queue = entries.values()
+  const work = async (): Promise<void> => {
+    for (const entry of queue) {
+      before?.()
+      try {
+        await check(...(Array.isArray(entry) ? entry : [entry]))
+      } catch (cause) {
+        throw new Error(`${nameOf(entry)}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      }
     }
   }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+function nameOf(entry: unknown): string {
+  if (typeof entry === 'object' && entry !== null && 'id' in entry) return String(entry.id)
+  const strings = Array.isArray(entry) ? entry.filter((item) => ['string', 'number'].includes(typeof item)) : []
+  return (strings.length > 0 ? strings.join(', ') : JSON.stringify(entry)).slice(0, 200)
 }
 
 // Documents that somebody could hand us with bad intent, or by mistake: for whatever reads YAML.

@@ -36,7 +36,7 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
   })
 })
 
-it('a process that runs out of memory is no pass', async () => {
+it('a process that runs out of memory does not pass', async () => {
   const { met } = await meet(
     'read',
     { effect: { kind: 'body', text: `[${'{},'.repeat(1_900_000)}{}]` } },

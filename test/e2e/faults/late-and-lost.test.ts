@@ -24,13 +24,13 @@ describe.concurrent('row 25: a list that may mislead', () => {
     service.alerts = Array.from({ length: 1001 }, (_, i) => ({ ...alert, id: i.toString(16).padStart(24, '0'), name: `Alert ${i}` }))
   }
 
-  it('one as long as a page is no pass: there may be more', async () => {
+  it('a list as long as a page does not pass, because there may be more', async () => {
     const { met, ran } = await meet('read', undefined, { prepare: aThousand, inputs: { operation: 'list-alerts' } })
     expect(met).toMatchObject({ exitCode: 0, said: 'warn', methods: 'GET', complaints: [] })
     expect(ran.outputs.get('count')).toBe('1000')
   })
 
-  it('nothing is created from one', async () => {
+  it('nothing is created by a list that may be incomplete', async () => {
     const { met, ran } = await meet('create', undefined, { prepare: aThousand, inputs: { 'if-exists': 'skip' } })
     expect(met).toEqual({ exitCode: 1, said: 'conflict', methods: 'GET', more: 0, complaints: [] })
     expect(ran.outputs.get('failure-reason')).toContain('The list of alerts may not be complete')

@@ -22,7 +22,7 @@ async function closedPort(): Promise<number> {
   return address.port
 }
 
-describe.concurrent('row 1: nobody listens', () => {
+describe.concurrent('row 1: no server listens', () => {
   it.each<Doing>(['read', 'create', 'update', 'delete'])('to %s is tried again, and the address is named in the end', async (doing) => {
     const url = `http://127.0.0.1:${await closedPort()}`
     const { met, ran } = await meet(doing, undefined, { url, inputs: { 'max-attempts': '3' } })

@@ -100,13 +100,13 @@ describe.concurrent('row 23: a proxy', () => {
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
-  it('that leaves in the middle is no answer', async () => {
+  it('that closes the connection midway gives no answer', async () => {
     const { met, proxy, reason } = await through('read', (wire) => wire.reset())
     expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
     expect(reason).toContain(`No answer through the proxy 127.0.0.1:${proxy.port}: `)
   })
 
-  it('that nobody runs is named by its host', async () => {
+  it('that does not listen is named by its host', async () => {
     const env = { HTTPS_PROXY: `http://user:${encodeURIComponent(password)}@127.0.0.1:9` }
     const { met, ran } = await meet('create', undefined, {
       url: 'https://127.0.0.1:1',
@@ -118,7 +118,7 @@ describe.concurrent('row 23: a proxy', () => {
     expect(ran.outputs.get('failure-reason')).toContain('No answer through the proxy 127.0.0.1:9: connect ECONNREFUSED')
   })
 
-  it('that is no url is named by its variable, and nothing is sent', async () => {
+  it('with an invalid address is named by its variable, and nothing is sent', async () => {
     const env = { HTTPS_PROXY: `http://user:${password}@:port` }
     const { met, ran } = await meet('read', undefined, { env, secrets: [password] })
     expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', complaints: [] })
@@ -136,7 +136,7 @@ describe.concurrent('row 23: a proxy', () => {
     expect(ran.outputs.get('failure-reason')).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: the proxy answered 407`)
   })
 
-  it('that nobody runs keeps the comment from GitHub, and not the verdict', async () => {
+  it('that does not listen prevents the comment on GitHub, but not the verdict', async () => {
     const token = 'ghs_abcdefghijklmnop0123456789'
     const event = join(directory, 'event.json')
     await writeFile(event, JSON.stringify(pullRequestEvent(12)))

@@ -18,7 +18,7 @@ const environment = (): Record<string, string> =>
   )
 
 describe('the command line', () => {
-  it('prints a report for people, without colours where nobody sees them', async () => {
+  it('prints a report for people, without colors when the output is not a terminal', async () => {
     const ran = await runCli(['list-sources'], environment())
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
     expect(ran.stdout).toContain('✔ 4 sources\n\nName      Kind     Id\nLogs      log      ')
@@ -96,7 +96,7 @@ describe('the command line', () => {
 })
 
 describe('watchkeeper emulator', () => {
-  it('serves the API until it is told to stop, and says how to use it', async () => {
+  it('serves the API until it is stopped, and says how to use it', async () => {
     const port = await freePort()
     const child = spawn(process.execPath, [new URL('../../../lib/cli.js', import.meta.url).pathname, 'emulator', '--port', String(port)])
     let printed = ''

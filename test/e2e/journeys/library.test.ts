@@ -75,7 +75,7 @@ describe('the library', () => {
     await expect(listing).rejects.toMatchObject({ kind: 'cancelled' })
   })
 
-  it('tells of retries as they happen', async () => {
+  it('reports retries as they happen', async () => {
     emulator().addFault({ effect: { kind: 'status', status: 503, headers: { 'retry-after': '0' } } })
     const lines: string[] = []
     await client({ onProgress: (line) => lines.push(line) }).listSources()

@@ -171,12 +171,12 @@ describe('plan and apply', () => {
     expect(writes().length).toBe(before)
   })
 
-  it('fails on a mode that nobody knows, instead of planning for ever', async () => {
+  it('fails on an unknown mode', async () => {
     const { jobs } = await planAndApply({ inputs: { mode: 'aply' } })
     expect(jobs).toMatchObject({ plan: { result: 'failure', operations: [] }, apply: { result: 'skipped' } })
   })
 
-  it('fails where the files name a variable that nobody gave', async () => {
+  it('fails when the files name a variable that is not set', async () => {
     const { jobs, outputs } = await planAndApply({ inputs: { variables: 'SERVICE=checkout' } })
     expect(jobs).toMatchObject({ plan: { result: 'failure' }, apply: { result: 'skipped' } })
     expect(outputs.status).toBe('fail')

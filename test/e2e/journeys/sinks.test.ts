@@ -70,7 +70,7 @@ describe('the result file', () => {
     expect(JSON.parse(await readFile(link, 'utf8'))).toMatchObject({ operation: 'usage-cost' })
   })
 
-  it('is written for an operation that nobody knows, under a name that is ours', async () => {
+  it('is written under a fixed name for an unknown operation', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: '../../evil' } })
     expect(ran.outputs.get('result-file')).toMatch(/\/watchkeeper-unknown-[0-9a-f]{8}\.json$/)
     expect(ran.result).toMatchObject({ operation: '../../evil', status: 'error' })

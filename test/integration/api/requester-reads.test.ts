@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../../src/emulator/index.ts'
 import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { methodsOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
@@ -9,28 +10,33 @@ const emulator = useEmulator()
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
 describe('a read', () => {
-  it.each<[string, Effect]>([
-    ['a reset before the answer', { kind: 'reset' }],
-    ['a reset in the headers', { kind: 'reset-in-headers' }],
-    ['a reset in the body', { kind: 'reset-in-body' }],
-    ['an answer shorter than it said', { kind: 'short-length' }],
-    ['half an answer', { kind: 'truncate' }],
-    ['a captive portal', { kind: 'html' }],
-    ['500', { kind: 'status', status: 500 }],
-    ['502 with HTML', { kind: 'status', status: 502, body: '<html>bad</html>', contentType: 'text/html' }],
-    ['503 with nothing', { kind: 'status', status: 503, body: '' }],
-    ['504', { kind: 'status', status: 504 }],
-    ['408', { kind: 'status', status: 408 }],
-    ['429', { kind: 'rate-limited' }],
-    ['429 without a word', { kind: 'rate-limited', headers: {}, body: '<html>slow down</html>' }],
-    ['an empty answer', { kind: 'body', text: '' }],
-    ['bytes that are no UTF-8', { kind: 'body', bytes: new Uint8Array([0x22, 0xff, 0x22]) }],
-    ['broken gzip', { kind: 'body', text: 'nope', headers: { 'content-encoding': 'gzip' } }],
-  ])('survives %s', async (_, effect) => {
-    const { items } = await withSession(emulator(), list, { faults: [{ effect }] })
-    expect(items).toHaveLength(5)
-    expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
-  })
+  it('survives one failure of any kind', () =>
+    forEachEntry<[string, Effect]>(
+      [
+        ['a reset before the answer', { kind: 'reset' }],
+        ['a reset in the headers', { kind: 'reset-in-headers' }],
+        ['a reset in the body', { kind: 'reset-in-body' }],
+        ['an answer shorter than it said', { kind: 'short-length' }],
+        ['half an answer', { kind: 'truncate' }],
+        ['a captive portal', { kind: 'html' }],
+        ['500', { kind: 'status', status: 500 }],
+        ['502 with HTML', { kind: 'status', status: 502, body: '<html>bad</html>', contentType: 'text/html' }],
+        ['503 with nothing', { kind: 'status', status: 503, body: '' }],
+        ['504', { kind: 'status', status: 504 }],
+        ['408', { kind: 'status', status: 408 }],
+        ['429', { kind: 'rate-limited' }],
+        ['429 without a word', { kind: 'rate-limited', headers: {}, body: '<html>slow down</html>' }],
+        ['an empty answer', { kind: 'body', text: '' }],
+        ['bytes that are no UTF-8', { kind: 'body', bytes: new Uint8Array([0x22, 0xff, 0x22]) }],
+        ['broken gzip', { kind: 'body', text: 'nope', headers: { 'content-encoding': 'gzip' } }],
+      ],
+      async (_, effect) => {
+        const { items } = await withSession(emulator(), list, { faults: [{ effect }] })
+        expect(items).toHaveLength(5)
+        expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
+      },
+      { before: () => emulator().reset() },
+    ))
 
   it('says once for each retry why it waits and how long', async () => {
     await withSession(
@@ -77,56 +83,29 @@ describe('a read', () => {
     )
   })
 
-  it.each<[string, Effect, RegExp]>([
-    [
-      '301 to another host',
-      { kind: 'status', status: 301, headers: { location: 'https://evil.example/x' } },
-      /a redirect to https:\/\/evil\.example/,
-    ],
-    [
-      '307 to the same host',
-      { kind: 'status', status: 307, headers: { location: '/elsewhere' } },
-      /a redirect to http:\/\/127\.0\.0\.1:\d+/,
-    ],
-    ['302 without a target', { kind: 'status', status: 302 }, /a redirect without a usable target/],
-  ])('follows no redirect: %s', async (_, effect, words) => {
-    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect }] }))
-    expect(error.kind).toBe('redirect')
-    expect(error.message).toMatch(words)
-    expect(emulator().requests).toHaveLength(1)
-  })
-
-  it.each<[string, Effect, RegExp]>([
-    ['a missing field', { kind: 'body', text: '[{"id":"a"},{"name":"b"}]' }, /the answer\[1\]\.id is missing/],
-    ['a wrong type', { kind: 'body', text: '{"result":[{"id":7}]}' }, /result\[0\]\.id is not of type string/],
-    ['an object instead of a list', { kind: 'body', text: '{"result":{}}' }, /result is not of type array/],
-    ['null', { kind: 'body', text: 'null' }, /the answer is not of type array/],
-    ['words of an error in a success', { kind: 'body', text: '{"status":500,"error":"INTERNAL: oops"}' }, /the API said: INTERNAL: oops/],
-    ['too much nesting', { kind: 'body', text: '['.repeat(200) }, /nested deeper than 100 levels/],
-    ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON at character 7/],
-    ['a portal, twice', { kind: 'html' }, /an HTML page, Welcome to the guest network Please sign in/],
-  ])('gives no partial list for %s', async (_, effect, words) => {
-    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 2, effect }] }))
-    expect(error.kind).toBe('bad-answer')
-    expect(error.message).toMatch(words)
-  })
-
-  it('refuses more than 64 MiB, raw or inflated', async () => {
-    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect: { kind: 'gzip-bomb', mebibytes: 80 } }] }))
-    expect(error.message).toContain('The answer is larger than the cap of 64 MiB')
-    expect(emulator().requests).toHaveLength(1)
-  })
-
-  it('refuses an endless answer', async () => {
-    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ effect: { kind: 'endless' } }] }))
-    expect(error.message).toContain('The answer is larger than the cap of 64 MiB')
-  })
-
-  it('refuses an encoding that it did not ask for', async () => {
-    const effect: Effect = { kind: 'body', text: '[]', headers: { 'content-encoding': 'br' } }
-    const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 2, effect }] }))
-    expect(error.message).toContain('encoding "br", which was not asked for')
-  })
+  it('fails instead of returning a partial list', () =>
+    forEachEntry<[string, Effect, RegExp]>(
+      [
+        ['a missing field', { kind: 'body', text: '[{"id":"a"},{"name":"b"}]' }, /the answer\[1\]\.id is missing/],
+        ['a wrong type', { kind: 'body', text: '{"result":[{"id":7}]}' }, /result\[0\]\.id is not of type string/],
+        ['an object instead of a list', { kind: 'body', text: '{"result":{}}' }, /result is not of type array/],
+        ['null', { kind: 'body', text: 'null' }, /the answer is not of type array/],
+        [
+          'words of an error in a success',
+          { kind: 'body', text: '{"status":500,"error":"INTERNAL: oops"}' },
+          /the API said: INTERNAL: oops/,
+        ],
+        ['too much nesting', { kind: 'body', text: '['.repeat(200) }, /nested deeper than 100 levels/],
+        ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON at character 7/],
+        ['a portal, twice', { kind: 'html' }, /an HTML page, Welcome to the guest network Please sign in/],
+      ],
+      async (_, effect, words) => {
+        const error = await apiErrorOf(withSession(emulator(), list, { faults: [{ times: 2, effect }] }))
+        expect(error.kind).toBe('bad-answer')
+        expect(error.message).toMatch(words)
+      },
+      { before: () => emulator().reset() },
+    ))
 
   it('accepts a byte order mark, an unusual type, and fields that it does not know', async () => {
     const effect: Effect = {

@@ -45,7 +45,7 @@ async function send(count: number, concurrency: number, clock: VirtualClock, ser
 }
 
 describe('createPacer', () => {
-  it.each([1, 4, 16])('is never refused by a window that it was told of, %i at a time', async (concurrency) => {
+  it.each([1, 4, 16])('never exceeds the announced rate limit with %i requests at a time', async (concurrency) => {
     const clock = createVirtualClock()
     const server = createServer(clock, 10, 10_000, true)
     await send(300, concurrency, clock, server)
@@ -58,7 +58,7 @@ describe('createPacer', () => {
     expect(clock.elapsedMs()).toBeLessThan(99 * 10_000 * 1.02)
   })
 
-  it('keeps to 10 requests in any 10 seconds when nobody tells it anything', async () => {
+  it('keeps to 10 requests in any 10 seconds when the server announces no limit', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock)
     const sentAt: number[] = []
@@ -88,7 +88,7 @@ describe('createPacer', () => {
     expect(clock.elapsedMs()).toBeGreaterThanOrEqual(30_000)
   })
 
-  it('is told of a wait before it starts, and may refuse it', async () => {
+  it('lets the caller refuse a wait before it starts', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
@@ -107,7 +107,7 @@ describe('createPacer', () => {
     await expect(waiting).rejects.toThrow('stop')
   })
 
-  it('lets those leave who give up, whoever waits before them, and loses no place by it', async () => {
+  it('lets a canceled request leave the queue without losing its slot', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })

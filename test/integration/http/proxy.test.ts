@@ -1,31 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import { proxyHost, proxySecrets, readProxySettings } from '../../../src/http/proxy.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 
 describe('the proxy of the environment', () => {
-  it.each(['http://u:100%sure@proxy:3128', 'http://%:x@proxy:3128', 'proxy:3128', 'socks5://proxy:1080', 'http://'])(
-    'is refused by the name of its variable when it is %s',
-    (value) => {
+  it('rejects a proxy address that cannot be read, and names its variable', () =>
+    forEachEntry(['http://u:100%sure@proxy:3128', 'http://%:x@proxy:3128', 'proxy:3128', 'socks5://proxy:1080', 'http://'], (value) => {
       expect(readProxySettings({ HTTPS_PROXY: value }).diagnostics.map(({ location }) => location.file)).toEqual(['HTTPS_PROXY'])
-    },
-  )
+    }))
 
   it('keeps its password secret even when it is refused', () => {
     expect(proxySecrets({ httpsProxy: 'http://u:100%sure_secret@proxy:3128' })).toContain('100%sure_secret')
     expect(proxySecrets({ httpProxy: 'http://u:p%40ss-word@proxy:3128' })).toEqual(['p%40ss-word', 'p@ss-word'])
   })
 
-  it.each([
-    ['https://api.example.com', undefined, 'proxy:3128'],
-    ['https://api.example.com', 'other.example.com', 'proxy:3128'],
-    ['https://api.example.com', 'api.example.com', undefined],
-    ['https://api.example.com', '.example.com', undefined],
-    ['https://api.example.com', 'x.org, example.com', undefined],
-    ['https://api.example.com', '*.example.com', undefined],
-    ['https://api.example.com', '*', undefined],
-    ['https://api.example.com', 'example.com:443', undefined],
-    ['https://api.example.com', 'example.com:8443', 'proxy:3128'],
-    ['https://notexample.com', 'example.com', 'proxy:3128'],
-  ])('for %s, with NO_PROXY %s, is %s', (origin, noProxy, host) => {
-    expect(proxyHost(new URL(origin), { httpsProxy: 'http://u:p@proxy:3128', ...(noProxy && { noProxy }) })).toBe(host)
-  })
+  it('chooses the proxy by origin and NO_PROXY', () =>
+    forEachEntry(
+      [
+        ['https://api.example.com', undefined, 'proxy:3128'],
+        ['https://api.example.com', 'other.example.com', 'proxy:3128'],
+        ['https://api.example.com', 'api.example.com', undefined],
+        ['https://api.example.com', '.example.com', undefined],
+        ['https://api.example.com', 'x.org, example.com', undefined],
+        ['https://api.example.com', '*.example.com', undefined],
+        ['https://api.example.com', '*', undefined],
+        ['https://api.example.com', 'example.com:443', undefined],
+        ['https://api.example.com', 'example.com:8443', 'proxy:3128'],
+        ['https://notexample.com', 'example.com', 'proxy:3128'],
+      ],
+      (origin, noProxy, host) => {
+        expect(proxyHost(new URL(origin), { httpsProxy: 'http://u:p@proxy:3128', ...(noProxy && { noProxy }) })).toBe(host)
+      },
+    ))
 })

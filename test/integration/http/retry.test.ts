@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideRetry, type Failure, type Method, type RetryPolicy, retryPolicyFor } from '../../../src/http/retry.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 
 const failures: Readonly<Record<string, Failure>> = {
   'a reset before the answer': { cause: 'connection', writeOutcome: 'unknown' },
@@ -22,37 +23,41 @@ const failures: Readonly<Record<string, Failure>> = {
   'a proxy without a way': { cause: 'proxy', writeOutcome: 'not-applied', status: 502 },
 }
 
-describe('patienceFor', () => {
-  it.each<[string, RetryPolicy, RetryPolicy, RetryPolicy]>([
-    // what happened · GET · POST · PUT and DELETE
-    ['a reset before the answer', 'attempts', 'none', 'attempts'],
-    ['a refused connection', 'attempts', 'attempts', 'attempts'],
-    ['an unknown host', 'once', 'once', 'once'],
-    ['a bad certificate', 'none', 'none', 'none'],
-    ['a timeout', 'attempts', 'none', 'attempts'],
-    ['a connect timeout', 'attempts', 'attempts', 'attempts'],
-    ['a 429', 'until-deadline', 'until-deadline', 'until-deadline'],
-    ['a 503', 'attempts', 'none', 'attempts'],
-    ['a 408', 'attempts', 'none', 'attempts'],
-    ['a 400', 'none', 'none', 'none'],
-    ['a 401', 'none', 'none', 'none'],
-    ['a redirect', 'none', 'none', 'none'],
-    ['a success that is no JSON', 'once', 'none', 'once'],
-    ['a success that does not fit', 'none', 'none', 'none'],
-    ['an answer that is too large', 'none', 'none', 'none'],
-    ['a proxy that asks for a password', 'none', 'none', 'none'],
-    ['a proxy without a way', 'attempts', 'attempts', 'attempts'],
-  ])('after %s: GET %s, POST %s, PUT and DELETE %s', (name, get, post, put) => {
-    const failure = failures[name]
-    if (failure === undefined) throw new Error(`no failure called ${name}`)
-    const policy = (method: Method): RetryPolicy => retryPolicyFor(method, failure)
-    expect({ get: policy('GET'), post: policy('POST'), put: policy('PUT'), delete: policy('DELETE') }).toEqual({
-      get,
-      post,
-      put,
-      delete: put,
-    })
-  })
+describe('retryPolicyFor', () => {
+  it('decides by cause and method whether a request is sent again', () =>
+    forEachEntry<[string, RetryPolicy, RetryPolicy, RetryPolicy]>(
+      [
+        // what happened · GET · POST · PUT and DELETE
+        ['a reset before the answer', 'attempts', 'none', 'attempts'],
+        ['a refused connection', 'attempts', 'attempts', 'attempts'],
+        ['an unknown host', 'once', 'once', 'once'],
+        ['a bad certificate', 'none', 'none', 'none'],
+        ['a timeout', 'attempts', 'none', 'attempts'],
+        ['a connect timeout', 'attempts', 'attempts', 'attempts'],
+        ['a 429', 'until-deadline', 'until-deadline', 'until-deadline'],
+        ['a 503', 'attempts', 'none', 'attempts'],
+        ['a 408', 'attempts', 'none', 'attempts'],
+        ['a 400', 'none', 'none', 'none'],
+        ['a 401', 'none', 'none', 'none'],
+        ['a redirect', 'none', 'none', 'none'],
+        ['a success that is no JSON', 'once', 'none', 'once'],
+        ['a success that does not fit', 'none', 'none', 'none'],
+        ['an answer that is too large', 'none', 'none', 'none'],
+        ['a proxy that asks for a password', 'none', 'none', 'none'],
+        ['a proxy without a way', 'attempts', 'attempts', 'attempts'],
+      ],
+      (name, get, post, put) => {
+        const failure = failures[name]
+        if (failure === undefined) throw new Error(`no failure called ${name}`)
+        const policy = (method: Method): RetryPolicy => retryPolicyFor(method, failure)
+        expect({ get: policy('GET'), post: policy('POST'), put: policy('PUT'), delete: policy('DELETE') }).toEqual({
+          get,
+          post,
+          put,
+          delete: put,
+        })
+      },
+    ))
 
   it('never sends a POST again when the server may have acted', () => {
     for (const failure of Object.values(failures).filter(({ writeOutcome }) => writeOutcome === 'unknown')) {
@@ -78,7 +83,7 @@ describe('decideRetry', () => {
     expect(decideRetry({ ...question, random: 0 })).toEqual({ retry: true, waitMs: 0 })
   })
 
-  it('waits as long as it is told', () => {
+  it('waits as long as the server asks', () => {
     expect(decideRetry({ ...question, serverWaitMs: 45_000 })).toEqual({ retry: true, waitMs: 45_000 })
   })
 

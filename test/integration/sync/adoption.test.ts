@@ -27,7 +27,7 @@ const theirs = () => {
   return found
 }
 
-describe('an alert of nobody', () => {
+describe('an unmanaged alert', () => {
   it('stays as it is beside one of the same name, with a warning, unless the file says adopt', () =>
     site(async ({ plan, apply }) => {
       const planned = await plan(alerts({ errors: asItIs }))
@@ -87,7 +87,7 @@ describe('an alert of nobody', () => {
       expect(theirs().note).toMatch(/^Call Kim\.\n\nThen restart\.\n\nwatchkeeper: /)
     }))
 
-  it('is created where there is none to adopt: the same files serve a new service', () =>
+  it('is created when there is nothing to adopt, so that the same files serve a new service', () =>
     site(async ({ apply }) => {
       expect(outcomes(await apply(alerts({ errors: { ...asItIs, name: 'Nobody has this name', adopt: true } })))).toEqual({
         errors: 'created',
@@ -104,23 +104,9 @@ describe('what is not clear is an error, and nothing is written', () => {
     return isUntouched ? errorsIn(applied).map(({ rule, message }) => `${rule}: ${message}`) : undefined
   }
 
-  it('two alerts of that name', async () => {
-    storeOf(emulator()).alerts.push({ ...theirs(), id: '65f5e4a35eedc0deffffffff' })
-    expect(await refusal(alerts({ errors: { ...asItIs, adopt: true } }))).toEqual([
-      `ambiguous-adoption: alerts.errors: several alerts called "Checkout errors" could be adopted (${theirs().id}, 65f5e4a35eedc0deffffffff): give the id`,
-    ])
-  })
-
-  it('an id that is no alert', async () => {
+  it('an id that no alert has', async () => {
     expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
       'missing-object: alerts.errors: there is no alert 000000000000000000000000; without id a new one is created',
-    ])
-  })
-
-  it('an id that two keys claim', async () => {
-    const { id } = theirs()
-    expect(await refusal(alerts({ one: { ...asItIs, id }, two: { ...asItIs, name: 'Two', id } }))).toEqual([
-      `owned-elsewhere: alerts.two: ${id} is claimed by two keys`,
     ])
   })
 
@@ -135,14 +121,6 @@ describe('what is not clear is an error, and nothing is written', () => {
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, id } }))).toEqual([
       `owned-elsewhere: alerts.errors: alert ${id} has the ownership marker of another key or project`,
-    ])
-  })
-
-  it('an id that is not the one that bears the mark of this key', async () => {
-    await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } })))
-    const [other] = storeOf(emulator()).alerts.filter(({ name }) => name === 'No orders')
-    expect(await refusal(alerts({ errors: { ...asItIs, id: other?.id } }))).toEqual([
-      `owned-elsewhere: alerts.errors: the file names ${other?.id}, but the ownership marker is on ${theirs().id}`,
     ])
   })
 })
@@ -241,9 +219,9 @@ it('a dashboard and a saved search are taken over as well, and alerts hang on wh
     }
     const files = { 'a.json': content }
     expect(actions(await plan(files))).toEqual({ overview: 'adopt', search: 'adopt', found: 'create', slow: 'create' })
-    const guests = storeOf(emulator()).alerts.length
+    const unmanaged = storeOf(emulator()).alerts.length
     expect(outcomes(await apply(files))).toEqual({ overview: 'adopted', search: 'adopted', found: 'created', slow: 'created' })
-    expect(storeOf(emulator()).alerts).toHaveLength(guests + 2)
+    expect(storeOf(emulator()).alerts).toHaveLength(unmanaged + 2)
     expect(overview.tags.at(-1)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
     expect(marksIn(emulator())).toHaveLength(4)

@@ -1,5 +1,6 @@
 // References by name become ids before the first write; a name that is missing, or that several bear, is an error and no guess.
 import { describe, expect, it } from 'vitest'
+import { forEachEntry } from '../../support/corpus.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { errors, errorsIn, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
 import { type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
@@ -31,82 +32,87 @@ const withSource = (source: string) => ({
 const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
 
 describe('a name of something that is not there is an error', () => {
-  it.each([
-    [
-      'a source',
-      { dashboards: withSource('Loggs') },
-      'dashboards.shop.tiles.0.config.sourceId: there is no source called "Loggs", did you mean "Logs"?',
-    ],
-    [
-      'a webhook',
-      { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhook: 'nobody' } } } },
-      'alerts.a.channel.webhook: there is no webhook called "nobody"; there are oncall, incidents, audit',
-    ],
-    [
-      'a webhook of several',
-      {
-        alerts: {
-          a: {
-            ...onOverview,
-            channel: undefined,
-            channels: [
-              { type: 'webhook', webhook: 'oncall' },
-              { type: 'webhook', webhook: 'nobody' },
-            ],
+  it('rejects a reference to every kind of object that does not exist', () =>
+    forEachEntry(
+      [
+        [
+          'a source',
+          { dashboards: withSource('Loggs') },
+          'dashboards.shop.tiles.0.config.sourceId: there is no source called "Loggs", did you mean "Logs"?',
+        ],
+        [
+          'a webhook',
+          { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhook: 'nobody' } } } },
+          'alerts.a.channel.webhook: there is no webhook called "nobody"; there are oncall, incidents, audit',
+        ],
+        [
+          'a webhook of several',
+          {
+            alerts: {
+              a: {
+                ...onOverview,
+                channel: undefined,
+                channels: [
+                  { type: 'webhook', webhook: 'oncall' },
+                  { type: 'webhook', webhook: 'nobody' },
+                ],
+              },
+            },
           },
-        },
-      },
-      'alerts.a.channels.1.webhook: there is no webhook called "nobody"',
-    ],
-    [
-      'a dashboard',
-      { alerts: { a: { ...errors, dashboard: { name: 'Chekout overview' } } } },
-      'alerts.a.dashboard: there is no dashboard called "Chekout overview", did you mean "Checkout overview"?',
-    ],
-    [
-      'a tile of a dashboard',
-      { alerts: { a: { ...onOverview, tile: 'Latenzy' } } },
-      'alerts.a.tile: the dashboard has no tile called "Latenzy", did you mean "Latency"?',
-    ],
-    [
-      'a saved search',
-      { alerts: { a: { name: 'A', savedSearch: { name: 'Errors' }, ...watching } } },
-      'alerts.a.savedSearch: there is no saved search called "Errors", did you mean "Errors in checkout"?',
-    ],
-    [
-      'a dashboard by id',
-      { alerts: { a: { ...errors, dashboard: { id: '000000000000000000000000' } } } },
-      'alerts.a.dashboard: there is no dashboard 000000000000000000000000',
-    ],
-    [
-      'a saved search by id',
-      { alerts: { a: { name: 'A', savedSearch: { id: '000000000000000000000000' }, ...watching } } },
-      'alerts.a.savedSearch: there is no saved search 000000000000000000000000',
-    ],
-    [
-      'a tile by id',
-      { alerts: { a: { ...onOverview, tile: { id: '000000000000000000000000' } } } },
-      'alerts.a.tile: the dashboard has no tile 000000000000000000000000',
-    ],
-    [
-      'a source in a list',
-      {
-        dashboards: {
-          shop: {
-            ...shop,
-            filters: [
-              { name: 'F', expression: 'e', sourceId: { source: 'Logs' }, appliesToSourceIds: [{ source: 'Logs' }, { source: 'X' }] },
-            ],
+          'alerts.a.channels.1.webhook: there is no webhook called "nobody"',
+        ],
+        [
+          'a dashboard',
+          { alerts: { a: { ...errors, dashboard: { name: 'Chekout overview' } } } },
+          'alerts.a.dashboard: there is no dashboard called "Chekout overview", did you mean "Checkout overview"?',
+        ],
+        [
+          'a tile of a dashboard',
+          { alerts: { a: { ...onOverview, tile: 'Latenzy' } } },
+          'alerts.a.tile: the dashboard has no tile called "Latenzy", did you mean "Latency"?',
+        ],
+        [
+          'a saved search',
+          { alerts: { a: { name: 'A', savedSearch: { name: 'Errors' }, ...watching } } },
+          'alerts.a.savedSearch: there is no saved search called "Errors", did you mean "Errors in checkout"?',
+        ],
+        [
+          'a dashboard by id',
+          { alerts: { a: { ...errors, dashboard: { id: '000000000000000000000000' } } } },
+          'alerts.a.dashboard: there is no dashboard 000000000000000000000000',
+        ],
+        [
+          'a saved search by id',
+          { alerts: { a: { name: 'A', savedSearch: { id: '000000000000000000000000' }, ...watching } } },
+          'alerts.a.savedSearch: there is no saved search 000000000000000000000000',
+        ],
+        [
+          'a tile by id',
+          { alerts: { a: { ...onOverview, tile: { id: '000000000000000000000000' } } } },
+          'alerts.a.tile: the dashboard has no tile 000000000000000000000000',
+        ],
+        [
+          'a source in a list',
+          {
+            dashboards: {
+              shop: {
+                ...shop,
+                filters: [
+                  { name: 'F', expression: 'e', sourceId: { source: 'Logs' }, appliesToSourceIds: [{ source: 'Logs' }, { source: 'X' }] },
+                ],
+              },
+            },
           },
-        },
+          'dashboards.shop.filters.0.appliesToSourceIds.1: there is no source called "X"',
+        ],
+      ],
+      async (_what, content, words) => {
+        expect(await refusal(content)).toEqual([expect.stringContaining(words)])
       },
-      'dashboards.shop.filters.0.appliesToSourceIds.1: there is no source called "X"',
-    ],
-  ])('%s', async (_what, content, words) => {
-    expect(await refusal(content)).toEqual([expect.stringContaining(words)])
-  })
+      { before: () => emulator().reset() },
+    ))
 
-  it('all of them are told at once, each with its line', () =>
+  it('reports all missing references at once, each with its line', () =>
     site(async ({ plan }) => {
       const text = JSON.stringify({ dashboards: withSource('X'), alerts: { a: { ...onOverview, tile: 'Y' } } }, null, 1)
       const said = errorsIn(await plan({ 'a.json': text }))
@@ -116,31 +122,36 @@ describe('a name of something that is not there is an error', () => {
     }))
 })
 
-describe('a name that several bear is an error', () => {
-  it.each([
-    ['dashboards', 'Checkout overview', { alerts: { a: onOverview } }, 'several dashboards are called "Checkout overview"'],
-    ['sources', 'Logs', { dashboards: withSource('Logs') }, 'several sources are called "Logs"'],
-    ['webhooks', 'oncall', { alerts: { a: onOverview } }, 'several webhooks are called "oncall"'],
-    [
-      'savedSearches',
-      'Errors in checkout',
-      { alerts: { a: { name: 'A', savedSearch: { name: 'Errors in checkout' }, ...watching } } },
-      'several saved searches are called "Errors in checkout"',
-    ],
-  ] as const)('%s', async (section, name, content, words) => {
-    const id = duplicate(section, name)
-    const [said, more] = (await refusal(content)) ?? []
-    expect(said).toContain(`${words} (${id}, 65f5e4a35eedc0deffffffff): give the id`)
-    expect(more).toBeUndefined()
-  })
+describe('a name that several objects have is an error', () => {
+  it('rejects a name that several objects have, and lists their ids', () =>
+    forEachEntry(
+      [
+        ['dashboards', 'Checkout overview', { alerts: { a: onOverview } }, 'several dashboards are called "Checkout overview"'],
+        ['sources', 'Logs', { dashboards: withSource('Logs') }, 'several sources are called "Logs"'],
+        ['webhooks', 'oncall', { alerts: { a: onOverview } }, 'several webhooks are called "oncall"'],
+        [
+          'savedSearches',
+          'Errors in checkout',
+          { alerts: { a: { name: 'A', savedSearch: { name: 'Errors in checkout' }, ...watching } } },
+          'several saved searches are called "Errors in checkout"',
+        ],
+      ] as const,
+      async (section, name, content, words) => {
+        const id = duplicate(section, name)
+        const [said, more] = (await refusal(content)) ?? []
+        expect(said).toContain(`${words} (${id}, 65f5e4a35eedc0deffffffff): give the id`)
+        expect(more).toBeUndefined()
+      },
+      { before: () => emulator().reset() },
+    ))
 
-  it('an id helps', async () => {
+  it('accepts an id in place of the ambiguous name', async () => {
     const id = duplicate('webhooks', 'oncall')
     const content = { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhookId: id } } } }
     expect(await site(({ apply }) => apply(file(content)).then(outcomes))).toEqual({ a: 'created' })
   })
 
-  it('several tiles of one name on a dashboard of the service', async () => {
+  it('rejects a tile name that several tiles of a dashboard have, and accepts the id', async () => {
     const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
     for (const one of found?.tiles ?? []) one.name = 'Latency'
     expect(await refusal({ alerts: { a: onOverview } })).toEqual([

@@ -27,7 +27,7 @@ const drift = async (content: object, inputs = {}) => {
 }
 
 describe('drift', () => {
-  it('is none right after apply', async () => {
+  it('is not reported right after apply', async () => {
     await run('apply', first)
     expect(await drift(first)).toMatchObject({ exitCode: 0, status: 'pass', reason: '', text: expect.stringContaining('No drift') })
   })
@@ -41,7 +41,7 @@ describe('drift', () => {
     expect(found.text).toContain('threshold: 9 → 1')
   })
 
-  it('in the files: nobody has applied them yet', async () => {
+  it('in the files that have not been applied yet', async () => {
     await run('apply', first)
     const found = await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to update' })
@@ -63,7 +63,7 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +slow +Only in the files: apply them\. If it was deleted in the service, apply brings it back/)
   })
 
-  it('is what bears our mark and is in no file, whether or not prune is given', async () => {
+  it('includes orphans, with and without prune', async () => {
     await run('apply', first)
     const without = await drift({ ...first, alerts: { errors } })
     expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 object in no file' })
@@ -73,7 +73,7 @@ describe('drift', () => {
     expect(pruning.text).toMatch(/alert +slow +Only in the service: apply with prune deletes it/)
   })
 
-  it('is what must be created anew', async () => {
+  it('includes objects that must be created again', async () => {
     await run('apply', first)
     const content = { dashboards: { shop: { ...shop, tiles: [tile('A')] } }, alerts: { errors, slow: { ...errors, name: 'Slow' } } }
     const found = await drift(content)
@@ -81,7 +81,7 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +slow +Changed in the files since the last apply/)
   })
 
-  it('is not that an object is only to be marked, nor what is nobody’s', async () => {
+  it('excludes objects that only need a marker, and unmanaged objects', async () => {
     const content = {
       alerts: {
         orders: {
@@ -105,7 +105,7 @@ describe('drift', () => {
     expect(found.text).toMatch(/alert +orders +Never applied: apply the files/)
   })
 
-  it('is nothing that anybody can tell while files or marks are wrong: exit 2', async () => {
+  it('cannot be determined while files or markers are wrong: exit 2', async () => {
     await run('apply', first)
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
     expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'Nobody can tell whether there is drift: 1 error' })

@@ -77,7 +77,7 @@ describe('objects of this project that no file declares', () => {
     }))
 })
 
-describe('what another project owns, or nobody', () => {
+describe('what another project owns, or no project', () => {
   it('is not seen by prune: two projects with the same keys in one service', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })
@@ -89,35 +89,35 @@ describe('what another project owns, or nobody', () => {
       expect(await plan(file(all), { project: 'shop/one', prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('keeps the dashboard under it: an alert of nobody on a dashboard that is to go is an error of the plan', () =>
+  it('fails the plan when a dashboard to delete has an unmanaged alert, and deletes nothing', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const store = storeOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Errors')
       if (copied === undefined) throw new Error('no alert')
-      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: 'mine' })
+      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: 'mine' })
       const before = stateOf(emulator())
       const planned = await plan(file(keep), { prune: true })
       expect(errorsIn(planned)).toMatchObject([
-        { rule: 'would-lose-alert', message: expect.stringContaining('"Guest" (65f5e4a35eedc0deffffffff)') },
+        { rule: 'would-lose-alert', message: expect.stringContaining('"Unmanaged" (65f5e4a35eedc0deffffffff)') },
       ])
       await apply(file(keep), { prune: true })
       expect(stateOf(emulator())).toEqual(before)
     }))
 
-  it('keeps the saved search under it', () =>
+  it('fails the plan when a saved search to delete has an unmanaged alert', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const store = storeOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Found')
       if (copied === undefined) throw new Error('no alert')
-      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: null })
+      store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: null })
       expect(errorRules(await plan(file(keep), { prune: true }))).toEqual(['would-lose-alert'])
     }))
 })
 
 describe('an alert that leaves what is pruned', () => {
-  it('moves, and is not created anew: a dashboard goes last', () =>
+  it('is moved and keeps its id, because dashboards are deleted last', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const idOf = (name: string) => storeOf(emulator()).alerts.find((one) => one.name === name)?.id
@@ -137,7 +137,7 @@ describe('an alert that leaves what is pruned', () => {
       expect(await plan(file(moved), { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('keeps it when the move fails', () =>
+  it('keeps the dashboard when the move fails', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       emulator().addFault({ match: { method: 'PUT', path: '/alerts' }, effect: { kind: 'status', status: 400 } })
@@ -147,7 +147,7 @@ describe('an alert that leaves what is pruned', () => {
       expect(applied.objects.find(({ key }) => key === 'shop')?.message).toContain('"Errors"')
     }))
 
-  it('must not stay on it: an alert that the files keep on a dashboard that they do not is an error', () =>
+  it('is an error when the files keep the alert and delete its dashboard', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       const content = { ...keep, alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } }

@@ -1,5 +1,6 @@
 // Alerts hang on tiles: whatever happens to a dashboard, every alert that can live does, and each that cannot is said beforehand.
 import { describe, expect, it } from 'vitest'
+import { forEachEntry } from '../../support/corpus.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, line, outcomes, shop, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
@@ -36,7 +37,7 @@ function addGuest(beside: string): void {
 const number = { ...line, displayType: 'number' }
 const markdown = { displayType: 'markdown', markdown: 'text' }
 
-describe('alerts live on, with their ids, when', () => {
+describe('alerts keep their ids when', () => {
   const harmless: Readonly<Record<string, readonly [dashboard: object, tileOfErrors?: string]>> = {
     'the dashboard gets another name': [{ ...shop, name: 'Renamed' }],
     'tiles move': [{ ...shop, tiles: [tile('A', 20), tile('B', 9)] }],
@@ -49,25 +50,29 @@ describe('alerts live on, with their ids, when', () => {
     'a tile is renamed and shows the same': [{ ...shop, tiles: [tile('Renamed', 0, number), tile('B', 4)] }, 'Renamed'],
     'a tile is renamed and moves': [{ ...shop, tiles: [tile('Renamed', 12, number), tile('B', 4)] }, 'Renamed'],
   }
-  it.each(Object.entries(harmless))('%s', (_what, [dashboard, tileOfErrors = 'A']) =>
-    site(async ({ apply, plan }) => {
-      // Tiles that can be told apart by what they show.
-      await apply(
-        files(
-          { shop: { ...shop, tiles: [tile('A', 0, _what.includes('is renamed') ? number : line), tile('B', 4)] } },
-          { errors, onb: onB },
-        ),
-      )
-      addGuest('Errors')
-      const ids = [idOf('Errors'), idOf('On B'), idOf('Guest')]
-      const changed = files({ shop: dashboard }, { errors: { ...errors, tile: tileOfErrors }, onb: onB })
-      const applied = await apply(changed)
-      expect(outcomes(applied)).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'unchanged' })
-      expect([idOf('Errors'), idOf('On B'), idOf('Guest')]).toEqual(ids)
-      expect([tileOf('Errors'), tileOf('On B'), tileOf('Guest')]).toEqual([tileOfErrors, 'B', tileOfErrors])
-      expect(await plan(changed)).toMatchObject(emptyPlan)
-    }),
-  )
+  it('a dashboard changes in a way that keeps their tiles', () =>
+    forEachEntry(
+      Object.entries(harmless),
+      (_what, [dashboard, tileOfErrors = 'A']) =>
+        site(async ({ apply, plan }) => {
+          // Tiles that can be told apart by what they show.
+          await apply(
+            files(
+              { shop: { ...shop, tiles: [tile('A', 0, _what.includes('is renamed') ? number : line), tile('B', 4)] } },
+              { errors, onb: onB },
+            ),
+          )
+          addGuest('Errors')
+          const ids = [idOf('Errors'), idOf('On B'), idOf('Guest')]
+          const changed = files({ shop: dashboard }, { errors: { ...errors, tile: tileOfErrors }, onb: onB })
+          const applied = await apply(changed)
+          expect(outcomes(applied)).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'unchanged' })
+          expect([idOf('Errors'), idOf('On B'), idOf('Guest')]).toEqual(ids)
+          expect([tileOf('Errors'), tileOf('On B'), tileOf('Guest')]).toEqual([tileOfErrors, 'B', tileOfErrors])
+          expect(await plan(changed)).toMatchObject(emptyPlan)
+        }),
+      { before: () => emulator().reset() },
+    ))
 })
 
 it('a tile that is renamed is the same one also where the server filled in what it assumes', () =>
@@ -89,7 +94,7 @@ it('a tile that is renamed is the same one also where the server filled in what 
 describe('a tile that goes', () => {
   const withoutB = { ...shop, tiles: [tile('A')] }
 
-  it('with a declared alert that moves to another tile: the alert is created anew, once, and that is announced', () =>
+  it('with a declared alert that moves to another tile: the alert is created again, once, and the plan says so', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: withoutB }, { errors, onb: { ...onB, tile: 'A' } })
       const planned = await plan(changed)

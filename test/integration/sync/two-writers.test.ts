@@ -1,6 +1,7 @@
 // W3: two applies at once. Nothing can stop the second one, so that it must be seen: at least one run fails and names both ids.
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { forEachEntry } from '../../support/corpus.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
 import { doublesIn, emptyPlan, stateOf, storeOf, withSite } from '../../support/site.ts'
@@ -32,27 +33,32 @@ const idsOfDoubles = (): readonly string[] => {
   return [...dashboards.filter(({ tags }) => bears(tags)), ...alerts.filter(({ message }) => bears([message]))].map(({ id }) => id)
 }
 
-it.each([0, 5, 20, 60])('started %i ms after each other', async (ms) => {
-  const both = await Promise.all([apply(), wait(ms).then(apply)])
-  const ids = idsOfDoubles()
-  const said = both
-    .flatMap(errorsIn)
-    .map(({ message }) => message)
-    .join('\n')
-  for (const id of ids) expect(said).toContain(id)
-  expect(both.flatMap(errorRules).every((rule) => rule === 'duplicate-marker')).toBe(true)
-  // Nothing is deleted for it, and whoever comes later is told as well.
-  const before = stateOf(emulator())
-  const later = await withSite(emulator(), 'neutral', (site) => site.plan(files(), { prune: true }))
-  const saidLater = errorsIn(later)
-    .map(({ message }) => message)
-    .join('\n')
-  for (const id of ids) expect(saidLater).toContain(id)
-  const again = await apply()
-  if (ids.length > 0) expect([again.isPlanWrong, again.changed]).toEqual([true, false])
-  else expect(again).toMatchObject(emptyPlan)
-  expect(stateOf(emulator())).toEqual(before)
-})
+it('two runs that start up to 60 ms apart notice each other', () =>
+  forEachEntry(
+    [0, 5, 20, 60],
+    async (ms) => {
+      const both = await Promise.all([apply(), wait(ms).then(apply)])
+      const ids = idsOfDoubles()
+      const said = both
+        .flatMap(errorsIn)
+        .map(({ message }) => message)
+        .join('\n')
+      for (const id of ids) expect(said).toContain(id)
+      expect(both.flatMap(errorRules).every((rule) => rule === 'duplicate-marker')).toBe(true)
+      // Nothing is deleted for it, and whoever comes later is told as well.
+      const before = stateOf(emulator())
+      const later = await withSite(emulator(), 'neutral', (site) => site.plan(files(), { prune: true }))
+      const saidLater = errorsIn(later)
+        .map(({ message }) => message)
+        .join('\n')
+      for (const id of ids) expect(saidLater).toContain(id)
+      const again = await apply()
+      if (ids.length > 0) expect([again.isPlanWrong, again.changed]).toEqual([true, false])
+      else expect(again).toMatchObject(emptyPlan)
+      expect(stateOf(emulator())).toEqual(before)
+    },
+    { before: () => emulator().reset() },
+  ))
 
 it('that both read before either wrote: both see it', async () => {
   // The first answer to each list is held back until both have asked.

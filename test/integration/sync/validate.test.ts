@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lintRules } from '../../../src/sync/lint.ts'
 import { planRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
-import { hostileYaml } from '../../support/corpus.ts'
+import { forEachEntry, hostileYaml } from '../../support/corpus.ts'
 import { fileWith, written } from '../../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
@@ -85,14 +85,12 @@ describe('validate', () => {
     expect((await run({ [file]: fileWith() }, { inputs: { files: `./${file}\nobservability/*.yml` } })).document.status).toBe('pass')
   })
 
-  it.each(['/etc/*.yml', '../*.yml', 'a/../../b.yml', 'C:\\x.yml', '~/a.yml', '\\\\host\\x'])(
-    'reads nothing outside the workspace: %s',
-    async (files) => {
+  it('reads nothing outside the workspace', () =>
+    forEachEntry(['/etc/*.yml', '../*.yml', 'a/../../b.yml', 'C:\\x.yml', '~/a.yml', '\\\\host\\x'], async (files) => {
       const { document, reason } = await run({ [file]: fileWith() }, { inputs: { files } })
       expect(document.status).toBe('error')
       expect(reason).toMatch(/^files: .*is not accepted/)
-    },
-  )
+    }))
 
   it('sorts diagnostics by file, line and column', async () => {
     const wrong = 'alerts:\n  b: { name: 1, threshold: x, interval: 5m }\n  a: {}\n'
@@ -144,16 +142,17 @@ describe('validate', () => {
     expect((await run(files)).reason).toBe('files: matches files of more than 20 MB together')
   })
 
-  it.each(hostileYaml.filter(({ text }) => text.length < 100_000))(
-    'reports what is hostile, as a diagnostic: $id',
-    async ({ text, complaint }) => {
-      const { document } = await run({ 'observability/a.yml': text })
-      const syntax = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
-      expect(document.error).toBeUndefined()
-      if (complaint === undefined) expect(syntax).toEqual([])
-      else expect(syntax[0]?.message).toMatch(complaint)
-    },
-  )
+  it('reports a hostile document as a diagnostic', () =>
+    forEachEntry(
+      hostileYaml.filter(({ text }) => text.length < 100_000),
+      async ({ text, complaint }) => {
+        const { document } = await run({ 'observability/a.yml': text })
+        const syntax = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
+        expect(document.error).toBeUndefined()
+        if (complaint === undefined) expect(syntax).toEqual([])
+        else expect(syntax[0]?.message).toMatch(complaint)
+      },
+    ))
 })
 
 describe('the rules in the config file', () => {
@@ -167,14 +166,21 @@ describe('the rules in the config file', () => {
     })
   })
 
-  it.each([
-    ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is not known, did you mean "missing-runbook"?'],
-    ['  missing-runbook: no\n', '.watchkeeper.yml:2:20: rules.missing-runbook: "no" is not accepted; accepted: error, warning, note, off'],
-    ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is not known'],
-    ['  - off\n', '.watchkeeper.yml:2:3: rules: ["off"] is not accepted; accepted: a map'],
-  ])('are wrong by name and location: %j', async (rules, reason) => {
-    expect((await withRules(rules)).reason).toBe(reason)
-  })
+  it('are rejected by name and location', () =>
+    forEachEntry(
+      [
+        ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is not known, did you mean "missing-runbook"?'],
+        [
+          '  missing-runbook: no\n',
+          '.watchkeeper.yml:2:20: rules.missing-runbook: "no" is not accepted; accepted: error, warning, note, off',
+        ],
+        ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is not known'],
+        ['  - off\n', '.watchkeeper.yml:2:3: rules: ["off"] is not accepted; accepted: a map'],
+      ],
+      async (rules, reason) => {
+        expect((await withRules(rules)).reason).toBe(reason)
+      },
+    ))
 
   it('may be none', async () => {
     expect((await withRules('')).document.status).toBe('warn')

@@ -6,7 +6,7 @@ import { demo, startEmulator } from '../../../src/emulator/index.ts'
 import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
-import { hostile } from '../../support/corpus.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { meet } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -34,13 +34,14 @@ describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 },
     }
   })
 
-  it.each(inputs)('in %s, when all others are right', async (input) => {
-    for (const { id, value } of share(30, inputs.indexOf(input) + 7 * operationNames.indexOf(name))) {
-      emulator().reset()
-      const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...example(operation), [input]: value } })
-      expect(complaintsAboutSinks(ran), id).toEqual([])
-    }
-  })
+  it('in each input, when all others are valid', () =>
+    forEachEntry(inputs, async (input) => {
+      for (const { id, value } of share(30, inputs.indexOf(input) + 7 * operationNames.indexOf(name))) {
+        emulator().reset()
+        const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...example(operation), [input]: value } })
+        expect(complaintsAboutSinks(ran), id).toEqual([])
+      }
+    }))
 })
 
 /** Fields that an answer without would not be one. */

@@ -108,7 +108,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(owned().slow).toBeDefined()
     }))
 
-  it('is not deleted to be created anew', () =>
+  it('is not deleted to be created again', () =>
     withShop(async (site) => {
       const files = filesWith({ shop: dashboard({ tiles: [tile('A')] }) }, { errors: alert(), slow: alert({ name: 'Slow', tile: 'A' }) })
       expect((await site.plan(files)).objects.map(({ action }) => action)).toEqual(['update', 'unchanged', 'replace'])

@@ -178,7 +178,7 @@ describe('the time for the whole operation', () => {
     expect(ran.reason).toContain('stopped because the rate limit leaves no time')
   })
 
-  it('is not slept away: a create without an answer stays unknown when there is no time to settle it', async () => {
+  it('does not wait beyond the deadline: a create without an answer stays unknown', async () => {
     emulator().addFault({ match: { method: 'POST' }, act: 'before', effect: { kind: 'status', status: 502 } })
     const clock = createVirtualClock(Date.now())
     const ran = await apply({ dashboards: { one: shop } }, { 'timeout-seconds': '20' }, clock)

@@ -53,17 +53,6 @@ describe('a copy that somebody makes at the service, mark and all', () => {
       expect(errorsIn(applied)).toMatchObject([{ rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId})`) }])
       expect(stateOf(emulator())).toEqual(before)
     }))
-
-  it('of another project is none of our business', () =>
-    withShop(async ({ plan }) => {
-      const { alert } = ours()
-      const note = alert.note?.replace('shop/observability', 'other/project') ?? null
-      storeOf(emulator()).alerts.push(
-        { ...structuredClone(alert), id: copyId, note },
-        { ...structuredClone(alert), id: copyId.replace('f', 'e'), note },
-      )
-      expect(await plan(files)).toMatchObject(emptyPlan)
-    }))
 })
 
 describe('a mark that somebody touches', () => {
@@ -82,7 +71,7 @@ describe('a mark that somebody touches', () => {
       expect(await plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it('by taking it away: the object is in nobody’s hands, and the plan says so before it creates another', () =>
+  it('by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
     withShop(async ({ plan }) => {
       const { alert, dashboard } = ours()
       alert.note = 'n'
@@ -93,7 +82,7 @@ describe('a mark that somebody touches', () => {
       expect(warnings).toEqual([expect.stringContaining(dashboard.id), expect.stringContaining(alert.id)])
     }))
 
-  it('by making it that of another key: the object is a leftover', () =>
+  it('by changing its key: the object is an orphan', () =>
     withShop(async ({ plan }) => {
       const { alert } = ours()
       alert.note = alert.note?.replace(' errors ', ' other ') ?? null
@@ -104,7 +93,7 @@ describe('a mark that somebody touches', () => {
 describe('a key that is longer than a tag has room for', () => {
   const long = 'a-key-that-is-longer-than-a-tag-has-room-for'
 
-  it('is known again, and told from another that begins the same', () =>
+  it('is recognized again, and distinguished from another that begins the same', () =>
     withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
       const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
       await apply(both)
