@@ -152,7 +152,7 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
     ],
   ])('to %s after %j', async (doing, effect, message) => {
     const { met, ran, stage } = await meet(doing, { effect }, { times: 2, inputs: { 'max-attempts': '2' } })
-    expect(met).toMatchObject({ exitCode: 1, diagnostics: [] })
+    expect(met).toMatchObject({ exitCode: 1, complaints: [] })
     const said = ran.outputs
       .get('failure-reason')
       ?.replaceAll(new URL(stage.url).host, '127.0.0.1:PORT')

@@ -35,27 +35,27 @@ describe('dayOf', () => {
     ['2026-03-01T00:00:00.000Z', '2026-03-01'],
     ['2026-02-28T23:59:59.999Z', '2026-02-28'],
     ['2024-02-29T12:00:00.000Z', '2024-02-29'],
-  ])('%s lies in %s, whatever the time zone of this machine', (instant, day) => {
+  ])('%s is on %s, in every time zone', (instant, day) => {
     expect(dayOf(Date.parse(instant))).toBe(day)
   })
 })
 
-it('ends a month that is too short on its last day', () => {
+it('uses the last day of a month that is too short', () => {
   expect(addMonths('2026-01-31' as Day, 1)).toBe('2026-02-28')
 })
 
-it('counts both ends', () => {
+it('counts both ends of a range', () => {
   expect(countDays('2024-01-01' as Day, '2024-12-31' as Day)).toBe(366)
   expect(countDays('2026-01-01' as Day, '2026-01-01' as Day)).toBe(1)
 })
 
-describe('whatever the days, Temporal says the same', () => {
+describe('agreement with Temporal', () => {
   const first = Temporal.PlainDate.from('2000-01-01')
   // Four centuries: the calendar repeats after them.
   const anyDate = fc.integer({ min: 0, max: 146_097 }).map((days) => first.add({ days }))
   const toDay = (date: Temporal.PlainDate): Day => date.toString() as Day
 
-  it('of one day', () => {
+  it('holds for functions of one day', () => {
     fc.assert(
       fc.property(anyDate, fc.integer({ min: 1, max: 31 }), (date, dayOfMonth) => {
         const day = toDay(date)
@@ -69,7 +69,7 @@ describe('whatever the days, Temporal says the same', () => {
     )
   })
 
-  it('of steps from it', () => {
+  it('holds for steps from a day', () => {
     fc.assert(
       fc.property(anyDate, fc.integer({ min: -1000, max: 1000 }), fc.integer({ min: -30, max: 30 }), (date, days, months) => {
         expect(addDays(toDay(date), days)).toBe(toDay(date.add({ days })))
@@ -84,7 +84,7 @@ describe('whatever the days, Temporal says the same', () => {
     )
   })
 
-  it('of any instant', () => {
+  it('holds for any instant', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 2e14, noNaN: true }), (epochMs) => {
         const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs))
@@ -93,7 +93,7 @@ describe('whatever the days, Temporal says the same', () => {
     )
   })
 
-  it('of every spelling of a day, real or not', () => {
+  it('holds for every spelling of a day, valid or not', () => {
     for (const year of [1999, 2000, 2023, 2024, 2100, 9999])
       for (let month = 0; month <= 13; month++)
         for (let date = 0; date <= 32; date++) {
@@ -109,6 +109,6 @@ describe('whatever the days, Temporal says the same', () => {
   })
 })
 
-it('each day ends with the last one that can be written', () => {
+it('eachDay stops at the last day that can be written', () => {
   expect([...eachDay('9999-12-30' as Day, '9999-12-31' as Day)]).toEqual(['9999-12-30', '9999-12-31'])
 })

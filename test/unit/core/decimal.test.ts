@@ -16,11 +16,11 @@ describe('parseAmount', () => {
 })
 
 describe('toDecimal', () => {
-  it.each(['1e400', '1e999', '-1e400'])('takes %s for no number', (text) => {
+  it.each(['1e400', '1e999', '-1e400'])('rejects %s', (text) => {
     expect(toDecimal(parseJson(text))).toBeUndefined()
   })
 
-  it.each([null, '5', true, [], {}, undefined])('takes %j for no number', (value) => {
+  it.each([null, '5', true, [], {}, undefined])('rejects %j', (value) => {
     expect(toDecimal(value)).toBeUndefined()
   })
 
@@ -56,7 +56,7 @@ describe('formatting', () => {
     ['999.5', '999.5'],
     ['1234567.891', '1,234,567.891'],
     ['-1234.5', '-1,234.5'],
-  ])('%s exactly is %s', (value, text) => {
+  ])('formats %s as %s', (value, text) => {
     expect(formatExact(toDecimal(parseJson(value)) ?? sum([]))).toBe(text)
   })
 
@@ -65,7 +65,7 @@ describe('formatting', () => {
     ['0.005', 2, '0.01'],
     ['0.004', 2, '0.00'],
     ['1234.5', 0, '1,235'],
-  ])('%s to %i places is %s', (value, places, text) => {
+  ])('rounds %s to %i places as %s', (value, places, text) => {
     expect(formatRounded(toDecimal(parseJson(value)) ?? sum([]), places)).toBe(text)
   })
 })

@@ -97,7 +97,7 @@ describe('escaping', () => {
     ['a: b', 'a: b'],
     ['##[error]x ##[add-mask]y', '##\\[error]x ##\\[add-mask]y'],
     ['# # [x]', '# # [x]'],
-  ])('of the line "%s" changes no more than it must', (text, expected) => {
+  ])('changes no more of the line "%s" than necessary', (text, expected) => {
     expect(logLine(text)).toBe(printable(expected))
   })
 
@@ -121,17 +121,17 @@ describe('escaping', () => {
     expect(markdownDiff(['+ ```', '- b'])).toBe('````diff\n+ ```\n- b\n````')
   })
 
-  it('says of an empty text that it is one', () => {
+  it('marks an empty text', () => {
     expect([terminalUntrusted(''), terminalUntrusted('x'), terminalUntrusted('abcdef', 3)]).toEqual(['(empty)', 'x', clip('abcdef', 3)])
   })
 
-  it('leaves no markup in words of ours either', () => {
+  it('leaves no markup in trusted text either', () => {
     expect(visibleText(markdownTrusted('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i'))).toBe('a*b*c_d_ `e` [f](g) <b> ~~h~~ | i')
   })
 })
 
 describe('the oracle', () => {
-  it('sees the commands that the escaping is there to stop', () => {
+  it('detects the commands that escaping prevents', () => {
     expect(commandsIn('::error::x').map(({ name }) => name)).toEqual(['error'])
     expect(commandsIn('  ::add-mask::e').map(({ name }) => name)).toEqual(['add-mask'])
     expect(commandsIn('cpu ##[error]x').map(({ name }) => name)).toEqual(['error'])

@@ -14,7 +14,7 @@ describe('parseJson', () => {
     expect(parseJson('[1.10, 1e2, -0, 5.0, 0.1]')).toEqual([1.1, 100, -0, 5, 0.1])
   })
 
-  it('loses nothing of any decimal on the way to exact arithmetic', () => {
+  it('keeps every digit of a decimal', () => {
     const decimals = fc.stringMatching(/^-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9])?$/)
     fc.assert(
       fc.property(decimals, (text) => {
@@ -23,16 +23,16 @@ describe('parseJson', () => {
     )
   })
 
-  it('takes the last of two equal keys, as the language does', () => {
+  it('keeps the last of two equal keys, as JSON.parse does', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 })
   })
 
-  it('refuses nesting deeper than 100 levels and says where', () => {
+  it('rejects nesting deeper than 100 levels and says where', () => {
     expect(parseJson(`${'['.repeat(100)}${']'.repeat(100)}`)).toBeDefined()
     expect(() => parseJson('['.repeat(100_000))).toThrow('nested deeper than 100 levels at character 100')
   })
 
-  it('does not take brackets inside strings for nesting', () => {
+  it('ignores brackets inside strings', () => {
     const text = JSON.stringify('[{"\\'.repeat(200))
     expect(parseJson(text)).toBe('[{"\\'.repeat(200))
   })
@@ -50,7 +50,7 @@ describe('parseJson', () => {
     expect(() => parseJson(text)).toThrow(`not JSON at character ${character}`)
   })
 
-  it('reads what the language reads, and throws nothing but what it says', () => {
+  it('reads what JSON.parse reads, and throws only documented errors', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => void expect(JSON.stringify(parseJson(JSON.stringify(value)))).toBe(JSON.stringify(value))),
     )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../../../src/core/names.ts'
 
-it('spells a name forth and back', () => {
+it('converts between kebab-case and camelCase', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z]{1,8}(-[a-z]{1,8}){0,4}$/), (kebab) => {
       expect(toKebab(toCamel(kebab))).toBe(kebab)
@@ -10,7 +10,7 @@ it('spells a name forth and back', () => {
   )
 })
 
-it('names the variable of an input', () => {
+it('names the environment variable of an input', () => {
   expect(toEnvironmentName('api-key-id')).toBe('WATCHKEEPER_API_KEY_ID')
 })
 
@@ -25,7 +25,7 @@ describe('nearestName', () => {
     ['fromdate', 'from-date'],
     ['warnbudget', 'warn-budget'],
     ['on-mising', 'on-missing'],
-  ])('takes %s for %s', (given, meant) => {
+  ])('understands %s as %s', (given, meant) => {
     expect(nearestName(given, known)).toBe(meant)
   })
 
@@ -33,7 +33,7 @@ describe('nearestName', () => {
     expect(nearestName(given, known)).toBeUndefined()
   })
 
-  it('asks in words', () => {
+  it('phrases the suggestion as a question', () => {
     expect(didYouMean('bugdet', known)).toBe(', did you mean "budget"?')
     expect(didYouMean('colour', known)).toBe('')
     expect(didYouMean('warn', known)).toBe(', did you mean "warn-budget"?')

@@ -18,13 +18,13 @@ describe('createRedact', () => {
     ['in a form', new URLSearchParams({ secret }).toString()],
     ['in base64', Buffer.from(secret).toString('base64')],
     ['in hex', Buffer.from(secret).toString('hex')],
-  ])('takes it out %s', (_, text) => {
+  ])('removes a secret %s', (_, text) => {
     const safe = redact(text)
     expect(safe).toContain('***')
     for (const form of formsOf(secret)) expect(safe).not.toContain(form)
   })
 
-  it.each([5, 8, 15, secret.length])('takes out the first %i characters of it where a text was cut', (length) => {
+  it.each([5, 8, 15, secret.length])('removes the first %i characters of a secret where a text was cut', (length) => {
     const text = `${'x'.repeat(20)}${secret}`
     expect(redact(clip(text, 20 + length))).not.toContain(secret.slice(0, 5))
   })
@@ -37,7 +37,7 @@ describe('createRedact', () => {
     ['a long piece twice', `${secret.slice(0, 15)}${secret.slice(0, 15)}`, '******'],
     ['a piece in capitals', 'P%A"S\\S<&>É-012', '***'],
     ['a piece of its hex', Buffer.from(secret).toString('hex').slice(5, 30), '***'],
-  ])('takes out %s', (_, text, expected) => {
+  ])('removes %s', (_, text, expected) => {
     expect(redact(text)).toBe(expected)
   })
 
@@ -48,7 +48,7 @@ describe('createRedact', () => {
     },
   )
 
-  it('takes out every piece, wherever it begins and whatever stands around it', () => {
+  it('removes every piece, wherever it begins and whatever surrounds it', () => {
     fc.assert(
       fc.property(
         fc.nat(secret.length - 12),
@@ -63,7 +63,7 @@ describe('createRedact', () => {
     )
   })
 
-  it('takes little longer for a text that is all but secret', () => {
+  it('is not much slower for a text that nearly matches everywhere', () => {
     const many = createRedact(['a'.repeat(40)])
     const cpuMsFor = (text: string): number => Math.min(...[1, 2, 3].map(() => cpuMsOf(() => expect(many(text)).toBe(text))))
     const almostSecret = `${'a'.repeat(11)}b`.repeat(100_000)
@@ -71,11 +71,11 @@ describe('createRedact', () => {
     expect(cpuMsFor(almostSecret)).toBeLessThan(50 * Math.max(1, cpuMsFor(harmless)))
   })
 
-  it('takes it out in lower case, as hosts are spelled', () => {
+  it('removes a secret in lower case, as in host names', () => {
     expect(createRedact(['Canary-SECRET-1'])('a redirect to https://canary-secret-1.example')).toBe('a redirect to https://***.example')
   })
 
-  it('takes out every secret, in every form that others make of it, whatever stands around it', () => {
+  it('removes every secret, in every encoding and whatever surrounds it', () => {
     const secrets = fc
       .string({ unit: 'binary', minLength: 12, maxLength: 60 })
       .filter((text) => text.isWellFormed() && text.trim().length >= 12)
@@ -92,7 +92,7 @@ describe('createRedact', () => {
     )
   })
 
-  it('leaves everything else alone', () => {
+  it('changes nothing else', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!formsOf(secret).some((form) => text.includes(form)))

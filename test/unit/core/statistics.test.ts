@@ -11,7 +11,7 @@ describe('robust statistics', () => {
     expect([median(values), mean(values), spread(values)]).toEqual([middle, average, expect.closeTo(distance, 10)])
   })
 
-  it('slope is the middle one of all pairs', () => {
+  it('slope is the median of all pairs', () => {
     expect(slope([1, 3, 5, 7])).toBe(2)
     expect(slope([0, 0, 0, 100])).toBeCloseTo(16.666, 2)
     expect(slope([4])).toBe(0)

@@ -7,7 +7,7 @@ import { cpuMsOf } from '../../support/clocks.ts'
 import { forEachEntry, hostile, hostileYaml, longestMs } from '../../support/corpus.ts'
 import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
 
-describe('whatever a file holds', () => {
+describe('any file of declarations', () => {
   /** How much there is to say of it, and what of that nobody could use. */
   const check = (value: unknown) => {
     const read = readValue(value, { X: '1' })
@@ -22,7 +22,7 @@ describe('whatever a file holds', () => {
   /** What a message must not contain, unless the file itself contains it. */
   const words = /object|undefined|NaN/
 
-  it('it is diagnostics or objects, and never an exception', () => {
+  it('yields diagnostics or objects, and never an exception', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!words.test(JSON.stringify(value)) && JSON.stringify(value) !== '{}')
@@ -34,14 +34,14 @@ describe('whatever a file holds', () => {
     )
   })
 
-  it('nor for a map whose keys are names that every object has', () => {
+  it('may have keys that every object inherits', () => {
     for (const name of ['toString', 'valueOf', 'toJSON', '__proto__', 'constructor'])
       for (const value of [{ [name]: [] }, { alerts: { a: { [name]: [], interval: { [name]: [] }, dashboard: { [name]: [] } } } }])
         expect(check(JSON.parse(JSON.stringify(value))).count).toBeGreaterThan(0)
     expect(check([{ toString: [] }]).odd).toEqual([])
   })
 
-  it('that holds for any text as well', () => {
+  it('may be any text', () => {
     const part = fc.constantFrom(
       'alerts',
       ': ',
@@ -78,7 +78,7 @@ describe('whatever a file holds', () => {
     )
   })
 
-  it('and for objects of any fields', () => {
+  it('may have objects with any fields', () => {
     const names = [
       'name',
       'tiles',
@@ -106,12 +106,12 @@ describe('whatever a file holds', () => {
     )
   })
 
-  it('also every text of the corpus', () =>
+  it('may hold every hostile text of the corpus', () =>
     forEachEntry(hostileYaml, ({ text }) => {
       expect(cpuMsOf(() => readText(text))).toBeLessThan(longestMs)
     }))
 
-  it('keeps a hostile name as data', () =>
+  it('keeps a hostile name unchanged', () =>
     forEachEntry(
       hostile.filter(({ value }) => value.length < 1024),
       ({ value }) => {

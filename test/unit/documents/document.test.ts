@@ -28,7 +28,7 @@ describe('hostile documents', () => {
       expect(diagnostics.length).toBeLessThanOrEqual(20)
     }))
 
-  it('leave the depth of stack traces as it was', () => {
+  it('does not change the depth of stack traces', () => {
     const before = Error.stackTraceLimit
     for (const { text } of hostileYaml.filter(({ text }) => text.length < 10_000)) diagnosticsOf(text)
     expect(Error.stackTraceLimit).toBe(before)
@@ -36,12 +36,12 @@ describe('hostile documents', () => {
 })
 
 describe('a value', () => {
-  it('is what JSON would make of it', () => {
+  it('is the same as in JSON', () => {
     const value = { a: [1, -0.5, 1e3, true, false, null, 'x', ''], b: { c: {}, d: [] }, '404': 'y' }
     expect(read(JSON.stringify(value)).value).toEqual(value)
   })
 
-  it('knows no words for true, false and times but the ones of JSON', () => {
+  it('has only the keywords of JSON, and no dates', () => {
     const words = ['on', 'yes', 'no', 'off', '0o17', '1:30', '2001-01-01', '017']
     expect(read('[on, yes, no, off, "0o17", 1:30, 2001-01-01, "017"]').value).toEqual(words)
     expect(read('%YAML 1.1\n---\n[yes, 1:30, 2001-01-01]').value).toEqual(['yes', '1:30', '2001-01-01'])
@@ -90,7 +90,7 @@ describe('a location', () => {
     [['404'], '5:6', '5:1'],
     [['a', 'missing', 'deeper'], '3:3', '3:3'],
     [[], '2:1', '2:1'],
-  ])('is that of the value, of its key, or of the nearest thing around it: %j', (path, value, key) => {
+  ])('is that of the value, of its key, or of the nearest value around it: %j', (path, value, key) => {
     const { locationOf, locationOfKey } = read(text)
     expect(formatLocation(locationOf(path))).toBe(`f.yml:${value}`)
     expect(formatLocation(locationOfKey(path))).toBe(`f.yml:${key}`)
@@ -101,7 +101,7 @@ describe('a location', () => {
     expect(formatLocation(locationOf(['a', 'c d', 1, 'e']))).toBe('f.yml:4:19')
   })
 
-  it('is that of the alias where the value stands elsewhere', () => {
+  it('is that of the alias for a value behind an alias', () => {
     expect(formatLocation(read('a: &a { x: 1 }\nb: *a\n').locationOf(['b', 'x']))).toBe('f.yml:2:4')
   })
 
@@ -110,7 +110,7 @@ describe('a location', () => {
     ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" stands here already'],
     ['a:\n  - *x', 'f.yml:2:5 *x stands for nothing: no &x comes before it'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
-  ])('is told of what cannot be read: %j', (wrong, complaint) => {
+  ])('is reported for what cannot be read: %j', (wrong, complaint) => {
     expect(diagnosticsOf(wrong)[0]).toBe(complaint)
   })
 

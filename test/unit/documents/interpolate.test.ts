@@ -32,15 +32,15 @@ describe('an expression', () => {
     ['‹env.ON›', true],
     ['5‹env.LIMIT›', '55'],
     [' ‹env.LIMIT›', ' 5'],
-  ])('that stands alone may be a number or a boolean: %j', (text, filled) => {
+  ])('may become a number or a boolean where it is the whole text: %j', (text, filled) => {
     expect(fill(written(text)).value).toBe(filled)
   })
 
-  it('stays a text where a text belongs', () => {
+  it('stays a text in a text field', () => {
     expect(fill(written('‹env.LIMIT›'), true).value).toBe('5')
   })
 
-  it('is filled in once: what a variable holds is data', () => {
+  it('is replaced once: expressions in the value of a variable are not', () => {
     expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), errors: [] })
   })
 
@@ -51,7 +51,7 @@ describe('an expression', () => {
     ['x ‹env.STAGE', '‹env.STAGE is not closed'],
     ["‹env['STAGE']›", "‹env['STAGE']› is not known; accepted: ‹env.NAME›"],
     ['‹env.A || env.B›', '‹env.A || env.B› is not known; accepted: ‹env.NAME›'],
-  ])('that cannot be filled in is told of, with its path: %s', (text, message) => {
+  ])('is an error with its path when it cannot be replaced: %s', (text, message) => {
     expect(fill({ a: [written(text)] })).toEqual({
       value: { a: [written(text)] },
       errors: [{ path: ['a', 0], message: written(message) }],
@@ -72,7 +72,7 @@ describe('an expression', () => {
     'https_proxy',
     'SLACK_API_KEY',
     'MY_PAT',
-  ])('never reads what may hold a credential: %s', (name) => {
+  ])('never reads a variable that may hold a credential: %s', (name) => {
     const asked: string[] = []
     const variable = (one: string): string => {
       asked.push(one)
@@ -84,7 +84,7 @@ describe('an expression', () => {
   })
 })
 
-it('changes nothing of a value without an expression', () => {
+it('does not change a value without an expression', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       fc.pre(!JSON.stringify(value).includes(written('‹').trim()))
@@ -93,7 +93,7 @@ it('changes nothing of a value without an expression', () => {
   )
 })
 
-it('replaces in values, never in keys', () => {
+it('replaces expressions in values, never in keys', () => {
   const key = written('‹env.STAGE›')
   expect(fill({ [key]: 1 }).value).toEqual({ [key]: 1 })
 })

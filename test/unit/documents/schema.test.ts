@@ -1,4 +1,3 @@
-// Which of several forms a value has, and what a schema knows of it.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import {
@@ -33,27 +32,27 @@ describe('the form of a value', () => {
     expect(formOf(chart, value)).toBe(expected)
   })
 
-  it('may leave out a word that may be left out, but not contradict it', () => {
+  it('may leave out an optional literal, but not contradict it', () => {
     expect(formOf(plain, {})).toBe(plain)
     expect(formOf(plain, { type: 'plain' })).toBe(plain)
     expect(formOf(plain, { type: 'line' })).toBeUndefined()
   })
 
-  it('is found through what wraps it', () => {
+  it('is found inside wrappers', () => {
     expect(formOf(line.nullable().optional(), { type: 'line' })).toBe(line)
     expect(formOf(line.default({ type: 'line', width: 1 }), { type: 'line' })).toBe(line)
     expect(formOf(z.string(), { type: 'line' })).toBeUndefined()
     expect(formOf(undefined, { type: 'line' })).toBeUndefined()
   })
 
-  it('knows its own fields, and nothing that every object inherits', () => {
+  it('knows its own fields, and none that every object inherits', () => {
     expect(isKnown(line, 'width')).toBe(true)
     expect(['toString', 'height'].map((key) => isKnown(line, key))).toEqual([false, false])
     expect(fieldOf(line, 'width')).toBe(line.shape.width)
     expect(fieldOf(line, 'toString')).toBeUndefined()
   })
 
-  it('of items is that of their list', () => {
+  it('of an item comes from its list', () => {
     expect(elementOf(z.array(line).nullable().optional())).toBe(line)
     expect(elementOf(line)).toBeUndefined()
     expect(elementOf(undefined)).toBeUndefined()
@@ -83,7 +82,7 @@ describe('the schema of a value inside', () => {
     else expect(found).toBe(expected)
   })
 
-  it('keeps what it says that it accepts', () => {
+  it('keeps its description of what it accepts', () => {
     expect(schemaAt(file, ['title'], value)).toBe(file.shape.title)
     expect(schemaAt(file, [], value)).toBe(file)
   })
@@ -98,7 +97,7 @@ describe('the schema of a value inside', () => {
   })
 })
 
-describe('the form that somebody meant', () => {
+describe('the nearest form', () => {
   const union = z.union([line, pie, z.string()])
 
   it.each([
@@ -110,7 +109,7 @@ describe('the form that somebody meant', () => {
     expect(nearestOption(union, value)).toBe(expected)
   })
 
-  it('is found among forms of forms', () => {
+  it('is found in nested unions', () => {
     const inner = z.union([line, pie])
     expect(nearestOption(z.union([plain, inner]), { type: 'pie', slices: [] })).toBe(inner)
   })
@@ -124,7 +123,7 @@ describe('the form that somebody meant', () => {
   })
 })
 
-describe('what may stand in a place', () => {
+describe('a field', () => {
   it.each([
     ['a map', line, ['type', 'width']],
     ['one of several maps', z.union([line, rawLine]), ['type', 'width', 'type', 'config', 'text']],
@@ -145,7 +144,7 @@ describe('what may stand in a place', () => {
     ['a map or a list', z.union([line, z.array(z.string())]), false],
     ['a number', z.number(), false],
     ['nobody knows what', undefined, false],
-  ])('tells of %s whether it is a text and no number', (_, field, expected) => {
+  ])('says whether %s accepts texts and no numbers', (_, field, expected) => {
     expect(isText(field)).toBe(expected)
   })
 })

@@ -33,29 +33,29 @@ describe('a diagnostic about a field', () => {
     ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true or false'],
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
-  ])('has the place of the field, and what is accepted: %s', (line, complaint) => {
-    expect(diagnosticsOf(alert(line))).toEqual([complaint])
+  ])('has the location of the field, and what is accepted: %s', (line, expected) => {
+    expect(diagnosticsOf(alert(line))).toEqual([expected])
   })
 
-  it('that is missing has the place of the object that lacks it', () => {
+  it('has the location of the object when the field is missing', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A }\n')).toEqual([
       '2:3 alerts.a.threshold: is missing; accepted: a number',
       '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
     ])
   })
 
-  it('shows no more of a long value than tells it apart', () => {
-    const [complaint = ''] = diagnosticsOf(alert(`thresholdType: ${'x'.repeat(100_000)}`))
-    expect(complaint.length).toBeLessThan(300)
-    expect(complaint).toContain('more characters)')
+  it('cuts a long value', () => {
+    const [expected = ''] = diagnosticsOf(alert(`thresholdType: ${'x'.repeat(100_000)}`))
+    expect(expected.length).toBeLessThan(300)
+    expect(expected).toContain('more characters)')
   })
 
-  it('shows what would move a cursor as what it is', () => {
+  it('makes control characters visible', () => {
     expect(diagnosticsOf(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is not known')
   })
 })
 
-describe('of several forms, the one that was meant is spoken of', () => {
+describe('a diagnostic about a union is about the form that was meant', () => {
   it.each([
     ['channel: {}', '6:5 alerts.a.channel.type: is missing; accepted: webhook, email'],
     ['channel: { type: emal }', '6:22 alerts.a.channel.type: "emal" is not accepted; accepted: webhook, email, did you mean "email"?'],
@@ -65,8 +65,8 @@ describe('of several forms, the one that was meant is spoken of', () => {
       '6:47 alerts.a.channel.emailRecipients[0]: "x" is not accepted; accepted: at least 3 characters',
     ],
     ['channel: x', '6:14 alerts.a.channel: "x" is not accepted; accepted: a map'],
-  ])('of a channel: %s', (line, complaint) => {
-    expect(diagnosticsOf(alert(line))).toEqual([complaint])
+  ])('channel: %s', (line, expected) => {
+    expect(diagnosticsOf(alert(line))).toEqual([expected])
   })
 
   const shown = 'line, stacked_bar, table, number, pie, bar, heatmap, search, event_patterns, markdown'
@@ -94,7 +94,7 @@ describe('of several forms, the one that was meant is spoken of', () => {
       ],
     ],
     ['3', [`10:17 ${config}: 3 is not accepted; accepted: a map`]],
-  ])('of a chart: %s', (text, expected) => {
+  ])('chart: %s', (text, expected) => {
     expect(diagnosticsOf(tile(text))).toEqual(expected)
   })
 })

@@ -17,7 +17,7 @@ describe('renderMarkdown', () => {
     expect(text).toBe('### ❌ Spend of `checkout` is **too high**\n\n')
   })
 
-  it('writes numbers on the right', () => {
+  it('aligns numbers to the right', () => {
     expect(renderMarkdown([table(1)])).toBe('**By entity**\n\n| Entity | Amount |\n| --- | ---: |\n| `entity 0` | 0 |\n\n')
   })
 
@@ -35,7 +35,7 @@ describe('renderMarkdown', () => {
     expect(text).toContain('bar [1, 2, 0.5]')
   })
 
-  it('gives every bar a label of its own, most of them invisible: equal ones would fall together', () => {
+  it('gives every bar a different label, most of them invisible, because Mermaid merges equal ones', () => {
     const points = Array.from({ length: 365 }, (_, i) => ({ label: `${i}`, value: i }))
     const [, axis = ''] = /x-axis \[(.*)\]/.exec(renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points }])) ?? []
     const labels = axis.split(', ')
@@ -44,7 +44,7 @@ describe('renderMarkdown', () => {
     expect(new Set(labels.map((label) => label.trim())).size).toBe(365)
   })
 
-  it('puts facts upright that would be too wide side by side', () => {
+  it('writes facts as a column when a row would be too wide', () => {
     const fact = (value: string) => ({ label: 'Id', value: [trusted(value)] })
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('1'), fact('2')] }])).toBe('| Id | Id |\n| --- | --- |\n| 1 | 2 |\n\n')
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(

@@ -56,7 +56,7 @@ const everywhere = (text: string): readonly Block[] => [
   { kind: 'details', title: text, blocks: [{ kind: 'preformatted', text }] },
 ]
 
-describe('foreign text', () => {
+describe('untrusted text', () => {
   it('shows untrusted text only as text, wherever it is', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
@@ -118,7 +118,7 @@ describe('a table', () => {
     expect(keyOf(text)).toBe(key)
   })
 
-  it('sorts foreign text as text, even when it looks like a number', () => {
+  it('sorts untrusted text as text, even when it looks like a number', () => {
     expect(keyOf('', [untrusted('1,2')])).toBeNull()
   })
 })
@@ -154,7 +154,7 @@ describe('the page of a month', () => {
     expect(Buffer.byteLength(await run())).toBeLessThan(120_000)
   })
 
-  it('says what it is before anything else', async () => {
+  it('starts with the verdict', async () => {
     const page = parse(await run())
     expect(page.documentElement.getAttribute('lang')).toBe('en')
     expect(page.querySelector('head')?.firstElementChild?.getAttribute('charset')).toBe('utf-8')

@@ -42,7 +42,7 @@ const diagnostic = (changes: Partial<Diagnostic> = {}): Diagnostic => ({
 })
 
 describe('diagnostics as SARIF', () => {
-  it('have all that code scanning asks for', () => {
+  it('have all fields that code scanning requires', () => {
     const { version, runs } = render([diagnostic(), diagnostic({ rule: 'two', severity: 'warning' })])
     expect(version).toBe('2.1.0')
     expect(runs[0].tool.driver).toMatchObject({
@@ -71,7 +71,7 @@ describe('diagnostics as SARIF', () => {
     ])
   })
 
-  it('that are about a whole file stand at its first line', () => {
+  it('that are about a whole file are at its first line', () => {
     const [result] = render([diagnostic({ location: { file: 'a.yml' } })]).runs[0].results
     expect(result?.locations[0].physicalLocation.region).toEqual({ startLine: 1 })
   })
@@ -94,14 +94,14 @@ describe('diagnostics as SARIF', () => {
       },
     ))
 
-  it('are the worst of them where there are more than code scanning takes', () => {
+  it('are the most severe ones when there are more than code scanning accepts', () => {
     const notes = Array.from({ length: 25_000 }, () => diagnostic({ rule: 'two', severity: 'note' }))
     const { results } = render([...notes, diagnostic()]).runs[0]
     expect(results).toHaveLength(25_000)
     expect(results.at(-1)?.level).toBe('error')
   })
 
-  it('may be none, which closes what was open before', () => {
+  it('may be none, which closes earlier ones', () => {
     expect(render([]).runs[0].results).toEqual([])
   })
 })

@@ -37,7 +37,7 @@ describe('renderTerminal', () => {
     ])
   })
 
-  it('adds colours only when asked, and they shift nothing', () => {
+  it('adds colors only when asked, without moving columns', () => {
     const plain = renderTerminal(blocks, { color: false })
     const colored = renderTerminal(blocks, { color: true })
     expect(colored.join('\n')).not.toBe(plain.join('\n'))

@@ -63,18 +63,18 @@ describe('committing what was rebuilt', () => {
     })
   })
 
-  it('lets Dependabot go on with its branch', async () => {
+  it('lets Dependabot rebase its branch', async () => {
     put({ 'action.yml': 'name: x\n' })
     await commit()
     expect(received[0]?.body).toContain('[dependabot skip]')
   })
 
-  it('takes the chunks of the bundle as well', async () => {
+  it('commits the chunks of the bundle as well', async () => {
     put({ 'dist/380.index.js': 'bundled\n', 'dist/index.js': 'bundled\n' })
     expect(rebuiltFiles(directory)).toEqual(['dist/380.index.js', 'dist/index.js'])
   })
 
-  it('deletes a chunk that is handed over empty', async () => {
+  it('deletes a chunk whose file is empty', async () => {
     put({ 'dist/380.index.js': '', 'dist/381.index.js': 'bundled\n' })
     await commit()
     const { variables } = JSON.parse(received[0]?.body ?? '') as { variables: { input: { fileChanges: unknown } } }
@@ -90,7 +90,7 @@ describe('committing what was rebuilt', () => {
     expect(received).toEqual([])
   })
 
-  it('makes no commit of nothing', async () => {
+  it('makes no commit without files', async () => {
     expect(await commit()).toBeUndefined()
     expect(received).toEqual([])
   })
@@ -109,13 +109,13 @@ describe('committing what was rebuilt', () => {
     ['a file beside a chunk', 'dist/12.index.js.sh'],
     ['a name that only begins right', 'README.md.sh'],
     ['a name on two lines', 'README.md\nx'],
-  ])('refuses %s, and with it everything', async (_, path) => {
+  ])('rejects all files because of %s', async (_, path) => {
     put({ 'dist/index.js': 'bundled\n', [path]: 'x' })
     await expect(commit()).rejects.toThrow('not generated, so not committed')
     expect(received).toEqual([])
   })
 
-  it('follows no link out of what it was given', () => {
+  it('follows no link out of its directory', () => {
     put({ 'dist/licenses.txt': 'x' })
     symlinkSync('/etc/hostname', join(directory, 'README.md'))
     expect(() => rebuiltFiles(directory)).toThrow('README.md')
