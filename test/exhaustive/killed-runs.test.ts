@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../support/emulator.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
-import { doublesIn, emptyPlan, rememberState, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, rememberState, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -63,7 +63,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
       restore()
       await runUntil(nth, act, files)
       await run(files)
-      expect([nth, doublesIn(emulator()), stateOf(emulator())]).toEqual([nth, [], whole.state])
+      expect([nth, duplicateMarkersIn(emulator()), stateOf(emulator())]).toEqual([nth, [], whole.state])
     }
   }, 60_000)
 
@@ -77,7 +77,7 @@ describe.each(['before', 'after'] as const)('killed at each request, %s the serv
       restore()
       await runUntil(nth, act, files)
       await run(files)
-      expect([nth, doublesIn(emulator()), stateOf(emulator())]).toEqual([nth, [], whole.state])
+      expect([nth, duplicateMarkersIn(emulator()), stateOf(emulator())]).toEqual([nth, [], whole.state])
     }
     expect(await withSite(emulator(), 'neutral', (site) => site.plan(files, { prune: true }))).toMatchObject(emptyPlan)
   }, 60_000)

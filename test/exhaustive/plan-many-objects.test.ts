@@ -66,7 +66,7 @@ const nothing: RemoteState = {
 }
 
 /** A service after all of it was applied. */
-function worldOf(changes: readonly Change[]): RemoteState {
+function remoteStateOf(changes: readonly Change[]): RemoteState {
   const bodies = (section: string): readonly Body[] => changes.filter((one) => one.section === section).map(({ desired = {} }) => desired)
   const made = bodies('dashboards').map((body, d) => ({
     ...body,
@@ -93,7 +93,7 @@ describe('ten thousand objects', () => {
     const onKey = declared.objects.map((one) =>
       'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
     )
-    world = worldOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+    world = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
   }, 60_000)
 
   /** What a busy machine needs, and a square would never do with. */

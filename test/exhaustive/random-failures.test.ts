@@ -4,7 +4,7 @@ import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { shop, tile } from '../support/shop-declaration.ts'
-import { doublesIn, rememberState, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, rememberState, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -96,7 +96,7 @@ async function runUntilDone(files: SiteFiles, unowned: string): Promise<readonly
   for (let run = 1; run <= mostRuns; run++) {
     const came = await runOnce(files)
     if (came === 'refused') return [`run ${run} refused`]
-    if (doublesIn(emulator()).length > 0) return [`run ${run} made ${doublesIn(emulator())} twice`]
+    if (duplicateMarkersIn(emulator()).length > 0) return [`run ${run} made ${duplicateMarkersIn(emulator())} twice`]
     if (unownedIn(emulator()) !== unowned) return [`run ${run} touched what is not its own`]
     if (came === 'done') return []
   }

@@ -7,7 +7,7 @@ import type { Fault } from '../../src/emulator/index.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { useEmulator } from '../support/emulator.ts'
 import { errorRules, slow, tile } from '../support/shop-declaration.ts'
-import { doublesIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
 
 const dialects = ['neutral', 'clickhouse-cloud'] as const
 
@@ -226,7 +226,7 @@ describe.each(dialects)('%s: two versions in turn', (dialect) => {
     const { toUpdate, toCreate, toReplace, toDelete } = await plan(files, other)
     await apply(files, other)
     const left = [await leftToDo(files, other), await leftToDo(files, mine), await leftToDo(files, other)]
-    const kept = { ids: ids(), doubles: doublesIn(emulator()), snapshots: snapshots().length }
+    const kept = { ids: ids(), doubles: duplicateMarkersIn(emulator()), snapshots: snapshots().length }
     return { isOwnEmpty: !changed, toUpdate, others: { toCreate, toReplace, toDelete }, left, kept }
   }
 
@@ -347,7 +347,7 @@ describe.each(dialects)('%s: a run that ends before its snapshots are written', 
       isAsPlanned: applied.toUpdate === toUpdate,
       left: { changed, writes },
       isSame,
-      doubles: doublesIn(emulator()),
+      doubles: duplicateMarkersIn(emulator()),
       alerts: service.alerts().length,
     }
   }
@@ -531,7 +531,7 @@ describe.each(cases)('$dialect: a server $name that changes after the apply', ({
       const { updates, ...after } = await afterEdit(single())
       expect(updates.every(({ action }) => action === 'update')).toBe(true)
       expect(after).toMatchObject({ left: nothing, isSame: true })
-      expect(doublesIn(emulator())).toEqual([])
+      expect(duplicateMarkersIn(emulator())).toEqual([])
     }
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 // The strings that an API, a file or a user could hand us with bad intent, and those that are too large for a file.
 
-export interface Hostile {
+interface Hostile {
   readonly id: string
   readonly value: string
   readonly why: string
@@ -15,7 +15,7 @@ export const hostile: readonly Hostile[] = [
   { id: 'size-lines', value: 'x\n'.repeat(100_000), why: 'has 100,000 lines' },
 ]
 
-export interface EntryOptions {
+interface EntryOptions {
   /** Called before each entry, for example to reset an emulator. */
   readonly before?: () => void
   /** How many entries are checked at the same time, default 1. */
@@ -56,7 +56,7 @@ function nameOf(entry: unknown): string {
 
 // Documents that somebody could hand us with bad intent, or by mistake: for whatever reads YAML.
 
-export interface HostileYaml {
+interface HostileYaml {
   readonly id: string
   readonly text: string
   /** What is said of it; undefined where it is a document like any other. */

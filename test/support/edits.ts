@@ -10,7 +10,7 @@ export type Fields = Readonly<Record<string, unknown>>
 /** Fields that change, undefined for those that go; or all fields, made of those that the object had. */
 type Change = Fields | ((before: Fields) => Fields)
 
-export interface EditOptions {
+interface EditOptions {
   readonly path?: string
   readonly additions?: readonly Addition[]
   /** By what items of lists are known beside their names. */

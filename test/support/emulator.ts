@@ -63,7 +63,7 @@ export function editDuring(emulator: Emulator, match: Match, edit: () => void, n
   void watch()
 }
 
-export interface EntityUsage {
+interface EntityUsage {
   readonly name: string
   readonly type?: 'service' | 'datawarehouse' | 'clickpipe'
   /** In millionths; `ago` is 0 for today. Undefined for a day without a record. */

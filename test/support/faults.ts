@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { ids } from './emulator.ts'
-import { complaintsAbout } from './outcome-oracle.ts'
+import { problemsWithRun } from './output-oracle.ts'
 import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
 import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
 
@@ -16,38 +16,38 @@ export interface GoodAnswer {
 }
 
 /** Sends something else than the good answer. */
-export type Spoil = (wire: Wire, answer: GoodAnswer) => Promise<void> | void
+export type ReplaceAnswer = (wire: Wire, answer: GoodAnswer) => Promise<void> | void
 
-export type Trouble = { readonly effect: Effect } | { readonly spoil: Spoil }
+export type Failure = { readonly effect: Effect } | { readonly replaceAnswer: ReplaceAnswer }
 
-export interface Meeting {
+interface FailureTarget {
   /** Every request when absent. */
   readonly method?: string
   /** A part of the path. */
   readonly path?: string
   readonly times?: number
-  /** `after`: the API does what it was asked, and then the trouble comes. Default `before`. */
+  /** `after`: the API does what it was asked, and then the failure comes. Default `before`. */
   readonly act?: 'before' | 'after'
 }
 
-export interface Stage {
+export interface TestApi {
   readonly url: string
   readonly emulator: Emulator
   /** What arrived where the client sent it, as `METHOD /path`. */
   arrived(): readonly string[]
 }
 
-export async function onStage<T>(
-  trouble: Trouble | undefined,
-  meeting: Meeting,
-  use: (stage: Stage) => Promise<T>,
+export async function withTestApi<T>(
+  failure: Failure | undefined,
+  target: FailureTarget,
+  use: (testApi: TestApi) => Promise<T>,
   options: EmulatorOptions = {},
 ): Promise<T> {
   const emulator = await startEmulator(options)
   let front: RawServer | undefined
   try {
-    if (trouble !== undefined && 'spoil' in trouble) front = await startFront(emulator, trouble.spoil, meeting)
-    if (trouble !== undefined && 'effect' in trouble) emulator.addFault(toFault(trouble.effect, meeting))
+    if (failure !== undefined && 'replaceAnswer' in failure) front = await startFront(emulator, failure.replaceAnswer, target)
+    if (failure !== undefined && 'effect' in failure) emulator.addFault(toFault(failure.effect, target))
     const url = front === undefined ? emulator.url : `http://127.0.0.1:${front.port}`
     const log = front?.requests ?? emulator.requests
     return await use({ url, emulator, arrived: () => log.map(({ method, path }) => `${method} ${path}`) })
@@ -57,22 +57,26 @@ export async function onStage<T>(
   }
 }
 
-const toFault = (effect: Effect, { method, path, times = 1, act = 'before' }: Meeting) => ({
+const toFault = (effect: Effect, { method, path, times = 1, act = 'before' }: FailureTarget) => ({
   match: { ...(method !== undefined && { method }), ...(path !== undefined && { path }) },
   times,
   act,
   effect,
 })
 
-function startFront(emulator: Emulator, spoil: Spoil, { method, path, times = 1, act = 'before' }: Meeting): Promise<RawServer> {
-  let met = 0
+function startFront(
+  emulator: Emulator,
+  replaceAnswer: ReplaceAnswer,
+  { method, path, times = 1, act = 'before' }: FailureTarget,
+): Promise<RawServer> {
+  let matching = 0
   return startRawServer(async (wire, request) => {
-    const isMeant = (method ?? request.method) === request.method && request.path.includes(path ?? '')
-    if (isMeant) met += 1
-    const isHit = isMeant && met <= times
+    const isMatch = (method ?? request.method) === request.method && request.path.includes(path ?? '')
+    if (isMatch) matching += 1
+    const isHit = isMatch && matching <= times
     // A read changes nothing, so that it may as well be answered; a write that was not done gets what looks like success.
     const answer = isHit && act === 'before' && request.method !== 'GET' ? undone : await forward(emulator, request)
-    await (isHit ? spoil(wire, answer) : wire.write(toHttp(answer)))
+    await (isHit ? replaceAnswer(wire, answer) : wire.write(toHttp(answer)))
   })
 }
 
@@ -94,14 +98,14 @@ export function toHttp({ status, body }: GoodAnswer, headers: readonly string[] 
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-// Runs one operation against an API that is in trouble, and tells what came of it: the bundle as a runner starts it.
+// Runs one operation of the built bundle against an API that fails in a chosen way, and returns the outcome.
 
 type Inputs = Readonly<Record<string, string>>
 
 const dashboard = '{ name: Meet, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }'
 
 /** What is read, created, changed and deleted, and the request that does it. */
-const doings = {
+const actions = {
   read: { method: 'GET', inputs: { operation: 'list-sources' } },
   'read a cost': { method: 'GET', inputs: { operation: 'usage-cost', period: 'last-7-days', budget: '100000' } },
   'read a backup': { method: 'GET', inputs: { operation: 'get-backup', 'backup-id': 'latest' } },
@@ -123,64 +127,64 @@ const doings = {
   delete: { method: 'DELETE', inputs: { operation: 'delete-alert', 'alert-id': ids.alert } },
 } as const satisfies Readonly<Record<string, { readonly method: string; readonly inputs: Inputs }>>
 
-export type Doing = keyof typeof doings
+export type TestAction = keyof typeof actions
 
-export interface MeetOptions extends Meeting, Omit<ActionOptions, 'inputs' | 'onStart'> {
+export interface FailureRunOptions extends FailureTarget, Omit<ActionOptions, 'inputs' | 'onStart'> {
   readonly inputs?: Inputs
   readonly api?: EmulatorOptions
-  /** Where the request goes instead of the stage. */
+  /** Where the request goes instead of the testApi. */
   readonly url?: string
   /** Changes what the API has before the run. */
-  readonly prepare?: (stage: Stage) => void
+  readonly prepare?: (testApi: TestApi) => void
   /** Called with the process, for signals. */
-  readonly onStart?: (child: Parameters<NonNullable<ActionOptions['onStart']>>[0], stage: Stage) => void
+  readonly onStart?: (child: Parameters<NonNullable<ActionOptions['onStart']>>[0], testApi: TestApi) => void
   /** How long the API goes on after the run before it is looked at. */
   readonly settleMs?: number
 }
 
-export interface Met {
+interface Outcome {
   readonly exitCode: number | null
   /** `pass` and its like; for an error its kind. */
-  readonly said: string
+  readonly conclusion: string
   /** Methods of the requests that arrived. */
   readonly methods: string
   /** How many alerts and dashboards there are more than before. */
-  readonly more: number
+  readonly added: number
   /** What is wrong with how it ended, whatever came of it. */
-  readonly complaints: readonly string[]
+  readonly problems: readonly string[]
 }
 
-/** The trouble meets the request that does it, unless `method` says which. Returns the essence, and the rest beside it. */
-export async function meet(
-  doing: Doing,
-  trouble: Trouble | undefined,
-  options: MeetOptions = {},
-): Promise<{ met: Met; ran: RanAction; stage: Stage }> {
+/** The failure meets the request that does it, unless `method` says which. Returns the essence, and the rest beside it. */
+export async function runWithFailure(
+  action: TestAction,
+  failure: Failure | undefined,
+  options: FailureRunOptions = {},
+): Promise<{ outcome: Outcome; ran: RanAction; testApi: TestApi }> {
   const { method, path, times, act, api, inputs, url, prepare, settleMs = 0, onStart, ...running } = options
-  const { method: itsMethod, inputs: itsInputs } = doings[doing]
-  const meeting = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
-  return onStage(
-    trouble,
-    meeting,
-    async (stage) => {
-      prepare?.(stage)
-      const before = countThings(stage)
+  const { method: itsMethod, inputs: itsInputs } = actions[action]
+  const target = { method: method ?? itsMethod, ...(path && { path }), ...(times && { times }), ...(act && { act }) }
+  return withTestApi(
+    failure,
+    target,
+    async (testApi) => {
+      prepare?.(testApi)
+      const before = countThings(testApi)
       const ran = await runAction({
         preload: {},
         ...running,
-        onStart: (child) => onStart?.(child, stage),
-        inputs: { ...connection, ...itsInputs, 'api-url': url ?? stage.url, ...inputs },
+        onStart: (child) => onStart?.(child, testApi),
+        inputs: { ...connection, ...itsInputs, 'api-url': url ?? testApi.url, ...inputs },
       })
       await wait(settleMs)
-      const methods = stage.arrived().map((line) => line.split(' ')[0])
-      const met = {
+      const methods = testApi.arrived().map((line) => line.split(' ')[0])
+      const outcome = {
         exitCode: ran.exitCode,
-        said: saidBy(ran),
+        conclusion: conclusionOf(ran),
         methods: methods.join(' '),
-        more: countThings(stage) - before,
-        complaints: complaintsAbout(ran),
+        added: countThings(testApi) - before,
+        problems: problemsWithRun(ran),
       }
-      return { met, ran, stage }
+      return { outcome, ran, testApi }
     },
     api,
   )
@@ -193,18 +197,18 @@ const connection = {
   'service-id': demo.services.checkout,
 }
 
-export const serviceOf = ({ emulator }: Stage) => {
+export const serviceOf = ({ emulator }: TestApi) => {
   const service = emulator.store.organizations[0]?.services[0]
   if (service === undefined) throw new Error('the shop has changed')
   return service
 }
 
-function countThings(stage: Stage): number {
-  const { alerts, dashboards } = serviceOf(stage)
+function countThings(testApi: TestApi): number {
+  const { alerts, dashboards } = serviceOf(testApi)
   return alerts.length + dashboards.length
 }
 
-function saidBy({ outputs, result }: RanAction): string {
+function conclusionOf({ outputs, result }: RanAction): string {
   const error = result?.error as { readonly kind: string } | undefined
   return error?.kind ?? outputs.get('status') ?? 'nothing'
 }

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml'
 import type { Emulator } from '../../src/emulator/index.ts'
 
-export interface MadeService {
+interface MadeService {
   readonly name: string
   readonly id: string
   readonly settings?: Readonly<Record<string, unknown>>
@@ -50,7 +50,7 @@ export const fleetDocument = (fleet: readonly MadeOrganization[]) => ({
 export const fleetFile = (fleet: readonly MadeOrganization[]): string => stringify(fleetDocument(fleet))
 
 /** Puts the fleet into the emulator in place of the shop; every service has the backups of the shop's first one. */
-export function settleFleet({ store }: Emulator, fleet: readonly MadeOrganization[]): void {
+export function loadFleet({ store }: Emulator, fleet: readonly MadeOrganization[]): void {
   const [organization] = store.organizations
   const [service] = organization?.services ?? []
   const [admin] = store.keys

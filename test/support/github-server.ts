@@ -5,15 +5,15 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 // What a repository on the fake GitHub holds.
 
-export interface User {
+interface User {
   readonly login: string
   readonly id: number
 }
 
 export const bot: User = { login: 'github-actions[bot]', id: 41_898_282 }
-export const stranger: User = { login: 'octocat', id: 583_231 }
+export const otherUser: User = { login: 'octocat', id: 583_231 }
 
-export interface StoredComment {
+interface StoredComment {
   readonly id: number
   /** Of the issue or pull request. */
   readonly on: number
@@ -31,7 +31,7 @@ export interface StoredIssue {
   stateReason: string | null
 }
 
-export interface StoredPull {
+interface StoredPull {
   readonly number: number
   state: 'open' | 'closed'
   /** The last one is its head. */
@@ -39,7 +39,7 @@ export interface StoredPull {
   body?: string
 }
 
-export interface Store {
+interface Store {
   /** Whom the token belongs to. */
   viewer: User
   comments: StoredComment[]
@@ -51,7 +51,7 @@ export interface Store {
   nextId: number
 }
 
-export const emptyStore = (): Store => ({
+const emptyStore = (): Store => ({
   viewer: bot,
   comments: [],
   issues: [],
@@ -62,8 +62,8 @@ export const emptyStore = (): Store => ({
 })
 
 /** Comments of other people, oldest first. */
-export const chatter = (count: number, on = 12): StoredComment[] =>
-  Array.from({ length: count }, (_, i) => ({ id: 1000 + i, on, body: `I think so too (${i})`, user: stranger }))
+export const otherComments = (count: number, on = 12): StoredComment[] =>
+  Array.from({ length: count }, (_, i) => ({ id: 1000 + i, on, body: `I think so too (${i})`, user: otherUser }))
 
 // A GitHub of one repository, acme/shop, as a real HTTP server: pages, ETags, permissions, and faults that a test asks for.
 
@@ -84,7 +84,7 @@ export interface GitHubFault {
     | { readonly kind: 'meanwhile'; readonly change: (store: Store) => void }
 }
 
-export interface Arrived {
+interface ReceivedRequest {
   readonly call: string
   readonly headers: IncomingMessage['headers']
   readonly body: Record<string, unknown>
@@ -93,7 +93,7 @@ export interface Arrived {
 export interface GitHubServer {
   readonly url: string
   store: Store
-  readonly arrived: Arrived[]
+  readonly received: ReceivedRequest[]
   /** `METHOD /path`, in order, without the question who the token belongs to. */
   calls(): readonly string[]
   addFault(fault: GitHubFault): void
@@ -101,13 +101,13 @@ export interface GitHubServer {
 
 /** `prefix` is where the API begins, as on a server of one's own. */
 export function useGitHub(prefix = ''): () => GitHubServer {
-  const arrived: Arrived[] = []
+  const received: ReceivedRequest[] = []
   let faults: { fault: GitHubFault; left: number }[] = []
   const github: GitHubServer = {
     url: '',
     store: emptyStore(),
-    arrived,
-    calls: () => arrived.map(({ call }) => call).filter((call) => !call.endsWith('/graphql')),
+    received,
+    calls: () => received.map(({ call }) => call).filter((call) => !call.endsWith('/graphql')),
     addFault: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
   }
   const takeFault = (call: string): GitHubFault | undefined => {
@@ -120,7 +120,7 @@ export function useGitHub(prefix = ''): () => GitHubServer {
       const url = new URL(request.url ?? '', github.url)
       const path = url.pathname.replace(new RegExp(`^${prefix}`), '').replace('/api/graphql', '/graphql')
       const call = `${request.method} ${path}`
-      arrived.push({ call: `${call}${url.search}`, headers: request.headers, body })
+      received.push({ call: `${call}${url.search}`, headers: request.headers, body })
       url.pathname = path
       const exchange = { request, response, url, body, store: github.store }
       const fault = takeFault(call)
@@ -133,7 +133,7 @@ export function useGitHub(prefix = ''): () => GitHubServer {
     Object.assign(github, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}` })
   })
   beforeEach(() => {
-    arrived.length = 0
+    received.length = 0
     faults = []
     github.store = emptyStore()
   })
@@ -199,14 +199,14 @@ function send({ request, response, url }: Exchange, { status, body, isList }: An
 
 // How the fake GitHub answers: the few routes that the action uses, with GitHub's rules and words for them.
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: unknown
   /** A list is paged by whoever sends it. */
   readonly isList?: boolean
 }
 
-interface Asked {
+interface RouteContext {
   readonly store: Store
   readonly query: URLSearchParams
   readonly body: Record<string, unknown>
@@ -240,13 +240,13 @@ const issueView = ({ number, title, body, user, labels, state, stateReason }: St
 
 const isThread = ({ issues, pulls }: Store, on: number): boolean => [...issues, ...pulls].some(({ number }) => number === on)
 
-function listComments({ store, path }: Asked): Answer {
+function listComments({ store, path }: RouteContext): Answer {
   const on = Number(path[0])
   if (!isThread(store, on)) return notFound
   return { status: 200, isList: true, body: store.comments.filter((comment) => comment.on === on).map(commentView) }
 }
 
-function createComment({ store, path, body }: Asked): Answer {
+function createComment({ store, path, body }: RouteContext): Answer {
   const on = Number(path[0])
   const isIssue = store.issues.some(({ number }) => number === on)
   if (!isThread(store, on)) return notFound
@@ -257,7 +257,7 @@ function createComment({ store, path, body }: Asked): Answer {
   return { status: 201, body: commentView(comment) }
 }
 
-function updateComment({ store, path, body }: Asked): Answer {
+function updateComment({ store, path, body }: RouteContext): Answer {
   const comment = store.comments.find(({ id }) => id === Number(path[0]))
   if (comment === undefined) return notFound
   if (!store.may.comments) return denied
@@ -268,7 +268,7 @@ function updateComment({ store, path, body }: Asked): Answer {
 
 const issuesDisabled = problem(410, 'Issues has been disabled in this repository.')
 
-function listIssues({ store, query }: Asked): Answer {
+function listIssues({ store, query }: RouteContext): Answer {
   if (!store.hasIssues) return issuesDisabled
   const [creator, labels, state] = [query.get('creator'), query.get('labels')?.split(','), query.get('state') ?? 'open']
   const issues = store.issues
@@ -286,7 +286,7 @@ function listIssues({ store, query }: Asked): Answer {
   return { status: 200, isList: true, body: [...pulls, ...issues.map(issueView)].sort((a, b) => b.number - a.number) }
 }
 
-function createIssue({ store, body }: Asked): Answer {
+function createIssue({ store, body }: RouteContext): Answer {
   if (!store.hasIssues) return issuesDisabled
   if (!store.may.issues) return denied
   if (isTooLong(body.body)) return bodyTooLong
@@ -303,7 +303,7 @@ function createIssue({ store, body }: Asked): Answer {
   return { status: 201, body: issueView(issue) }
 }
 
-function updateIssue({ store, path, body }: Asked): Answer {
+function updateIssue({ store, path, body }: RouteContext): Answer {
   const issue = store.issues.find(({ number }) => number === Number(path[0]))
   if (issue === undefined) return notFound
   if (!store.may.issues) return denied
@@ -314,18 +314,18 @@ function updateIssue({ store, path, body }: Asked): Answer {
   return { status: 200, body: issueView(issue) }
 }
 
-function listPulls({ store, path }: Asked): Answer {
+function listPulls({ store, path }: RouteContext): Answer {
   const pulls = store.pulls.filter(({ commits }) => commits.includes(path[0] ?? ''))
   const view = pulls.map(({ number, state, commits }) => ({ number, state, head: { sha: commits.at(-1) } }))
   return { status: 200, isList: true, body: view }
 }
 
-const viewer = ({ store, body }: Asked): Answer =>
+const viewer = ({ store, body }: RouteContext): Answer =>
   /^\s*(?:query\s*)?\{\s*viewer\s*\{\s*login\s+databaseId\s*\}\s*\}\s*$/.test(String(body.query))
     ? { status: 200, body: { data: { viewer: { login: store.viewer.login, databaseId: store.viewer.id } } } }
     : { status: 200, body: { errors: [{ message: 'the fake knows no other query' }] } }
 
-const routes: readonly (readonly [string, RegExp, (asked: Asked) => Answer])[] = [
+const routes: readonly (readonly [string, RegExp, (context: RouteContext) => Answer])[] = [
   ['POST', /^\/graphql$/, viewer],
   ['GET', /^\/repos\/acme\/shop\/issues\/(\d+)\/comments$/, listComments],
   ['POST', /^\/repos\/acme\/shop\/issues\/(\d+)\/comments$/, createComment],

@@ -43,7 +43,7 @@ export interface NotifyCase extends Partial<Omit<NotifyOptions, 'notification'>>
   readonly laterMs?: number
 }
 
-export interface Notified {
+interface Notified {
   readonly failures: readonly string[]
   readonly notes: readonly string[]
   readonly waitedMs: number

@@ -69,7 +69,7 @@ export const text = fc.oneof(
 export const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 
 /** Without what is undefined, as JSON has it. */
-export const made = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+const made = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record(fields).map((value) => Object.fromEntries(Object.entries(value as object).filter(([, item]) => item !== undefined)) as T)
 
 /** What this tool has never heard of, now and then. */
@@ -81,7 +81,7 @@ export const flag = some(fc.boolean())
 
 // Tiles made at random: every display type, with every optional field that the API has for it, in combinations that the server accepts.
 
-export interface ServiceContext extends Pick<Service, 'sources'> {
+interface ServiceContext extends Pick<Service, 'sources'> {
   readonly connections: readonly Pick<Connection, 'id'>[]
   /** Whether there are fields that only a newer server knows. */
   readonly isNewer: boolean
@@ -274,7 +274,7 @@ function sqlConfig(context: ServiceContext): fc.Arbitrary<JsonObject> {
   )
 }
 
-export const tileFor = (context: ServiceContext) =>
+const tileFor = (context: ServiceContext) =>
   made<Omit<Tile, 'id'> & { novel?: unknown }>({
     name: fc.oneof({ weight: 5, arbitrary: name }, { weight: 1, arbitrary: fc.constant('') }),
     x: fc.nat(23),
@@ -286,7 +286,7 @@ export const tileFor = (context: ServiceContext) =>
   })
 
 /** Whether the server accepts an alert on such a tile, and keeps it. */
-export const carriesAlerts = ({ displayType, configType, sqlTemplate }: JsonObject): boolean =>
+const carriesAlerts = ({ displayType, configType, sqlTemplate }: JsonObject): boolean =>
   displayType === 'number' ||
   ((displayType === 'line' || displayType === 'stacked_bar') && (configType !== 'sql' || String(sqlTemplate).includes('$__timeInterval')))
 
@@ -332,9 +332,9 @@ const query = fc.constantFrom(
 )
 
 type Draft<T> = Omit<T, 'id'> & { readonly novel?: unknown }
-export type DashboardDraft = Draft<Omit<Dashboard, 'tiles' | 'filters'>> & { tiles: Omit<Tile, 'id'>[]; filters: JsonObject[] }
+type DashboardDraft = Draft<Omit<Dashboard, 'tiles' | 'filters'>> & { tiles: Omit<Tile, 'id'>[]; filters: JsonObject[] }
 
-export const dashboardFor = (context: ServiceContext, otherTags: readonly string[] = []): fc.Arbitrary<DashboardDraft> =>
+const dashboardFor = (context: ServiceContext, otherTags: readonly string[] = []): fc.Arbitrary<DashboardDraft> =>
   fc
     .tuple(
       query,
@@ -365,9 +365,9 @@ function placeIn(box: JsonObject | undefined): Pick<Tile, 'containerId' | 'tabId
   return { containerId: String(box.id), ...(tab && { tabId: tab.id }) }
 }
 
-export type SavedSearchDraft = Draft<SavedSearch>
+type SavedSearchDraft = Draft<SavedSearch>
 
-export const savedSearchFor = ({ sources, isNewer }: ServiceContext) =>
+const savedSearchFor = ({ sources, isNewer }: ServiceContext) =>
   made<SavedSearchDraft>({
     name,
     sourceId: fc.constantFrom(...sources.map(({ id }) => id)),
@@ -395,7 +395,7 @@ interface AlertDraft {
   readonly onSearch: boolean
 }
 
-export const alertFor = (webhooks: readonly string[], { dialect, isNewer }: AlertOptions): fc.Arbitrary<AlertDraft> => {
+const alertFor = (webhooks: readonly string[], { dialect, isNewer }: AlertOptions): fc.Arbitrary<AlertDraft> => {
   const isNeutral = dialect === 'neutral'
   const channels = fc
     .uniqueArray(fc.constantFrom(...webhooks), { minLength: 1, maxLength: isNeutral ? 1 : 2 })
@@ -444,7 +444,7 @@ export const alertFor = (webhooks: readonly string[], { dialect, isNewer }: Aler
   })
 }
 
-export interface AlertOptions {
+interface AlertOptions {
   readonly dialect: Dialect
   /** Whether there are fields that only a newer server knows. */
   readonly isNewer: boolean

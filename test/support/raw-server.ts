@@ -118,7 +118,7 @@ function toWire(socket: Socket, signal: AbortSignal): Wire {
 
 // A port where a handshake never ends: its queue of connections is full and nobody takes one out of it.
 
-export interface BlackHole {
+interface BlackHole {
   readonly port: number
   close(): Promise<void>
 }

@@ -12,7 +12,7 @@ export { expectNoSecret } from './secret-scanner.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
-export interface Ran {
+interface Ran {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
@@ -115,7 +115,7 @@ function credentialsOf(inputs: Environment, env: Environment): readonly string[]
   return [secret, ...tokens, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(({ length }) => length >= 8)
 }
 
-export interface CliOptions extends ProcessOptions {
+interface CliOptions extends ProcessOptions {
   readonly directory?: string
 }
 
@@ -192,7 +192,7 @@ export interface Preload {
 }
 
 /** How a child ended, as it says itself. */
-export interface Ending {
+interface Ending {
   readonly code: number
   readonly peakMegabytes: number
   /** From the first line of the log to the end: what the machine took to start the process is nobody's fault here. */
@@ -203,9 +203,9 @@ export interface Ending {
   readonly arguments: string
 }
 
-export const preloadArguments: readonly string[] = ['--import', new URL('./preload.mjs', import.meta.url).href]
+const preloadArguments: readonly string[] = ['--import', new URL('./preload.mjs', import.meta.url).href]
 
-export const preloadEnvironment = (preload: Preload, reportTo: string): Readonly<Record<string, string>> => ({
+const preloadEnvironment = (preload: Preload, reportTo: string): Readonly<Record<string, string>> => ({
   TEST_PRELOAD: JSON.stringify({ ...preload, reportTo }),
 })
 
@@ -216,13 +216,13 @@ const cli = new URL('../../lib/cli.js', import.meta.url).pathname
 /** Other systems have a `script` that works otherwise, or none. */
 export const hasPseudoTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
 
-export interface Seen {
+interface Seen {
   readonly exitCode: number | null
   /** All that was on the screen, what was typed included. */
   readonly screen: string
 }
 
-export interface Typing {
+interface Typing {
   readonly directory: string
   /** Each is typed when the text before it is on the screen. */
   readonly answers: readonly { readonly after: string; readonly type: string }[]

@@ -21,7 +21,7 @@ interface Described {
   readonly description?: string
 }
 
-export interface ReusableWorkflow {
+interface ReusableWorkflow {
   readonly on: {
     readonly workflow_call: {
       readonly inputs: Readonly<Record<string, InputDefinition>>
@@ -92,14 +92,14 @@ export interface RunnableJob extends Omit<Job, 'steps'> {
   readonly steps: readonly RunnableStep[]
 }
 
-export interface Ran {
+interface Ran {
   readonly result: 'success' | 'failure' | 'skipped'
   readonly outputs: Texts
   /** The operations that ran, in order. */
   readonly operations: readonly string[]
 }
 
-export interface Run {
+interface Run {
   /** Contexts of expressions: `github`, `inputs`, `secrets`, `vars`. */
   readonly values: Contexts['values']
   /** Of the whole workflow. */
@@ -161,7 +161,7 @@ const contextsOf = ({ values, steps, files }: State): Contexts => ({
   hashFiles: (path) => (files.has(path) ? digestOfText(files.get(path) ?? '', 64) : ''),
 })
 
-export const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
+const fillAll = (texts: Readonly<Record<string, unknown>>, contexts: Contexts): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(String(text), contexts)]))
 
 interface StepDone {
@@ -216,7 +216,7 @@ const assignmentsIn = (file: string): Record<string, string> =>
 
 // Expressions are evaluated by the evaluator that GitHub publishes.
 
-export interface Contexts {
+interface Contexts {
   /** By name: `inputs`, `github`, `steps` and so on. */
   readonly values: Readonly<Record<string, object>>
   /** What `hashFiles` says of a path. */
@@ -239,11 +239,11 @@ function evaluate(expression: string, { values, hashFiles = () => '' }: Contexts
 }
 
 /** A text with its expressions filled in. */
-export const fill = (text: string, contexts: Contexts): string =>
+const fill = (text: string, contexts: Contexts): string =>
   text.replace(/\$\{\{(.*?)\}\}/gs, (_, expression: string) => evaluate(expression.trim(), contexts).coerceString())
 
 /** What an `if` says; the brackets may be left out there. */
-export function isTrue(condition: string, contexts: Contexts): boolean {
+function isTrue(condition: string, contexts: Contexts): boolean {
   const result = evaluate(condition.replace(/^\$\{\{(.*)\}\}$/s, '$1').trim(), contexts)
   return !['', 'false', '0'].includes(result.coerceString())
 }

@@ -1,7 +1,7 @@
 // Reads lines and files as GitHub's runner does: the judge of everything that goes into a log or an output.
 // Source: actions/runner, ActionCommand.cs (both command forms) and FileCommandManager.cs (name-value files).
 
-export interface Command {
+interface Command {
   readonly name: string
   readonly data: string
 }

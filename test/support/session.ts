@@ -43,7 +43,7 @@ export function openSession(
   return { ...session, clock: clock as VirtualClock, notes, stopSignal: stop.signal, stop: () => stop.abort(), abort: () => abort.abort() }
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly faults?: readonly Fault[]
   readonly connection?: Partial<Connection>
 }

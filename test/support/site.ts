@@ -149,7 +149,7 @@ export function stateOf(emulator: Emulator): readonly string[] {
 const sorted = (items: readonly unknown[]): readonly string[] => items.map(canonicalText).toSorted()
 
 /** Project and key in every mark of ours, in the order in which they stand in the service. */
-export function marksIn(emulator: Emulator): readonly string[] {
+export function markersIn(emulator: Emulator): readonly string[] {
   const { dashboards, savedSearches, alerts } = storeOf(emulator)
   return [
     ...[...dashboards, ...savedSearches].flatMap(({ tags = [] }) => (tags as readonly string[]).filter((tag) => tag.startsWith('wk:'))),
@@ -158,7 +158,8 @@ export function marksIn(emulator: Emulator): readonly string[] {
 }
 
 /** Marks that stand more than once. */
-export const doublesIn = (emulator: Emulator): readonly string[] => marksIn(emulator).filter((mark, i, marks) => marks.indexOf(mark) !== i)
+export const duplicateMarkersIn = (emulator: Emulator): readonly string[] =>
+  markersIn(emulator).filter((mark, i, marks) => marks.indexOf(mark) !== i)
 
 /** What bears no mark of ours, exactly as the service has it. */
 export function unownedIn(emulator: Emulator): string {

@@ -37,7 +37,7 @@ export const ownWorkflows: readonly WorkflowDocument[] = workflows.filter((workf
 /** They lie here, and run in the repositories of those who call them, with their secrets. */
 export const reusableWorkflows: readonly WorkflowDocument[] = workflows.filter(isReusable)
 
-export const exampleWorkflows: readonly WorkflowDocument[] = filesIn('examples/workflows', '.yml').map(asDocument)
+const exampleWorkflows: readonly WorkflowDocument[] = filesIn('examples/workflows', '.yml').map(asDocument)
 
 /** What people copy. */
 export const copiedWorkflows: readonly WorkflowDocument[] = [...exampleWorkflows, ...shownWorkflows]
@@ -81,7 +81,7 @@ export interface Job {
   readonly environment?: string
 }
 
-export interface Workflow {
+interface Workflow {
   readonly on: string | readonly string[] | Readonly<Record<string, unknown>>
   readonly permissions?: unknown
   readonly concurrency?: unknown

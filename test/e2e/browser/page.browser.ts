@@ -1,13 +1,14 @@
-// What only a browser can tell: whether the page draws, sorts and prints, and loads nothing but itself.
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openBrowser } from '../../support/browser.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
+
+// What only a browser can tell: whether the page draws, sorts and prints, and loads nothing but itself.
 
 const emulator = useEmulator()
 
@@ -179,3 +180,26 @@ it('does nothing that it must not, wherever it is opened', () => {
   expect(open.length).toBeGreaterThan(8)
   expect(open.flatMap(({ faults }) => faults)).toEqual([])
 })
+
+// Finds the Chromium of this machine; nothing is downloaded.
+
+const usualPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/usr/bin/microsoft-edge',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** Throws when there is none: a test that did not run must not look as if it had passed. */
+function openBrowser(): Promise<Browser> {
+  const { CHROME_PATH: wanted } = process.env
+  const executablePath = wanted || usualPlaces.find((path) => existsSync(path))
+  if (executablePath === undefined || !existsSync(executablePath)) {
+    throw new Error(`no browser at ${wanted || usualPlaces.join(', ')}: install Chromium, or set CHROME_PATH to one`)
+  }
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}

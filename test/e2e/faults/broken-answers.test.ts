@@ -1,7 +1,7 @@
 // Rows 5 to 7, 13 and 24 of the fault matrix: the request arrived, and the answer breaks off, is no HTTP, or is unusual and right.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
-import { type Doing, type GoodAnswer, meet, type Spoil, type Trouble, toHttp } from '../../support/faults.ts'
+import { type Failure, type GoodAnswer, type ReplaceAnswer, runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
 
 const half = ({ body }: GoodAnswer): string => body.slice(0, Math.floor(body.length / 2))
 
@@ -11,7 +11,7 @@ const inChunks = (body: string): string => `${Buffer.byteLength(body).toString(1
 
 /** Sends that, and ends the connection. */
 const sayAndEnd =
-  (text: string | ((answer: GoodAnswer) => string)): Spoil =>
+  (text: string | ((answer: GoodAnswer) => string)): ReplaceAnswer =>
   async (wire, answer) => {
     await wire.write(typeof text === 'string' ? text : text(answer))
     wire.end()
@@ -19,20 +19,22 @@ const sayAndEnd =
 
 const breaks = {
   'a reset before any byte': { effect: { kind: 'reset' } },
-  'an end before any byte': { spoil: (wire) => wire.end() },
-  'half a status line': { spoil: sayAndEnd('HTTP/1.1 20') },
-  'the greeting of something else': { spoil: sayAndEnd('SSH-2.0-OpenSSH_9.9\r\n') },
-  'a status of four digits': { spoil: sayAndEnd('HTTP/1.1 2000 OK\r\ncontent-length: 2\r\n\r\n[]') },
-  'a header with a null byte': { spoil: sayAndEnd('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 2\r\n\r\n[]') },
-  'two lengths that differ': { spoil: sayAndEnd('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]') },
-  'headers of 100 kB': { spoil: sayAndEnd(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`) },
-  'an upgrade that nobody asked for': { spoil: sayAndEnd('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') },
+  'an end before any byte': { replaceAnswer: (wire) => wire.end() },
+  'half a status line': { replaceAnswer: sayAndEnd('HTTP/1.1 20') },
+  'the greeting of something else': { replaceAnswer: sayAndEnd('SSH-2.0-OpenSSH_9.9\r\n') },
+  'a status of four digits': { replaceAnswer: sayAndEnd('HTTP/1.1 2000 OK\r\ncontent-length: 2\r\n\r\n[]') },
+  'a header with a null byte': { replaceAnswer: sayAndEnd('HTTP/1.1 200 OK\r\nx-a: \0\r\ncontent-length: 2\r\n\r\n[]') },
+  'two lengths that differ': { replaceAnswer: sayAndEnd('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]') },
+  'headers of 100 kB': { replaceAnswer: sayAndEnd(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`) },
+  'an upgrade that nobody asked for': {
+    replaceAnswer: sayAndEnd('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  },
   'a reset in the headers': { effect: { kind: 'reset-in-headers' } },
   'a reset in the body': { effect: { kind: 'reset-in-body' } },
   'a body shorter than its length': { effect: { kind: 'short-length' } },
-  'chunks without the last one': { spoil: sayAndEnd(({ body }) => `${chunked}\r\n${inChunks(body)}`) },
-  'a chunk that is cut': { spoil: sayAndEnd((answer) => `${chunked}\r\nffff\r\n${half(answer)}`) },
-} as const satisfies Readonly<Record<string, Trouble>>
+  'chunks without the last one': { replaceAnswer: sayAndEnd(({ body }) => `${chunked}\r\n${inChunks(body)}`) },
+  'a chunk that is cut': { replaceAnswer: sayAndEnd((answer) => `${chunked}\r\nffff\r\n${half(answer)}`) },
+} as const satisfies Readonly<Record<string, Failure>>
 
 type Break = keyof typeof breaks
 
@@ -43,8 +45,8 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     forEachEntry(
       names,
       async (name) => {
-        const { met } = await meet('read', breaks[name])
-        expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET GET', more: 0, complaints: [] })
+        const { outcome } = await runWithFailure('read', breaks[name])
+        expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET GET', added: 0, problems: [] })
       },
       { atOnce: 4 },
     ))
@@ -54,8 +56,8 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     forEachEntry<readonly [Break, 'before' | 'after']>(
       names.map((name, i) => [name, i % 2 === 0 ? 'before' : 'after'] as const),
       async (name, act) => {
-        const { met, ran } = await meet('create', breaks[name], { act })
-        expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods: 'POST GET', more: act === 'after' ? 1 : 0, complaints: [] })
+        const { outcome, ran } = await runWithFailure('create', breaks[name], { act })
+        expect(outcome).toEqual({ exitCode: 1, conclusion: 'may-exist', methods: 'POST GET', added: act === 'after' ? 1 : 0, problems: [] })
         const reason = ran.outputs.get('failure-reason')
         expect(reason).toContain('The server may have created the alert all the same')
         expect(reason).toMatch(act === 'after' ? /Right now these alerts match it: [0-9a-f]{24}\./ : /Right now no alert matches it\./)
@@ -63,26 +65,26 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
       { atOnce: 4 },
     ))
 
-  it.each<[Doing, Break, string]>([
+  it.each<[TestAction, Break, string]>([
     ['create a dashboard', 'a reset in the body', 'POST'],
     ['create a dashboard', 'an end before any byte', 'POST'],
-  ])('to %s is not sent again after %s either', async (doing, name, methods) => {
-    const { met } = await meet(doing, breaks[name], { act: 'after' })
-    expect(met).toEqual({ exitCode: 1, said: 'may-exist', methods, more: 1, complaints: [] })
+  ])('to %s is not sent again after %s either', async (action, name, methods) => {
+    const { outcome } = await runWithFailure(action, breaks[name], { act: 'after' })
+    expect(outcome).toEqual({ exitCode: 1, conclusion: 'may-exist', methods, added: 1, problems: [] })
   })
 
-  it.each<[Doing, Break, string]>([
+  it.each<[TestAction, Break, string]>([
     ['update', 'a reset before any byte', 'GET PUT GET'],
     ['update', 'chunks without the last one', 'GET PUT GET'],
     ['update a dashboard', 'a reset in the body', 'GET GET PUT GET'],
     ['delete', 'a reset before any byte', 'DELETE DELETE'],
     ['delete', 'a reset in the headers', 'DELETE DELETE'],
-  ])('to %s is looked up, or sent again, after %s', async (doing, name, methods) => {
-    const { met, stage } = await meet(doing, breaks[name], { act: 'after' })
-    expect(met).toMatchObject({ exitCode: 0, methods, complaints: [] })
-    const [service] = stage.emulator.store.organizations[0]?.services ?? []
-    if (doing === 'update') expect(service?.alerts.filter(({ threshold }) => threshold === 4711)).toHaveLength(1)
-    if (doing === 'delete') expect(met.more).toBe(-1)
+  ])('to %s is looked up, or sent again, after %s', async (action, name, methods) => {
+    const { outcome, testApi } = await runWithFailure(action, breaks[name], { act: 'after' })
+    expect(outcome).toMatchObject({ exitCode: 0, methods, problems: [] })
+    const [service] = testApi.emulator.store.organizations[0]?.services ?? []
+    if (action === 'update') expect(service?.alerts.filter(({ threshold }) => threshold === 4711)).toHaveLength(1)
+    if (action === 'delete') expect(outcome.added).toBe(-1)
   })
 
   it.each<[string, Break, RegExp]>([
@@ -95,40 +97,44 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     ['that it was no HTTP', 'the greeting of something else', /^No answer: Response does not match the HTTP\/1\.1 protocol/],
     ['that the headers were too much', 'headers of 100 kB', /^No answer: Headers Overflow Error \(UND_ERR_HEADERS_OVERFLOW\)\n/],
   ])('a read says in the end %s', async (_, name, words) => {
-    const { met, ran } = await meet('read', breaks[name], { times: 2, inputs: { 'max-attempts': '2' } })
-    expect(met).toEqual({ exitCode: 1, said: 'network', methods: 'GET GET', more: 0, complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', breaks[name], { times: 2, inputs: { 'max-attempts': '2' } })
+    expect(outcome).toEqual({ exitCode: 1, conclusion: 'network', methods: 'GET GET', added: 0, problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(words)
   })
 
-  it.each<[Doing, 'before' | 'after', string]>([
+  it.each<[TestAction, 'before' | 'after', string]>([
     ['update', 'before', 'GET PUT GET PUT GET'],
     ['delete', 'after', 'DELETE DELETE'],
-  ])('to %s says in the end that it may be done (%s it was)', async (doing, act, methods) => {
-    const { met, ran } = await meet(doing, breaks['a reset before any byte'], { act, times: 2, inputs: { 'max-attempts': '2' } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', methods, complaints: [] })
+  ])('to %s says in the end that it may be done (%s it was)', async (action, act, methods) => {
+    const { outcome, ran } = await runWithFailure(action, breaks['a reset before any byte'], {
+      act,
+      times: 2,
+      inputs: { 'max-attempts': '2' },
+    })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', methods, problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('It may be done all the same')
   })
 })
 
 describe.concurrent('row 7: half an answer that looks whole', () => {
-  it.each<[Doing, string, string]>([
+  it.each<[TestAction, string, string]>([
     ['read', 'bad-answer', 'GET GET'],
     ['read a cost', 'bad-answer', 'GET GET'],
     ['create', 'may-exist', 'POST GET'],
-  ])('to %s is an error that names the place', async (doing, said, methods) => {
-    const { met, ran } = await meet(doing, { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
-    expect(met).toEqual({ exitCode: 1, said, methods, more: doing === 'create' ? 1 : 0, complaints: [] })
+  ])('to %s is an error that names the place', async (action, conclusion, methods) => {
+    const { outcome, ran } = await runWithFailure(action, { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
+    expect(outcome).toEqual({ exitCode: 1, conclusion, methods, added: action === 'create' ? 1 : 0, problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(/^The API answered 200, but the answer is not JSON at character \d+: /)
   })
 
   it('to update is looked up, and was done', async () => {
-    const { met } = await meet('update', { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
-    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET PUT GET', more: 0, complaints: [] })
+    const { outcome } = await runWithFailure('update', { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
+    expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET PUT GET', added: 0, problems: [] })
   })
 })
 
 describe.concurrent('row 24: what is unusual and right works', () => {
-  const unusual: Readonly<Record<string, Spoil>> = {
+  const unusual: Readonly<Record<string, ReplaceAnswer>> = {
     'early hints before it': (wire, answer) => wire.write(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${toHttp(answer)}`),
     'a hundred signs of life before it': (wire, answer) => wire.write(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100)}${toHttp(answer)}`),
     'chunks and trailers': (wire, { body }) => wire.write(`${chunked}trailer: x-sum\r\n\r\n${inChunks(body)}0\r\nx-sum: 1\r\n\r\n`),
@@ -138,7 +144,7 @@ describe.concurrent('row 24: what is unusual and right works', () => {
   }
 
   it('accepts unusual answers that are valid HTTP', () =>
-    forEachEntry<[string, Doing, string]>(
+    forEachEntry<[string, TestAction, string]>(
       [
         ['early hints before it', 'create', 'POST'],
         ['a hundred signs of life before it', 'read', 'GET'],
@@ -149,11 +155,11 @@ describe.concurrent('row 24: what is unusual and right works', () => {
         ['HTTP/1.0 without a length', 'read a cost', 'GET'],
         ['more bytes than its length', 'create', 'POST'],
       ],
-      async (name, doing, methods) => {
-        const spoil = unusual[name]
-        if (spoil === undefined) throw new Error(`there is no ${name}`)
-        const { met } = await meet(doing, { spoil }, { times: 9, act: 'after' })
-        expect(met).toMatchObject({ exitCode: 0, said: 'pass', methods, complaints: [] })
+      async (name, action, methods) => {
+        const replaceAnswer = unusual[name]
+        if (replaceAnswer === undefined) throw new Error(`there is no ${name}`)
+        const { outcome } = await runWithFailure(action, { replaceAnswer }, { times: 9, act: 'after' })
+        expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', methods, problems: [] })
       },
       { atOnce: 4 },
     ))

@@ -1,15 +1,15 @@
 // The process rows of the fault matrix: something of ours breaks. Never a green gate, and the outputs say that it broke.
 import { describe, expect, it } from 'vitest'
-import { type Doing, meet } from '../../support/faults.ts'
+import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import type { Preload } from '../../support/run-process.ts'
 
 const bug = 'This is a bug in Watchkeeper, please report it: broken on purpose'
 
 /** What the oracle says of every run that ends in a bug. */
-const complaints = ['it takes itself for broken']
+const problems = ['it takes itself for broken']
 
 describe.concurrent('V3: an exception in any part of a run is an error with outputs, result file and summary; a builtin that breaks', () => {
-  it.each<[string, Doing, NonNullable<Preload['breaks']>]>([
+  it.each<[string, TestAction, NonNullable<Preload['breaks']>]>([
     ['while secrets are masked', 'read', { builtin: 'encodeURIComponent', atCall: 1 }],
     ['while input is read', 'create', { builtin: 'Object.hasOwn', atCall: 1, afterFirstWord: true }],
     ['while settings are decoded', 'read', { builtin: 'Object.fromEntries', atCall: 3, afterFirstWord: true }],
@@ -18,9 +18,9 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
     ['while an answer is parsed', 'read a cost', { builtin: 'JSON.parse', atCall: 1, afterFirstWord: true }],
     ['while figures are summed', 'read a cost', { builtin: 'Array.prototype.toSorted', atCall: 1, afterFirstWord: true }],
     ['while a report is made', 'read a cost', { builtin: 'JSON.stringify', atCall: 1, afterFirstWord: true }],
-  ])('%s', async (_, doing, breaks) => {
-    const { met, ran } = await meet(doing, undefined, { preload: { breaks } })
-    expect(met).toMatchObject({ exitCode: 1, complaints: expect.not.arrayContaining(['there is no summary']) })
+  ])('%s', async (_, action, breaks) => {
+    const { outcome, ran } = await runWithFailure(action, undefined, { preload: { breaks } })
+    expect(outcome).toMatchObject({ exitCode: 1, problems: expect.not.arrayContaining(['there is no summary']) })
     expect(ran.outputs.get('status')).toBe('error')
     expect(ran.outputs.get('failure-reason')).not.toBe('')
     expect(ran.result).toMatchObject({ status: 'error' })
@@ -28,16 +28,16 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
   })
 
   it.each(['exception', 'rejection'] as const)('an %s that nobody caught', async (as) => {
-    const { met, ran } = await meet('read a cost', { effect: { kind: 'hang' } }, { preload: { crash: { afterMs: 700, as } } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'bug' })
-    expect(met.complaints.filter((complaint) => !complaint.startsWith('it left behind'))).toEqual(complaints)
+    const { outcome, ran } = await runWithFailure('read a cost', { effect: { kind: 'hang' } }, { preload: { crash: { afterMs: 700, as } } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'bug' })
+    expect(outcome.problems.filter((complaint) => !complaint.startsWith('it left behind'))).toEqual(problems)
     expect(ran.outputs.get('failure-reason')).toBe(bug)
     expect(ran.stdout.length).toBeLessThan(5000)
   })
 })
 
 it('a process that runs out of memory does not pass', async () => {
-  const { met } = await meet(
+  const { outcome } = await runWithFailure(
     'read',
     { effect: { kind: 'body', text: `[${'{},'.repeat(1_900_000)}{}]` } },
     {
@@ -47,6 +47,6 @@ it('a process that runs out of memory does not pass', async () => {
     },
   )
   // Aborted, by itself or by the shell that says so.
-  expect([null, 134]).toContain(met.exitCode)
-  expect(met.said).toBe('nothing')
+  expect([null, 134]).toContain(outcome.exitCode)
+  expect(outcome.conclusion).toBe('nothing')
 })

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demo, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { meet } from '../../support/faults.ts'
+import { runWithFailure } from '../../support/faults.ts'
 
 const root = new URL('../../..', import.meta.url).pathname
 const execute = promisify(execFile)
@@ -80,24 +80,24 @@ describe.concurrent('a wrong environment is tolerated, or rejected with a reason
         ['debugging of the runner', { RUNNER_DEBUG: '1', ACTIONS_STEP_DEBUG: 'true' }],
       ],
       async (_, env) => {
-        const { met } = await meet('read a cost', undefined, { env })
-        expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET', more: 0, complaints: [] })
+        const { outcome } = await runWithFailure('read a cost', undefined, { env })
+        expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET', added: 0, problems: [] })
       },
       { atOnce: 4 },
     ))
 
   it('an authority whose file is missing is said by Node, and nothing else goes wrong', async () => {
     const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem' }
-    const plain = await meet('read', undefined, { env })
-    expect(plain.met).toMatchObject({ exitCode: 0, said: 'pass' })
-    const { met, ran } = await meet('read', undefined, { env, url: 'https://127.0.0.1:9', inputs: { 'max-attempts': '1' } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'network' })
+    const plain = await runWithFailure('read', undefined, { env })
+    expect(plain.outcome).toMatchObject({ exitCode: 0, conclusion: 'pass' })
+    const { outcome, ran } = await runWithFailure('read', undefined, { env, url: 'https://127.0.0.1:9', inputs: { 'max-attempts': '1' } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network' })
     expect(ran.stderr).toContain('/nowhere.pem')
   })
 
   it('unchecked certificates are rejected before anything is sent', async () => {
-    const { met, ran } = await meet('read', undefined, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '' })
+    const { outcome, ran } = await runWithFailure('read', undefined, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     expect(ran.outputs.get('failure-reason')).toContain('NODE_TLS_REJECT_UNAUTHORIZED: is 0')
   })
 })

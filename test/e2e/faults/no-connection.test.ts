@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Certificate, type CertificateOptions, createCertificate } from '../../support/certificates.ts'
-import { type Doing, meet, toHttp } from '../../support/faults.ts'
+import { runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
 import { openBlackHole, startRawServer } from '../../support/raw-server.ts'
 
-const unreached = { methods: '', more: 0, complaints: [] }
+const unreached = { methods: '', added: 0, problems: [] }
 
 /** A port on which nobody listens. */
 async function closedPort(): Promise<number> {
@@ -23,20 +23,26 @@ async function closedPort(): Promise<number> {
 }
 
 describe.concurrent('row 1: no server listens', () => {
-  it.each<Doing>(['read', 'create', 'update', 'delete'])('to %s is tried again, and the address is named in the end', async (doing) => {
-    const url = `http://127.0.0.1:${await closedPort()}`
-    const { met, ran } = await meet(doing, undefined, { url, inputs: { 'max-attempts': '3' } })
-    expect(met).toEqual({ ...unreached, exitCode: 1, said: 'network' })
-    expect(ran.outputs.get('failure-reason')).toContain('ECONNREFUSED')
-    expect(ran.outputs.get('failure-reason')).toContain(`Check api-url (${new URL(url).host})`)
-    expect(ran.stdout.match(/Trying again in 0\.0 s \(attempt \d of 3\): .*ECONNREFUSED/g)).toHaveLength(2)
-  })
+  it.each<TestAction>(['read', 'create', 'update', 'delete'])(
+    'to %s is tried again, and the address is named in the end',
+    async (action) => {
+      const url = `http://127.0.0.1:${await closedPort()}`
+      const { outcome, ran } = await runWithFailure(action, undefined, { url, inputs: { 'max-attempts': '3' } })
+      expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'network' })
+      expect(ran.outputs.get('failure-reason')).toContain('ECONNREFUSED')
+      expect(ran.outputs.get('failure-reason')).toContain(`Check api-url (${new URL(url).host})`)
+      expect(ran.stdout.match(/Trying again in 0\.0 s \(attempt \d of 3\): .*ECONNREFUSED/g)).toHaveLength(2)
+    },
+  )
 })
 
 describe.concurrent('row 2: the host has no address', () => {
-  it.each<Doing>(['read', 'create'])('to %s is tried once more, and the host is named in the end', async (doing) => {
-    const { met, ran } = await meet(doing, undefined, { url: 'https://watchkeeper.invalid', inputs: { 'max-attempts': '2' } })
-    expect(met).toEqual({ ...unreached, exitCode: 1, said: 'network' })
+  it.each<TestAction>(['read', 'create'])('to %s is tried once more, and the host is named in the end', async (action) => {
+    const { outcome, ran } = await runWithFailure(action, undefined, {
+      url: 'https://watchkeeper.invalid',
+      inputs: { 'max-attempts': '2' },
+    })
+    expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'network' })
     expect(ran.outputs.get('failure-reason')).toMatch(/watchkeeper\.invalid \((?:ENOTFOUND|EAI_AGAIN)\)/)
     expect(ran.stdout.match(/Trying again/g)).toHaveLength(1)
   })
@@ -45,8 +51,11 @@ describe.concurrent('row 2: the host has no address', () => {
 it('row 3: a create whose connection is never made may not exist, and the limit for connecting is named', { timeout: 30_000 }, async () => {
   const hole = await openBlackHole()
   try {
-    const { met, ran } = await meet('create', undefined, { url: `http://127.0.0.1:${hole.port}`, inputs: { 'max-attempts': '1' } })
-    expect(met).toEqual({ ...unreached, exitCode: 1, said: 'timeout' })
+    const { outcome, ran } = await runWithFailure('create', undefined, {
+      url: `http://127.0.0.1:${hole.port}`,
+      inputs: { 'max-attempts': '1' },
+    })
+    expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'timeout' })
     expect(ran.outputs.get('failure-reason')).toContain('No connection within 10 s')
     expect(ran.outputs.get('failure-reason')).not.toContain('30 s')
     expect(ran.ending?.activeMs).toBeLessThan(15_000)
@@ -73,18 +82,18 @@ describe.concurrent('row 4: TLS that cannot be trusted', () => {
   }
 
   const trusted = true
-  it.each<[string, Doing, CertificateOptions & { readonly trusted?: true }, RegExp]>([
+  it.each<[string, TestAction, CertificateOptions & { readonly trusted?: true }, RegExp]>([
     ['signed by itself', 'read', loopback, /self-signed certificate.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
     ['signed by itself, for a create', 'create', loopback, /self-signed certificate.*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
     ['expired', 'read', { ...loopback, trusted, to: new Date(Date.now() - 1000) }, /certificate has expired \(CERT_HAS_EXPIRED\)/],
     ['for another name', 'read', { trusted, names: ['other.example'] }, /not in the cert's list.*\(ERR_TLS_CERT_ALTNAME_INVALID\)/],
-  ])('%s: nothing is sent, and nothing is tried again', async (_, doing, options, words) => {
+  ])('%s: nothing is sent, and nothing is tried again', async (_, action, options, words) => {
     const certificate = createCertificate(options)
     const server = await serve(certificate)
     const env = options.trusted ? await authority(certificate) : {}
-    const { met, ran } = await meet(doing, undefined, { url: `https://127.0.0.1:${server.port}`, env })
+    const { outcome, ran } = await runWithFailure(action, undefined, { url: `https://127.0.0.1:${server.port}`, env })
     await server.close()
-    expect(met).toEqual({ ...unreached, exitCode: 1, said: 'tls' })
+    expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'tls' })
     expect(server.requests).toEqual([])
     expect(server.received.length).toBeLessThanOrEqual(1)
     const reason = ran.outputs.get('failure-reason')
@@ -95,18 +104,24 @@ describe.concurrent('row 4: TLS that cannot be trusted', () => {
 
   it('a port that speaks no TLS: the same', async () => {
     const server = await startRawServer((wire) => wire.end())
-    const { met } = await meet('create', undefined, { url: `https://127.0.0.1:${server.port}`, inputs: { 'timeout-seconds': '2' } })
+    const { outcome } = await runWithFailure('create', undefined, {
+      url: `https://127.0.0.1:${server.port}`,
+      inputs: { 'timeout-seconds': '2' },
+    })
     await server.close()
-    expect(met).toMatchObject({ exitCode: 1, more: 0, complaints: [] })
+    expect(outcome).toMatchObject({ exitCode: 1, added: 0, problems: [] })
     expect(server.received.join('')).not.toContain('Basic')
   })
 
   it('an authority of one’s own is trusted by NODE_EXTRA_CA_CERTS', async () => {
     const certificate = createCertificate(loopback)
     const server = await serve(certificate)
-    const { met } = await meet('read', undefined, { url: `https://127.0.0.1:${server.port}`, env: await authority(certificate) })
+    const { outcome } = await runWithFailure('read', undefined, {
+      url: `https://127.0.0.1:${server.port}`,
+      env: await authority(certificate),
+    })
     await server.close()
-    expect(met).toEqual({ ...unreached, exitCode: 0, said: 'pass' })
+    expect(outcome).toEqual({ ...unreached, exitCode: 0, conclusion: 'pass' })
     expect(server.requests.map(({ method }) => method)).toEqual(['GET'])
   })
 })

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { type Doing, meet, onStage, type Stage, serviceOf } from '../../support/faults.ts'
-import { complaintsAbout } from '../../support/outcome-oracle.ts'
+import { runWithFailure, serviceOf, type TestAction, type TestApi, withTestApi } from '../../support/faults.ts'
+import { problemsWithRun } from '../../support/output-oracle.ts'
 import { openBlackHole } from '../../support/raw-server.ts'
 import { runAction } from '../../support/run-process.ts'
 
@@ -15,9 +15,9 @@ type Child = ReturnType<typeof spawn>
 /** Does it as soon as that many requests have arrived. */
 const whenArrived =
   (requests: number, strike: (child: Child) => void) =>
-  (child: Child, stage: Stage): void => {
+  (child: Child, testApi: TestApi): void => {
     const timer = setInterval(() => {
-      if (stage.arrived().length < requests) return
+      if (testApi.arrived().length < requests) return
       clearInterval(timer)
       strike(child)
     }, 5)
@@ -25,8 +25,8 @@ const whenArrived =
   }
 
 /** Strikes while the nth request is under way, which takes its time. */
-const struck = (doing: Doing, nth: number, signal: NodeJS.Signals, inputs: Readonly<Record<string, string>> = {}) =>
-  meet(doing, undefined, {
+const struck = (action: TestAction, nth: number, signal: NodeJS.Signals, inputs: Readonly<Record<string, string>> = {}) =>
+  runWithFailure(action, undefined, {
     prepare: ({ emulator }) => emulator.addFault({ nth, effect: { kind: 'delay', ms: 400 } }),
     onStart: whenArrived(nth, (child) => child.kill(signal)),
     inputs,
@@ -36,56 +36,56 @@ const struck = (doing: Doing, nth: number, signal: NodeJS.Signals, inputs: Reado
 describe.concurrent('R6: a signal', () => {
   const aYear = { operation: 'usage-cost', period: 'last-365-days' }
 
-  it.each<[NodeJS.Signals, Doing, number, string, number]>([
+  it.each<[NodeJS.Signals, TestAction, number, string, number]>([
     ['SIGINT', 'read', 1, 'pass', 0],
     ['SIGTERM', 'create', 1, 'pass', 1],
     ['SIGINT', 'update', 1, 'cancelled', 0],
     ['SIGTERM', 'update', 2, 'pass', 0],
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
-  ])('%s at a %s, request %i: what is under way ends, nothing new is sent', async (signal, doing, nth, said, more) => {
-    const { met, ran } = await struck(doing, nth, signal)
-    expect(met).toMatchObject({ exitCode: 130, said, more })
-    expect(met.methods.split(' ')).toHaveLength(nth)
-    expect(ran.outputs.get('status')).toBe(said === 'cancelled' ? 'error' : said)
+  ])('%s at a %s, request %i: what is under way ends, nothing new is sent', async (signal, action, nth, conclusion, more) => {
+    const { outcome, ran } = await struck(action, nth, signal)
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion, more })
+    expect(outcome.methods.split(' ')).toHaveLength(nth)
+    expect(ran.outputs.get('status')).toBe(conclusion === 'cancelled' ? 'error' : conclusion)
     expect(ran.result).toMatchObject({ status: ran.outputs.get('status') })
   })
 
   it('in the middle of many requests, sends none of those that wait', async () => {
-    const { met } = await struck('read a cost', 1, 'SIGINT', { ...aYear, budget: '' })
-    expect(met).toMatchObject({ exitCode: 130, said: 'cancelled' })
-    expect(met.methods.split(' ').length).toBeLessThan(12)
+    const { outcome } = await struck('read a cost', 1, 'SIGINT', { ...aYear, budget: '' })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'cancelled' })
+    expect(outcome.methods.split(' ').length).toBeLessThan(12)
   })
 
   it('ends a wait for the rate limit at once', async () => {
-    const trouble = { effect: { kind: 'rate-limited', headers: { 'retry-after': '300' } } } as const
+    const failure = { effect: { kind: 'rate-limited', headers: { 'retry-after': '300' } } } as const
     const onStart = whenArrived(1, (child) => setTimeout(() => child.kill('SIGTERM'), 500))
-    const { met, ran } = await meet('create', trouble, { onStart })
-    expect(met).toMatchObject({ exitCode: 130, said: 'cancelled', methods: 'POST', more: 0 })
+    const { outcome, ran } = await runWithFailure('create', failure, { onStart })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'cancelled', methods: 'POST', added: 0 })
     expect(ran.ending?.activeMs).toBeLessThan(5000)
   })
 
   it('ends a handshake that hangs, and the report is still written', async () => {
     const hole = await openBlackHole()
-    const { met, ran } = await meet('create', undefined, {
+    const { outcome, ran } = await runWithFailure('create', undefined, {
       url: `http://127.0.0.1:${hole.port}`,
       onStart: (child) => child.stdout?.once('data', () => setTimeout(() => child.kill('SIGINT'), 1000)),
     })
     await hole.close()
-    expect(met).toMatchObject({ exitCode: 130, said: 'cancelled' })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion: 'cancelled' })
     expect(ran.summary).toContain('create-alert')
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 })
 
 it('a shell that gave its place to the command line hands signals on by itself', async () => {
-  await onStage({ effect: { kind: 'delay', ms: 400 } }, {}, async (stage) => {
-    const flags = Object.entries(connectionTo(stage.url)).map(([name, value]) => `--${name} ${value}`)
+  await withTestApi({ effect: { kind: 'delay', ms: 400 } }, {}, async (testApi) => {
+    const flags = Object.entries(connectionTo(testApi.url)).map(([name, value]) => `--${name} ${value}`)
     const line = `exec "${process.execPath}" "${root}lib/cli.js" list-sources ${flags.join(' ')}`
     const child = spawn('bash', ['-c', line], { env: { PATH: process.env.PATH }, stdio: 'ignore' })
-    whenArrived(1, () => child.kill('SIGTERM'))(child, stage)
+    whenArrived(1, () => child.kill('SIGTERM'))(child, testApi)
     const [code] = (await once(child, 'exit')) as [number | null]
     expect(code).toBe(130)
-    expect(stage.arrived()).toHaveLength(1)
+    expect(testApi.arrived()).toHaveLength(1)
   })
 })
 
@@ -93,17 +93,17 @@ describe.concurrent('a runner that kills', () => {
   it.each(['before', 'after'] as const)(
     'leaves nothing twice when it struck %s the create was done, and the next run looks first',
     async (act) => {
-      await onStage(undefined, {}, async (stage) => {
-        stage.emulator.addFault({ match: { method: 'POST' }, act, effect: { kind: 'hang' } })
-        const inputs = { ...connectionTo(stage.url), ...creation, 'if-exists': 'skip' }
-        const before = serviceOf(stage).alerts.length
+      await withTestApi(undefined, {}, async (testApi) => {
+        testApi.emulator.addFault({ match: { method: 'POST' }, act, effect: { kind: 'hang' } })
+        const inputs = { ...connectionTo(testApi.url), ...creation, 'if-exists': 'skip' }
+        const before = serviceOf(testApi).alerts.length
         const strike = whenArrived(2, (child) => child.kill('SIGKILL'))
-        const killed = await runAction({ inputs, onStart: (child) => strike(child, stage) })
+        const killed = await runAction({ inputs, onStart: (child) => strike(child, testApi) })
         expect(killed).toMatchObject({ exitCode: null, outputs: new Map() })
         const again = await runAction({ inputs })
-        expect(complaintsAbout(again)).toEqual([])
+        expect(problemsWithRun(again)).toEqual([])
         expect(again.outputs.get('changed')).toBe(act === 'after' ? 'false' : 'true')
-        expect(serviceOf(stage).alerts).toHaveLength(before + 1)
+        expect(serviceOf(testApi).alerts).toHaveLength(before + 1)
       })
     },
   )

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Certificate, createCertificate } from '../../support/certificates.ts'
-import { type Doing, meet, toHttp } from '../../support/faults.ts'
+import { runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
 import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
 import { type Play, type RawServer, startRawServer } from '../../support/raw-server.ts'
 
@@ -35,10 +35,10 @@ afterAll(async () => {
 })
 
 /** Runs through a proxy that does that with each request for a tunnel. */
-async function through(doing: Doing, play: Play, inputs: Readonly<Record<string, string>> = {}) {
+async function through(action: TestAction, play: Play, inputs: Readonly<Record<string, string>> = {}) {
   const proxy = await startRawServer(play)
   const env = { ...trust, HTTPS_PROXY: `http://user:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}` }
-  const result = await meet(doing, undefined, {
+  const result = await runWithFailure(action, undefined, {
     url: `https://127.0.0.1:${api.port}`,
     env,
     inputs: { 'max-attempts': '2', ...inputs },
@@ -67,33 +67,33 @@ const tunnel: Play = async (wire, { path }) => {
 
 describe.concurrent('row 23: a proxy', () => {
   it('that works is worked through, with its password and nothing else of ours in clear', async () => {
-    const { met, proxy } = await through('read', tunnel)
-    expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: [] })
+    const { outcome, proxy } = await through('read', tunnel)
+    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
     expect(proxy.requests[0]).toMatchObject({ method: 'CONNECT', path: `127.0.0.1:${api.port}` })
     expect(proxy.requests[0]?.headers['proxy-authorization']).toBe(`Basic ${Buffer.from(`user:${password}`).toString('base64')}`)
     expect(proxy.requests[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  it.each<[string, string, Doing, number, RegExp]>([
+  it.each<[string, string, TestAction, number, RegExp]>([
     ['wants other credentials', '407 Proxy Authentication Required', 'create', 1, /the proxy answered 407\n/],
     ['forbids the host', '403 Forbidden', 'read', 2, /the proxy answered 403\n/],
     ['cannot reach the host', '502 Bad Gateway', 'create', 2, /the proxy answered 502\n/],
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
-  ])('that %s is named as what refused', async (_, head, doing, attempts, words) => {
-    const { met, proxy, reason } = await through(doing, answer(head))
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+  ])('that %s is named as what refused', async (_, head, action, attempts, words) => {
+    const { outcome, proxy, reason } = await through(action, answer(head))
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(proxy.requests.filter(({ method }) => method === 'CONNECT')).toHaveLength(attempts)
     expect(reason).toMatch(words)
     expect(reason).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: `)
   })
 
-  it.each<[string, Doing, Play, string]>([
+  it.each<[string, TestAction, Play, string]>([
     ['never answers', 'read', () => undefined, 'deadline'],
     ['never answers', 'create', () => undefined, 'may-exist'],
     ['answers without an end', 'read', (wire) => wire.write('HTTP/1.1 200 OK\r\nx'), 'deadline'],
-  ])('that %s is given up in time', async (_, doing, play, said) => {
-    const { met, ran, proxy, reason } = await through(doing, play, { 'timeout-seconds': '1' })
-    expect(met).toMatchObject({ exitCode: 1, said, complaints: [] })
+  ])('that %s is given up in time', async (_, action, play, conclusion) => {
+    const { outcome, ran, proxy, reason } = await through(action, play, { 'timeout-seconds': '1' })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion, problems: [] })
     expect(reason).toMatch(
       new RegExp(`^No answer within [\\d.]+ s \\(REQUEST_TIMEOUT\\) through the proxy 127\\.0\\.0\\.1:${proxy.port}\n`),
     )
@@ -101,38 +101,38 @@ describe.concurrent('row 23: a proxy', () => {
   })
 
   it('that closes the connection midway gives no answer', async () => {
-    const { met, proxy, reason } = await through('read', (wire) => wire.reset())
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+    const { outcome, proxy, reason } = await through('read', (wire) => wire.reset())
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(reason).toContain(`No answer through the proxy 127.0.0.1:${proxy.port}: `)
   })
 
   it('that does not listen is named by its host', async () => {
     const env = { HTTPS_PROXY: `http://user:${encodeURIComponent(password)}@127.0.0.1:9` }
-    const { met, ran } = await meet('create', undefined, {
+    const { outcome, ran } = await runWithFailure('create', undefined, {
       url: 'https://127.0.0.1:1',
       env,
       inputs: { 'max-attempts': '2' },
       secrets: [password],
     })
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('No answer through the proxy 127.0.0.1:9: connect ECONNREFUSED')
   })
 
   it('with an invalid address is named by its variable, and nothing is sent', async () => {
     const env = { HTTPS_PROXY: `http://user:${password}@:port` }
-    const { met, ran } = await meet('read', undefined, { env, secrets: [password] })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', undefined, { env, secrets: [password] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('HTTPS_PROXY: is no proxy url')
   })
 
   it('for plain http that refuses is named as well', async () => {
     const proxy = await startRawServer(answer('407 Proxy Authentication Required'))
-    const { met, ran } = await meet('create', undefined, {
+    const { outcome, ran } = await runWithFailure('create', undefined, {
       url: 'http://127.0.0.1:9',
       env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` },
     })
     await proxy.close()
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: the proxy answered 407`)
   })
 
@@ -140,7 +140,7 @@ describe.concurrent('row 23: a proxy', () => {
     const token = 'ghs_abcdefghijklmnop0123456789'
     const event = join(directory, 'event.json')
     await writeFile(event, JSON.stringify(pullRequestEvent(12)))
-    const { met, ran } = await meet('read', undefined, {
+    const { outcome, ran } = await runWithFailure('read', undefined, {
       env: {
         ...runnerEnvironment('https://127.0.0.1:1'),
         GITHUB_EVENT_NAME: 'pull_request',
@@ -150,7 +150,7 @@ describe.concurrent('row 23: a proxy', () => {
       inputs: { comment: 'always', 'github-token': token },
       secrets: [password, token],
     })
-    expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: ['its commands are notice'] })
+    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: ['its commands are notice'] })
     expect(ran.stdout).toMatch(/^::notice title=Watchkeeper::comment: connect ECONNREFUSED 127\.0\.0\.1:9/m)
   })
 
@@ -161,7 +161,7 @@ describe.concurrent('row 23: a proxy', () => {
       socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
     }).listen(0, '127.0.0.1')
     await once(proxy, 'listening')
-    const { met, ran } = await meet('create', undefined, {
+    const { outcome, ran } = await runWithFailure('create', undefined, {
       url: `https://127.0.0.1:${api.port}`,
       env: { ...trust, HTTPS_PROXY: `https://localhost:${(proxy.address() as AddressInfo).port}` },
       inputs: { 'max-attempts': '1' },
@@ -169,7 +169,7 @@ describe.concurrent('row 23: a proxy', () => {
     proxy.close()
     expect(chosen.filter((protocol) => protocol === 'h2')).toEqual([])
     expect(chosen).not.toEqual([])
-    expect(met).toMatchObject({ exitCode: 1, said: 'network', complaints: [] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('the proxy answered 403')
   })
 })

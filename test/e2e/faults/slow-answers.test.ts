@@ -1,10 +1,10 @@
 // Row 14 of the fault matrix: the answer never comes, or never ends. A limit ends the wait, and nothing keeps the process alive.
 import { describe, expect, it } from 'vitest'
-import { type Doing, meet, type Spoil, type Trouble } from '../../support/faults.ts'
+import { type Failure, type ReplaceAnswer, runWithFailure, type TestAction } from '../../support/faults.ts'
 
 /** Sends the same bytes again and again, for as long as somebody listens. */
 const forEver =
-  (head: string, piece: string, everyMs: number): Spoil =>
+  (head: string, piece: string, everyMs: number): ReplaceAnswer =>
   async (wire) => {
     await wire.write(head)
     while (wire.isOpen()) {
@@ -15,12 +15,12 @@ const forEver =
 
 const slow = {
   'nothing at all': { effect: { kind: 'hang' } },
-  'half of the headers': { spoil: (wire) => wire.write('HTTP/1.1 200 OK\r\ncontent-type: appl') },
-  'headers without an end': { spoil: forEver('HTTP/1.1 200 OK\r\n', 'x: y\r\n', 20) },
-  'signs of life without an end': { spoil: forEver('', 'HTTP/1.1 102 Processing\r\n\r\n', 20) },
+  'half of the headers': { replaceAnswer: (wire) => wire.write('HTTP/1.1 200 OK\r\ncontent-type: appl') },
+  'headers without an end': { replaceAnswer: forEver('HTTP/1.1 200 OK\r\n', 'x: y\r\n', 20) },
+  'signs of life without an end': { replaceAnswer: forEver('', 'HTTP/1.1 102 Processing\r\n\r\n', 20) },
   'a byte now and then': { effect: { kind: 'drip', everyMs: 40 } },
-  'chunks without an end': { spoil: forEver('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n \r\n', 20) },
-} as const satisfies Readonly<Record<string, Trouble>>
+  'chunks without an end': { replaceAnswer: forEver('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n \r\n', 20) },
+} as const satisfies Readonly<Record<string, Failure>>
 
 const limit = { inputs: { 'timeout-seconds': '1' } }
 
@@ -33,28 +33,28 @@ describe.concurrent('R4 (row 14): an answer that takes too long', () => {
     ['a byte now and then', /^Only \d+ bytes of the answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
     ['chunks without an end', /^Only \d+ bytes of the answer within [\d.]+ s \(REQUEST_TIMEOUT\)\n/],
   ])('%s: a read gives up in time, and says which limit it was', async (name, words) => {
-    const { met, ran } = await meet('read', slow[name], { times: 99, ...limit })
-    expect(met).toMatchObject({ exitCode: 1, said: 'deadline', more: 0, complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', slow[name], { times: 99, ...limit })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'deadline', added: 0, problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(words)
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
-  it.each<[keyof typeof slow, Doing, string]>([
+  it.each<[keyof typeof slow, TestAction, string]>([
     ['nothing at all', 'create', 'may-exist'],
     ['half of the headers', 'create a dashboard', 'may-exist'],
     ['chunks without an end', 'create', 'may-exist'],
     ['nothing at all', 'update', 'deadline'],
     ['headers without an end', 'delete', 'deadline'],
-  ])('%s, to %s: it is sent once, and may be done', async (name, doing, said) => {
-    const { met, ran } = await meet(doing, slow[name], { act: 'after', times: 99, ...limit })
-    expect(met).toMatchObject({ exitCode: 1, said, complaints: [] })
-    expect(met.methods.match(/POST|PUT|DELETE/g)).toHaveLength(1)
+  ])('%s, to %s: it is sent once, and may be done', async (name, action, conclusion) => {
+    const { outcome, ran } = await runWithFailure(action, slow[name], { act: 'after', times: 99, ...limit })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion, problems: [] })
+    expect(outcome.methods.match(/POST|PUT|DELETE/g)).toHaveLength(1)
     expect(ran.outputs.get('failure-reason')).toMatch(/The server may have created the|It may be done all the same/)
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
   it('one that is merely slow is waited for', async () => {
-    const { met } = await meet('create', { effect: { kind: 'delay', ms: 1500 } })
-    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'POST', more: 1, complaints: [] })
+    const { outcome } = await runWithFailure('create', { effect: { kind: 'delay', ms: 1500 } })
+    expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'POST', added: 1, problems: [] })
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, FaultHeaders } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { type Doing, meet } from '../../support/faults.ts'
+import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 
 const limited = (headers: FaultHeaders, body?: string): { readonly effect: Effect } => ({
@@ -15,7 +15,7 @@ const status = (code: number, more: object = {}): { readonly effect: Effect } =>
 describe.concurrent('R2 (row 8): the rate limit is waited for as told, and otherwise for a little', () => {
   const inTwoSeconds = (): string => new Date(Date.now() + 2000).toUTCString()
 
-  it.each<[string, Doing, () => FaultHeaders, RegExp]>([
+  it.each<[string, TestAction, () => FaultHeaders, RegExp]>([
     ['seconds', 'read', () => ({ 'retry-after': '1' }), /Trying again in 1\.0 s/],
     ['a date', 'read', () => ({ 'retry-after': inTwoSeconds() }), /Trying again in (?:[01]\.\d|2\.0) s/],
     ['parts of a second', 'create', () => ({ 'x-ratelimit-reset': '0.4' }), /Trying again in 1\.4 s/],
@@ -23,49 +23,52 @@ describe.concurrent('R2 (row 8): the rate limit is waited for as told, and other
     ['a negative number', 'update', () => ({ 'retry-after': '-1' }), /Trying again in 0\.0 s/],
     ['words', 'delete', () => ({ 'retry-after': 'soon' }), /Trying again in 0\.0 s/],
     ['two things at once', 'create a dashboard', () => ({ 'retry-after': ['1', '90'] }), /Trying again in 0\.0 s/],
-  ])('%s, to %s', async (_, doing, headers, note) => {
-    const { met, ran } = await meet(doing, limited(headers()))
+  ])('%s, to %s', async (_, action, headers, note) => {
+    const { outcome, ran } = await runWithFailure(action, limited(headers()))
     const methods = { read: 'GET GET', create: 'POST POST', update: 'GET PUT PUT', delete: 'DELETE DELETE' }
-    expect(met).toMatchObject({
+    expect(outcome).toMatchObject({
       exitCode: 0,
-      said: 'pass',
-      methods: Object.entries(methods).find(([name]) => doing.startsWith(name))?.[1],
-      complaints: [],
+      conclusion: 'pass',
+      methods: Object.entries(methods).find(([name]) => action.startsWith(name))?.[1],
+      problems: [],
     })
     expect(ran.stdout).toMatch(note)
     expect(ran.stdout).toContain('(attempt 1): status 429')
-    if (doing.startsWith('create')) expect(met.more).toBe(1)
+    if (action.startsWith('create')) expect(outcome.added).toBe(1)
   })
 })
 
 describe.concurrent('row 9: a rate limit that does not end', () => {
-  it.each<[Doing, string]>([
+  it.each<[TestAction, string]>([
     ['read', 'GET'],
     ['create', 'POST'],
-  ])('to %s is not waited for when the wait is longer than the time that is left', async (doing, methods) => {
-    const { met, ran } = await meet(doing, limited({ 'retry-after': '1000000000' }), { times: 99, inputs: { 'timeout-seconds': '5' } })
-    expect(met).toEqual({ exitCode: 1, said: 'rate-limited', methods, more: 0, complaints: [] })
+  ])('to %s is not waited for when the wait is longer than the time that is left', async (action, methods) => {
+    const { outcome, ran } = await runWithFailure(action, limited({ 'retry-after': '1000000000' }), {
+      times: 99,
+      inputs: { 'timeout-seconds': '5' },
+    })
+    expect(outcome).toEqual({ exitCode: 1, conclusion: 'rate-limited', methods, added: 0, problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(/belongs to the key.*Come back after \d{4}-.*Z \(in 1000000000 s\)/)
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
   it('is waited for until there is no time left, and no longer', async () => {
     const page = limited({}, '<html><body>Slow down</body></html>')
-    const { met, ran } = await meet('create', page, { times: 99, inputs: { 'timeout-seconds': '3' } })
-    expect(met).toMatchObject({ exitCode: 1, methods: expect.stringMatching(/^POST POST/), more: 0, complaints: [] })
+    const { outcome, ran } = await runWithFailure('create', page, { times: 99, inputs: { 'timeout-seconds': '3' } })
+    expect(outcome).toMatchObject({ exitCode: 1, methods: expect.stringMatching(/^POST POST/), added: 0, problems: [] })
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 })
 
 describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
-  it.each<[Doing, string, string]>([
+  it.each<[TestAction, string, string]>([
     ['read', 'pass', 'GET GET'],
     ['update', 'pass', 'GET PUT GET PUT'],
     ['create', 'may-exist', 'POST GET'],
-  ])('a 503 that says how long is waited for, to %s, but no create is sent again', async (doing, said, methods) => {
-    const { met, ran } = await meet(doing, status(503, { headers: { 'retry-after': '1' } }))
-    expect(met).toMatchObject({ said, methods, more: 0, complaints: [] })
-    if (doing !== 'create') expect(ran.stdout).toMatch(/Trying again in 1\.0 s \(attempt 1 of 5\): status 503/)
+  ])('a 503 that says how long is waited for, to %s, but no create is sent again', async (action, conclusion, methods) => {
+    const { outcome, ran } = await runWithFailure(action, status(503, { headers: { 'retry-after': '1' } }))
+    expect(outcome).toMatchObject({ conclusion, methods, added: 0, problems: [] })
+    if (action !== 'create') expect(ran.stdout).toMatch(/Trying again in 1\.0 s \(attempt 1 of 5\): status 503/)
   })
 })
 
@@ -73,7 +76,7 @@ describe.concurrent('row 22: the API refuses, and that is final', () => {
   const notServed = { body: '<html><body>Cannot GET /x</body></html>', contentType: 'text/html' }
 
   it('names the reason and sends nothing again, for every such status', () =>
-    forEachEntry<[Doing, number, object, string, RegExp]>(
+    forEachEntry<[TestAction, number, object, string, RegExp]>(
       [
         ['read', 401, {}, 'authentication', /The service does not accept the key demo…0001/],
         ['create', 401, {}, 'authentication', /The service does not accept the key demo…0001/],
@@ -90,33 +93,33 @@ describe.concurrent('row 22: the API refuses, and that is final', () => {
         ['delete', 501, {}, 'server', /The API answered 501/],
       ],
       // biome-ignore lint/complexity/useMaxParams: one column of the table each
-      async (doing, code, more, said, words) => {
-        const { met, ran } = await meet(doing, status(code, more))
-        expect(met).toMatchObject({ exitCode: 1, said, more: 0, complaints: [] })
-        expect(met.methods.replace(/^GET (?=PUT)/, '')).not.toContain(' ')
+      async (action, code, more, conclusion, words) => {
+        const { outcome, ran } = await runWithFailure(action, status(code, more))
+        expect(outcome).toMatchObject({ exitCode: 1, conclusion, added: 0, problems: [] })
+        expect(outcome.methods.replace(/^GET (?=PUT)/, '')).not.toContain(' ')
         expect(ran.outputs.get('failure-reason')).toMatch(words)
       },
       { atOnce: 4 },
     ))
 
   it('a thing that is gone already is deleted', async () => {
-    const { met, ran } = await meet('delete', status(404))
-    expect(met).toMatchObject({ exitCode: 0, said: 'pass', methods: 'DELETE', complaints: [] })
+    const { outcome, ran } = await runWithFailure('delete', status(404))
+    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', methods: 'DELETE', problems: [] })
     expect(ran.outputs.get('changed')).toBe('false')
   })
 })
 
 describe.concurrent('S4 (row 21): redirects', () => {
-  it.each<[Doing, number, string]>([
+  it.each<[TestAction, number, string]>([
     ['read', 302, 'redirect'],
     ['create', 307, 'may-exist'],
     ['update', 308, 'redirect'],
-  ])('to %s, a %i is refused, and its target receives nothing', async (doing, code, said) => {
+  ])('to %s, a %i is refused, and its target receives nothing', async (action, code, conclusion) => {
     const target = await startRawServer((wire) => wire.end())
     const origin = `http://127.0.0.1:${target.port}`
-    const { met, ran } = await meet(doing, status(code, { headers: { location: `${origin}/v1/x?a=b` } }))
+    const { outcome, ran } = await runWithFailure(action, status(code, { headers: { location: `${origin}/v1/x?a=b` } }))
     await target.close()
-    expect(met).toMatchObject({ exitCode: 1, said, more: 0, complaints: [] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion, added: 0, problems: [] })
     expect(target.received).toEqual([])
     expect(ran.outputs.get('failure-reason')).toContain(`The API answered ${code}: a redirect to ${origin}\n`)
   })

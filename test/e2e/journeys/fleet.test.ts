@@ -11,7 +11,7 @@ import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { type PublishableResult, runOperation } from '../../../src/runtime/run.ts'
 import { toResultTexts, workspaceFiles } from '../../../src/runtime/workspace.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/clocks.ts'
-import { fleetFile, type MadeOrganization, makeFleet, settleFleet } from '../../support/fleet.ts'
+import { fleetFile, loadFleet, type MadeOrganization, makeFleet } from '../../support/fleet.ts'
 
 interface Leg {
   readonly name: string
@@ -92,7 +92,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-fleet-'))
   clock = createVirtualClock(Date.now(), everybodyWaits)
   emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit, now: clock.now })
-  settleFleet(emulator, fleet)
+  loadFleet(emulator, fleet)
   // One failed, one has none at all, and one is gone.
   const [newest] = (servicesOf(1)[7]?.backups ?? []).toSorted((a, b) => Date.parse(b.startedAt ?? '') - Date.parse(a.startedAt ?? ''))
   if (newest !== undefined) newest.status = 'error'

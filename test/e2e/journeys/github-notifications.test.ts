@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { chatter, token, useGitHub } from '../../support/github-server.ts'
-import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { otherComments, token, useGitHub } from '../../support/github-server.ts'
 import { type GitHubStepOptions, pullRequestEvent, runGitHubStep } from '../../support/notify.ts'
+import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, expectNoSecret, type RanAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
@@ -22,7 +22,7 @@ const issues = () => github().store.issues
 
 afterEach(() => {
   // No secret is in anything that was sent.
-  expectNoSecret(JSON.stringify(github().arrived.map(({ call, body }) => [call, body])), [token, ...secrets])
+  expectNoSecret(JSON.stringify(github().received.map(({ call, body }) => [call, body])), [token, ...secrets])
 })
 
 describe('a failing cost gate on a pull request', () => {
@@ -78,12 +78,12 @@ describe('a failing cost gate on a pull request', () => {
 
   it('asks GitHub nothing when neither is wanted', async () => {
     await gate({ budget: '0' })
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
   })
 
   it('finds its comment in a thread of seven pages', async () => {
     await gate({ ...both, issue: 'off', budget: '0' })
-    github().store.comments = [...chatter(640), ...comments()]
+    github().store.comments = [...otherComments(640), ...comments()]
     await gate({ ...both, issue: 'off', budget: '100000' })
     expect(comments()).toHaveLength(641)
     expect(comments().at(-1)?.body).toContain('### ✅')
@@ -125,7 +125,7 @@ describe('what could not be done', () => {
     const inputs = { operation: 'list-sources', 'service-id': 'nonsense', comment: 'always', issue: 'on-failure' }
     const ran = await gate(inputs)
     expect(commandsOf(ran)).toEqual(['error', 'notice'])
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
     await gate({ ...inputs, 'comment-label': 'sources' })
     expect(comments()).toHaveLength(1)
   })
@@ -145,7 +145,7 @@ describe('words of others stay words', () => {
     expect(
       [...kindsIn(body)].filter((kind) => ['link', 'linkReference', 'image', 'imageReference', 'footnoteReference'].includes(kind)),
     ).toEqual(['link'])
-    expect(foreignHtml(body).filter((html) => !html.startsWith('<!-- watchkeeper '))).toEqual([])
+    expect(unexpectedHtml(body).filter((html) => !html.startsWith('<!-- watchkeeper '))).toEqual([])
   })
 
   it('of GitHub start no command', async () => {
@@ -218,7 +218,7 @@ it('writes nothing when the run was cancelled before it ended', async () => {
     },
   )
   expect(ran.exitCode).toBe(130)
-  expect(github().arrived).toEqual([])
+  expect(github().received).toEqual([])
 })
 
 it('the command line says that it writes neither', async () => {
@@ -230,7 +230,7 @@ it('the command line says that it writes neither', async () => {
   })
   expect(ran.exitCode).toBe(0)
   expect(ran.stderr).toBe('warning: comment and issue: only the action writes to GitHub, the command line does not\n')
-  expect(github().arrived).toEqual([])
+  expect(github().received).toEqual([])
 })
 
 it('comments on a plan that only adopts existing objects', async () => {

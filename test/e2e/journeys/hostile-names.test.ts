@@ -5,7 +5,7 @@ import { renderTerminal } from '../../../src/report/terminal.ts'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
 
@@ -27,7 +27,7 @@ it.each(['list-dashboards', 'list-alerts'])('names from the API stay data in log
   const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation }, secrets })
   expect(ran.exitCode).toBe(0)
   expect(commandsOf(ran)).toEqual([])
-  expect(foreignHtml(ran.summary)).toEqual([])
+  expect(unexpectedHtml(ran.summary)).toEqual([])
   const kinds = ['root', 'heading', 'paragraph', 'text', 'inlineCode', 'table', 'tableRow', 'tableCell', 'html', 'emphasis']
   expect([...kindsIn(ran.summary)].filter((kind) => !kinds.includes(kind))).toEqual([])
   expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
@@ -52,7 +52,7 @@ it.each(['list-backups', 'check-backups'])('words about backups stay data in log
     const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation } })
     expect(ran.exitCode, id).toBe(0)
     const summary = renderMarkdown(ran.blocks)
-    expect(foreignHtml(summary), id).toEqual([])
+    expect(unexpectedHtml(summary), id).toEqual([])
     const log = renderTerminal(ran.blocks, { color: false }).map(logLine).join('\n')
     expect(commandsIn(log), id).toEqual([])
     expect(log).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
@@ -75,7 +75,7 @@ it('words of an error stay data too', async () => {
     const ran = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'list-sources' } })
     expect(ran.exitCode).toBe(1)
     expect(commandsOf(ran)).toEqual(['error'])
-    expect(foreignHtml(ran.summary)).toEqual([])
+    expect(unexpectedHtml(ran.summary)).toEqual([])
     expect([...ran.outputs.keys()].sort()).toEqual(['failure-reason', 'request-id', 'result', 'result-file', 'status'])
   }
 })

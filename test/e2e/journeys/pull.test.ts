@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { foreignHtml } from '../../support/markdown-oracle.ts'
+import { unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
 import { storeOf } from '../../support/site.ts'
 
@@ -74,7 +74,7 @@ describe('pull, as a step', () => {
     expect(summary).toMatch(/^### ✅ Pulled into 1 file: 1 updated/)
     expect(summary).toContain('| updated | alert | `checkout-errors` | `Checkout errors` | `observability/checkout-overview.yml` |')
     expect(summary).toContain('-     threshold: 0.02\n+     threshold: 0.5\n')
-    expect(foreignHtml(summary)).toEqual([])
+    expect(unexpectedHtml(summary)).toEqual([])
     expect(stdout).toContain('updated  alert  checkout-errors')
   })
 
@@ -148,7 +148,7 @@ it('names of any kind become files that any system takes, and text that means no
   })
   const ran = await run('pull')
   expect([ran.exitCode, commandsOf(ran).filter((command) => command !== 'warning')]).toEqual([0, []])
-  expect(foreignHtml(ran.summary)).toEqual([])
+  expect(unexpectedHtml(ran.summary)).toEqual([])
   expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
   const names = await readdir(join(workspace, 'observability'))
   expect(names.filter((name) => !/^[a-z0-9-]{1,70}\.yml$/.test(name))).toEqual([])

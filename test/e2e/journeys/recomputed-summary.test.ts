@@ -1,7 +1,7 @@
 // Whoever doubts a figure can work it out from the result file. This does, with integers and no code of ours.
 import { describe, expect, it } from 'vitest'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
-import { nodesOf, parseMarkdown } from '../../support/markdown-oracle.ts'
+import { nodesOf, parseMarkdown } from '../../support/output-oracle.ts'
 import { runAction } from '../../support/run-process.ts'
 
 const emulator = useEmulator()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fileWith } from '../../support/declarations.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
-import { foreignHtml } from '../../support/markdown-oracle.ts'
+import { unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
@@ -124,7 +124,7 @@ describe('validate as an action, without credentials', () => {
     expect(ran.exitCode).toBe(1)
     expect(commandsOf(ran)).toEqual(['error', 'error', 'error'])
     expect(annotationsOf(ran)[0]?.properties.file).toBe(file)
-    expect(foreignHtml(ran.summary)).toEqual([])
+    expect(unexpectedHtml(ran.summary)).toEqual([])
     expect(ran.result).toMatchObject({ files: [file] })
   })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { type MeetOptions, meet, onStage, serviceOf, type Trouble } from '../../support/faults.ts'
+import { type Failure, type FailureRunOptions, runWithFailure, serviceOf, withTestApi } from '../../support/faults.ts'
 import { runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
@@ -23,18 +23,23 @@ const open = (emulator: Emulator, secret: string): void => {
 }
 
 /** Runs with that secret, which the API accepts. What left the process has been searched when this resolves. */
-const meetWith = (secret: string, doing: Parameters<typeof meet>[0], trouble: Trouble | undefined, options: MeetOptions = {}) =>
-  meet(doing, trouble, {
+const meetWith = (
+  secret: string,
+  action: Parameters<typeof runWithFailure>[0],
+  failure: Failure | undefined,
+  options: FailureRunOptions = {},
+) =>
+  runWithFailure(action, failure, {
     ...options,
-    prepare: (stage) => {
-      open(stage.emulator, secret)
-      options.prepare?.(stage)
+    prepare: (testApi) => {
+      open(testApi.emulator, secret)
+      options.prepare?.(testApi)
     },
     inputs: { 'api-key-secret': secret, ...options.inputs },
     secrets: [secret, pairOf(secret)],
   })
 
-const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Trouble => ({
+const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Failure => ({
   effect: { kind: 'status', status, body, headers },
 })
 
@@ -43,13 +48,13 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     forEachEntry<readonly [number, string]>(
       formsOfSecret(canary).map((form, i) => [i, form] as const),
       async (_, form) => {
-        const { met } = await meetWith(canary, 'read', answer(400, JSON.stringify({ error: `bad key ${form}, or ${pairOf(canary)}` })))
-        expect(met).toMatchObject({ exitCode: 1, said: 'refused', complaints: [] })
+        const { outcome } = await meetWith(canary, 'read', answer(400, JSON.stringify({ error: `bad key ${form}, or ${pairOf(canary)}` })))
+        expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'refused', problems: [] })
       },
       { atOnce: 4 },
     ))
 
-  it.each<[string, Trouble]>([
+  it.each<[string, Failure]>([
     ['as the id of the request', answer(400, JSON.stringify({ error: 'no', requestId: plain }))],
     ['as the id of the request in a header', answer(400, '{"error":"no"}', { 'x-request-id': plain })],
     ['as the id of a request that was fine', { effect: { kind: 'body', text: `{"status":200,"requestId":"${plain}","result":[]}` } }],
@@ -64,9 +69,9 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       'as the policy of a rate limit',
       { effect: { kind: 'rate-limited', headers: { 'retry-after': '9999', 'x-ratelimit-policy': plain } } },
     ],
-    ['as no HTTP', { spoil: (wire) => wire.write(`HTTP/1.1 ${plain}\r\n${plain}: ${plain}\r\n\r\n`) }],
-  ])('not when the API says it %s', async (_, trouble) => {
-    const { ran } = await meetWith(plain, 'read', trouble, { times: 9, inputs: { 'max-attempts': '2' } })
+    ['as no HTTP', { replaceAnswer: (wire) => wire.write(`HTTP/1.1 ${plain}\r\n${plain}: ${plain}\r\n\r\n`) }],
+  ])('not when the API says it %s', async (_, failure) => {
+    const { ran } = await meetWith(plain, 'read', failure, { times: 9, inputs: { 'max-attempts': '2' } })
     expect(ran.outputs.get('status')).toMatch(/^(?:error|pass)$/)
   })
 
@@ -81,25 +86,25 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     })}]}}`
     const files = { 'csv-file': 'a.csv', 'focus-file': 'b.csv', 'metrics-file': 'c.txt', 'html-file': 'd.html' }
     const inputs = { period: '', 'from-date': '2026-01-01', 'to-date': '2026-01-01', ...files }
-    const { met, ran } = await meetWith(plain, 'read a cost', { effect: { kind: 'body', text } }, { times: 9, inputs })
-    expect(met).toMatchObject({ exitCode: 0, complaints: [] })
+    const { outcome, ran } = await meetWith(plain, 'read a cost', { effect: { kind: 'body', text } }, { times: 9, inputs })
+    expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
     expect(Object.keys(ran.written).sort()).toEqual(Object.values(files))
   })
 
   it('not when every thing in the service is called like it', async () => {
-    const name = (stage: Parameters<NonNullable<MeetOptions['prepare']>>[0]): void => {
-      const service = serviceOf(stage)
+    const name = (testApi: Parameters<NonNullable<FailureRunOptions['prepare']>>[0]): void => {
+      const service = serviceOf(testApi)
       for (const alert of service.alerts) Object.assign(alert, { name: canary, message: pairOf(canary) })
       for (const dashboard of service.dashboards) Object.assign(dashboard, { name: canary, tags: [canary] })
     }
     for (const operation of ['list-alerts', 'list-dashboards']) {
-      const { met, ran } = await meetWith(canary, 'read', undefined, { prepare: name, inputs: { operation } })
-      expect(met).toMatchObject({ exitCode: 0, complaints: [] })
+      const { outcome, ran } = await meetWith(canary, 'read', undefined, { prepare: name, inputs: { operation } })
+      expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
       expect(ran.summary).toContain('***')
     }
   })
 
-  it.each<[string, MeetOptions]>([
+  it.each<[string, FailureRunOptions]>([
     ['in its config file', { files: { '.watchkeeper.yml': `${plain}: ${plain}\n"${plain}"\n` } }],
     [
       'in the file of an alert',
@@ -113,8 +118,8 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     ['as the operation', { inputs: { operation: plain } }],
     ['as the name of an input', { env: { [`INPUT_${plain}`]: plain } }],
   ])('not when the repository or the workflow holds it %s', async (_, options) => {
-    const { met } = await meetWith(plain, 'read', undefined, options)
-    expect(met.exitCode).toBe(1)
+    const { outcome } = await meetWith(plain, 'read', undefined, options)
+    expect(outcome.exitCode).toBe(1)
   })
 
   it.each<[string, readonly string[]]>([
@@ -130,7 +135,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
   })
 
   it('not in the progress of the library', async () => {
-    await onStage(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
+    await withTestApi(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {
       open(emulator, plain)
       const lines: string[] = []
       const place = { organizationId: demo.organizationId, serviceId: demo.services.checkout }
@@ -159,7 +164,7 @@ describe.concurrent('S2: what must be hidden is said to the runner first, and no
   })
 
   it('no id of an organization, a service or a thing', async () => {
-    const { ran } = await meet('create', undefined)
+    const { ran } = await runWithFailure('create', undefined)
     const masks = ran.stdout
       .split('\n')
       .filter((line) => line.startsWith('::add-mask::'))
@@ -168,8 +173,8 @@ describe.concurrent('S2: what must be hidden is said to the runner first, and no
   })
 
   it('one that is too short to be hidden is refused', async () => {
-    const { met, ran } = await meet('read', undefined, { inputs: { 'api-key-secret': 'short77' } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '' })
+    const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': 'short77' } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     expect(ran.outputs.get('failure-reason')).toBe(
       'api-key-secret: is not accepted; accepted: at least 8 characters, none of them a control character',
     )
@@ -178,8 +183,8 @@ describe.concurrent('S2: what must be hidden is said to the runner first, and no
   it.each([`${demo.apiKeySecret}\n`, ` ${demo.apiKeySecret}`, `${demo.apiKeySecret}\r\n`])(
     'white space around it is left out, and that is said',
     async (secret) => {
-      const { met, ran } = await meet('read', undefined, { inputs: { 'api-key-secret': secret } })
-      expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: [] })
+      const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': secret } })
+      expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
       expect(ran.stdout).toContain('api-key-secret has white space around it, which was left out')
     },
   )

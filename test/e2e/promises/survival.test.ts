@@ -1,12 +1,12 @@
 // R1: reads outlive what passes, wait a random part of a doubling time, and say so once for each time.
 import { describe, expect, it } from 'vitest'
-import { meet } from '../../support/faults.ts'
+import { runWithFailure } from '../../support/faults.ts'
 
 describe.concurrent('R1: a read outlives what passes', () => {
-  const troubles = (stage: Parameters<NonNullable<NonNullable<Parameters<typeof meet>[2]>['prepare']>>[0]): void => {
-    stage.emulator.addFault({ effect: { kind: 'status', status: 503, body: '{"error":"busy"}' } })
-    stage.emulator.addFault({ nth: 2, effect: { kind: 'reset' } })
-    stage.emulator.addFault({ nth: 3, effect: { kind: 'truncate' } })
+  const troubles = (testApi: Parameters<NonNullable<NonNullable<Parameters<typeof runWithFailure>[2]>['prepare']>>[0]): void => {
+    testApi.emulator.addFault({ effect: { kind: 'status', status: 503, body: '{"error":"busy"}' } })
+    testApi.emulator.addFault({ nth: 2, effect: { kind: 'reset' } })
+    testApi.emulator.addFault({ nth: 3, effect: { kind: 'truncate' } })
   }
 
   it.each([
@@ -14,8 +14,8 @@ describe.concurrent('R1: a read outlives what passes', () => {
     [0.5, ['0.3 s', '0.5 s', '1.0 s']],
     [0.999, ['0.5 s', '1.0 s', '2.0 s']],
   ])('with luck of %d, and says once for each time how long it waits and why', async (luck, waits) => {
-    const { met, ran } = await meet('read', undefined, { preload: { luck }, prepare: troubles })
-    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET GET GET GET', more: 0, complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', undefined, { preload: { luck }, prepare: troubles })
+    expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET GET GET GET', added: 0, problems: [] })
     const said = ran.stdout.split('\n').filter((line) => line.startsWith('Trying again'))
     expect(said).toEqual([
       `Trying again in ${waits[0]} (attempt 1 of 5): status 503, busy`,
@@ -25,10 +25,15 @@ describe.concurrent('R1: a read outlives what passes', () => {
   })
 
   it.each([2, 4])('as often as max-attempts says: %i', async (attempts) => {
-    const trouble = { effect: { kind: 'status', status: 500 } } as const
-    const failed = await meet('read', trouble, { times: 99, inputs: { 'max-attempts': String(attempts) } })
-    expect(failed.met).toMatchObject({ exitCode: 1, said: 'server', methods: Array(attempts).fill('GET').join(' '), complaints: [] })
-    const passed = await meet('read', trouble, { times: attempts - 1, inputs: { 'max-attempts': String(attempts) } })
-    expect(passed.met).toMatchObject({ exitCode: 0, said: 'pass' })
+    const failure = { effect: { kind: 'status', status: 500 } } as const
+    const failed = await runWithFailure('read', failure, { times: 99, inputs: { 'max-attempts': String(attempts) } })
+    expect(failed.outcome).toMatchObject({
+      exitCode: 1,
+      conclusion: 'server',
+      methods: Array(attempts).fill('GET').join(' '),
+      problems: [],
+    })
+    const passed = await runWithFailure('read', failure, { times: attempts - 1, inputs: { 'max-attempts': String(attempts) } })
+    expect(passed.outcome).toMatchObject({ exitCode: 0, conclusion: 'pass' })
   })
 })

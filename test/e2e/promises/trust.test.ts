@@ -9,7 +9,7 @@ import { operationNames, operations } from '../../../src/operations.ts'
 import { alertCollection } from '../../../src/resources/alerts/alert-wire.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
-import { meet } from '../../support/faults.ts'
+import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
@@ -29,20 +29,23 @@ describe('S3: the key goes over https, or to this very machine', () => {
     }))
 
   it('the built bundle refuses it as well, and quotes no password', async () => {
-    const { met, ran } = await meet('read', undefined, { url: 'http://user:hunter2-hunter2@api.example.com', secrets: ['hunter2-hunter2'] })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', undefined, {
+      url: 'http://user:hunter2-hunter2@api.example.com',
+      secrets: ['hunter2-hunter2'],
+    })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(/^api-url: /)
   })
 })
 
 describe('S4: no redirect is followed, wherever it leads and whatever was sent', () => {
-  const doings: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
+  const actions: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
     GET: ({ api }) => alertCollection.list(api, service),
     POST: ({ api }) => alertCollection.create(api, service, { name: 'x' }),
     PUT: ({ api }) => alertCollection.update(api, service, { id: ids.alert }, { name: 'x' }),
     DELETE: ({ api }) => alertCollection.remove(api, service, ids.alert),
   }
-  const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(doings).map((method) => [status, method] as const))
+  const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(actions).map((method) => [status, method] as const))
 
   it.each(cases)('%i after a %s', async (status, method) => {
     const other = await startRawServer((wire) => wire.end())
@@ -59,7 +62,7 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
     for (const [location, told] of targets) {
       emulator().reset()
       const effect: Effect = { kind: 'status', status, ...(location !== undefined && { headers: { location } }) }
-      const error = await apiErrorOf(withSession(emulator(), doings[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
+      const error = await apiErrorOf(withSession(emulator(), actions[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
       expect(error.message.split('\n')[0]).toContain(told)
       expect(error.message.split('\n')[0]).not.toContain('a=b')
       expect(methodsOf(emulator())).toEqual([method])
@@ -81,8 +84,8 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
   }
 
   it('files that other tools would read change nothing', async () => {
-    const { met, ran } = await meet('read', undefined, { files })
-    expect(met).toEqual({ exitCode: 0, said: 'pass', methods: 'GET', more: 0, complaints: [] })
+    const { outcome, ran } = await runWithFailure('read', undefined, { files })
+    expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET', added: 0, problems: [] })
     expect(ran.stdout).not.toContain('evil')
   })
 
@@ -94,8 +97,8 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'https-proxy: http://evil',
       'result-file: /tmp/evil',
     ].join('\n')
-    const { met, ran } = await meet('read', undefined, { files: { '.watchkeeper.yml': text } })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '' })
+    const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'result-file'])
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" may not be set by a file in the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')

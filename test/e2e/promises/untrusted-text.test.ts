@@ -8,10 +8,10 @@ import { operationNames, operations } from '../../../src/operations.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { basicPair, ids, inputsFor, useEmulator } from '../../support/emulator.ts'
-import { meet } from '../../support/faults.ts'
+import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
+import { problemsWithOutput } from '../../support/output-oracle.ts'
 import { commandsOf, runCli } from '../../support/run-process.ts'
-import { complaintsAboutSinks } from '../../support/sink-oracle.ts'
 
 const emulator = useEmulator()
 
@@ -30,7 +30,7 @@ describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 },
     for (const { id, value } of share(5, operationNames.indexOf(name))) {
       const given = Object.fromEntries(inputs.map((input) => [input, value]))
       const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...given } })
-      expect(complaintsAboutSinks(ran), id).toEqual([])
+      expect(problemsWithOutput(ran), id).toEqual([])
     }
   })
 
@@ -39,7 +39,7 @@ describe.each(all)('S6: what users give stays text; $name', { timeout: 60_000 },
       for (const { id, value } of share(30, inputs.indexOf(input) + 7 * operationNames.indexOf(name))) {
         emulator().reset()
         const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: name, ...example(operation), [input]: value } })
-        expect(complaintsAboutSinks(ran), id).toEqual([])
+        expect(problemsWithOutput(ran), id).toEqual([])
       }
     }))
 })
@@ -99,7 +99,7 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
         emulator().clearFaults()
         emulator().addFault({ effect: { kind: 'body', text: JSON.stringify(poison(good, value.toWellFormed())) } })
         const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
-        expect(complaintsAboutSinks(ran), id).toEqual([])
+        expect(problemsWithOutput(ran), id).toEqual([])
       }
     })
 
@@ -110,7 +110,7 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
           effect: { kind: 'status', status: 400, body: JSON.stringify({ status: 400, error: value, requestId: value }) },
         })
         const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
-        expect([ran.document.status, ...complaintsAboutSinks(ran)], id).toEqual(['error'])
+        expect([ran.document.status, ...problemsWithOutput(ran)], id).toEqual(['error'])
         expect(ran.reason.split('\n').length).toBeLessThanOrEqual(5)
       }
     })
@@ -122,13 +122,13 @@ describe.concurrent('S6: the surfaces add nothing', () => {
   const worst = ['::error::x', 'cpu ##[error]x', 'EOF\nstatus=pass', '</td><script>1</script>', '\u001b[2J%0A::error::x']
 
   it.each(worst)('the action, for %j in entities, exports and errors', async (text) => {
-    const prepare = ({ emulator: api }: Parameters<NonNullable<Parameters<typeof meet>[2]>['prepare'] & object>[0]): void => {
+    const prepare = ({ emulator: api }: Parameters<NonNullable<Parameters<typeof runWithFailure>[2]>['prepare'] & object>[0]): void => {
       const [organization] = api.store.organizations
       for (const record of organization?.usage ?? []) Object.assign(record, { entityName: text, entityType: text })
     }
     const files = { 'csv-file': 'a.csv', 'html-file': 'b.html', 'focus-file': 'c.csv', 'metrics-file': 'd.txt' }
-    const { met, ran } = await meet('read a cost', undefined, { prepare, inputs: files })
-    expect(met.complaints.filter((complaint) => !complaint.startsWith('its commands'))).toEqual([])
+    const { outcome, ran } = await runWithFailure('read a cost', undefined, { prepare, inputs: files })
+    expect(outcome.problems.filter((complaint) => !complaint.startsWith('its commands'))).toEqual([])
     expect(commandsOf(ran).filter((command) => command !== 'warning' && command !== 'error')).toEqual([])
     expect([...ran.outputs.keys()].every((name) => /^[a-z-]+$/.test(name))).toBe(true)
     expect(JSON.parse(ran.outputs.get('result') ?? '').records[0].entityName).toBe(text)
@@ -139,7 +139,7 @@ describe.concurrent('S6: the surfaces add nothing', () => {
     const keys = hostile.filter(({ value }) => value.length < 100).map(({ value }) => JSON.stringify(value.toWellFormed()))
     const body = `alerts:\n${[...new Set(keys)].map((key) => `  ${key}: { threshold: ${key}, ${key}: 1 }`).join('\n')}\n`
     const files = Object.fromEntries(names.map((name) => [`observability/${name}`, body]))
-    const { ran } = await meet('read', undefined, { files, inputs: { operation: 'validate' } })
+    const { ran } = await runWithFailure('read', undefined, { files, inputs: { operation: 'validate' } })
     expect(ran.exitCode).toBe(1)
     expect(commandsOf(ran).every((command) => ['error', 'warning', 'notice'].includes(command))).toBe(true)
     // Nine beside lines of files, and the step's own.

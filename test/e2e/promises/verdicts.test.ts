@@ -1,7 +1,7 @@
 // V1 and V5: a gate passes on a complete, finite, verified figure alone, and a day is a UTC day wherever the runner stands.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
-import { meet } from '../../support/faults.ts'
+import { runWithFailure } from '../../support/faults.ts'
 
 const [from, to] = ['2026-01-01', '2026-01-02'] as const
 
@@ -55,12 +55,12 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
     forEachEntry(
       Object.keys(mutations),
       async (name) => {
-        const { met, ran } = await meet(
+        const { outcome, ran } = await runWithFailure(
           'read a cost',
           { effect: { kind: 'body', text: mutations[name] ?? '' } },
           { times: 9, inputs: gate },
         )
-        expect(met).toMatchObject({ exitCode: 1, complaints: [] })
+        expect(outcome).toMatchObject({ exitCode: 1, problems: [] })
         expect(ran.outputs.get('status')).toMatch(/^(?:fail|error)$/)
         expect(ran.summary).toMatch(/^### (?:❌|🛑) /)
       },
@@ -70,8 +70,8 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
   it('there are 24 of them, and the same day without anything wrong passes', async () => {
     expect(Object.keys(mutations)).toHaveLength(24)
     const text = result({ grandTotalCredits: 3, costs: whole })
-    const { met } = await meet('read a cost', { effect: { kind: 'body', text } }, { inputs: gate })
-    expect(met).toMatchObject({ exitCode: 0, said: 'pass', complaints: [] })
+    const { outcome } = await runWithFailure('read a cost', { effect: { kind: 'body', text } }, { inputs: gate })
+    expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
   })
 })
 
@@ -93,19 +93,19 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
     ['2026-10-25T00:30:00.000Z', 'Europe/Berlin', 'last-31-days', '2026-09-25 2026-10-25'],
     ['2026-11-01T05:30:00.000Z', 'America/New_York', 'yesterday', '2026-10-31 2026-10-31'],
   ])('%s in %s: %s is %s', async (startAt, zone, period, days) => {
-    const { met, ran, stage } = await meet('read a cost', undefined, {
+    const { outcome, ran, testApi } = await runWithFailure('read a cost', undefined, {
       preload: { startAt, standsStill: true },
       env: { TZ: zone },
       inputs: { period, budget: '', 'on-missing': 'ignore' },
       api: { now: () => Date.parse(startAt) },
     })
-    expect(met).toMatchObject({ exitCode: 0, methods: 'GET', complaints: [] })
-    expect(stage.emulator.requests.map(({ path }) => sought(path))).toEqual([days])
+    expect(outcome).toMatchObject({ exitCode: 0, methods: 'GET', problems: [] })
+    expect(testApi.emulator.requests.map(({ path }) => sought(path))).toEqual([days])
     expect(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`).toBe(days)
   })
 
   it('a run over midnight has one today', async () => {
-    const { ran, stage } = await meet(
+    const { ran, testApi } = await runWithFailure(
       'read a cost',
       { effect: { kind: 'delay', ms: 300 } },
       {
@@ -113,7 +113,7 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
         inputs: { period: 'last-3-days', budget: '', 'on-missing': 'ignore' },
       },
     )
-    const [asked = ''] = stage.emulator.requests.map(({ path }) => sought(path))
+    const [asked = ''] = testApi.emulator.requests.map(({ path }) => sought(path))
     expect(asked).toBe(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`)
     expect(ran.outputs.get('days')).toBe('3')
   })
@@ -124,8 +124,8 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
     ['2023-12-20', '2024-03-05', ['2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
   ])('%s to %s is read in requests of at most 31 days', async (first, last, requests) => {
     const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
-    const { met, stage } = await meet('read a cost', undefined, { inputs })
-    expect(met).toMatchObject({ exitCode: 0, complaints: [] })
-    expect(stage.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)
+    const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
+    expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+    expect(testApi.emulator.requests.map(({ path }) => sought(path)).sort()).toEqual(requests)
   })
 })

@@ -5,7 +5,7 @@ import { readDocument } from '../../../src/documents/document.ts'
 import type { Effect } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { ids, inputsFor, useEmulator } from '../../support/emulator.ts'
-import { type Doing, meet } from '../../support/faults.ts'
+import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
@@ -50,11 +50,11 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['two million escapes', 'is longer than 250000 words, signs and lines'],
     ['five million lines of nothing', 'is longer than 250000 words, signs and lines'],
   ])('also when the built bundle reads it: %s', async (name, words) => {
-    const { met, ran } = await meet('create', undefined, {
+    const { outcome, ran } = await runWithFailure('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },
       inputs: { 'alert-file': 'a.yml', 'dashboard-id': '', 'tile-id': '', threshold: '', interval: '', 'webhook-id': '', name: '' },
     })
-    expect(met).toMatchObject({ exitCode: 1, said: 'input', methods: '', more: 0 })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', added: 0 })
     expect(ran.outputs.get('failure-reason')).toContain(words)
     expect(ran.ending?.peakMegabytes).toBeLessThan(300)
   })
@@ -99,7 +99,7 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
   const where = (method: string, noun: string): string =>
     `Request: ${method} /v1/organizations/c0ffee00-0000-4000-8000-000000000001/services/c0ffee00-0000-4000-8000-0000000000c1/observability/${noun} at 127.0.0.1:PORT`
 
-  it.each<[Doing, Effect, string]>([
+  it.each<[TestAction, Effect, string]>([
     [
       'read',
       status(401),
@@ -150,12 +150,12 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
       { kind: 'body', text: '[{"id":7}]' },
       `The API answered 200, but the answer does not fit: the answer[0].id is not of type string\n${where('GET', 'sources')}`,
     ],
-  ])('to %s after %j', async (doing, effect, message) => {
-    const { met, ran, stage } = await meet(doing, { effect }, { times: 2, inputs: { 'max-attempts': '2' } })
-    expect(met).toMatchObject({ exitCode: 1, complaints: [] })
+  ])('to %s after %j', async (action, effect, message) => {
+    const { outcome, ran, testApi } = await runWithFailure(action, { effect }, { times: 2, inputs: { 'max-attempts': '2' } })
+    expect(outcome).toMatchObject({ exitCode: 1, problems: [] })
     const said = ran.outputs
       .get('failure-reason')
-      ?.replaceAll(new URL(stage.url).host, '127.0.0.1:PORT')
+      ?.replaceAll(new URL(testApi.url).host, '127.0.0.1:PORT')
       .replace(/request id [0-9a-f-]{36}/, 'request id ID')
     expect(said).toBe(message)
     // The annotation and the summary name the operation.

@@ -4,7 +4,7 @@ import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { hostile } from '../../support/corpus.ts'
 import { fleetDocument, makeFleet } from '../../support/fleet.ts'
 import { invokeText } from '../../support/invoke.ts'
-import { foreignHtml } from '../../support/markdown-oracle.ts'
+import { unexpectedHtml } from '../../support/output-oracle.ts'
 
 const fleet = makeFleet([2, 1])
 const [one, other] = fleet
@@ -235,6 +235,6 @@ it('escapes every text of a hostile result', async () => {
   const ran = await merge({ ...complete, ...files })
   expect(ran.document.status).toBe('fail')
   const markdown = renderMarkdown(ran.blocks, 1024 * 1024)
-  expect(foreignHtml(markdown)).toEqual([])
+  expect(unexpectedHtml(markdown)).toEqual([])
   expect(Buffer.byteLength(JSON.stringify(ran.document))).toBeLessThan(1024 * 1024)
 })

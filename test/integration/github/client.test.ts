@@ -38,12 +38,12 @@ describe('nothing waits for ever', () => {
       'comment: the time for comments and issues is used up.',
       'issue: the time for comments and issues is used up.',
     ])
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
   })
 
   it('nothing is sent when the run is cancelled', async () => {
     await notifyGitHub(github(), { ...both, stop: AbortSignal.abort() })
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
   })
 })
 
@@ -65,13 +65,13 @@ describe('requests', () => {
   it('ask for what is there now, not for what a cache remembers', async () => {
     await notifyGitHub(github(), { comment: 'always' })
     await notifyGitHub(github(), { comment: 'always', notification: notificationOf('pass') })
-    for (const { headers } of github().arrived) expect(headers['if-none-match']).toBeUndefined()
+    for (const { headers } of github().received) expect(headers['if-none-match']).toBeUndefined()
     expect(github().store.comments[0]?.body).toContain('✅')
   })
 
   it('say who asks, and bear the token in one header alone', async () => {
     await notifyGitHub(github(), both)
-    for (const { headers, call } of github().arrived) {
+    for (const { headers, call } of github().received) {
       const { authorization, ...others } = headers
       expect(authorization).toBe(`token ${token}`)
       expect(headers['user-agent']).toMatch(/^watchkeeper\//)
@@ -85,7 +85,7 @@ it('writes no secret that a label or a job holds', async () => {
   const options = { ...both, redact: createRedact([secret]), env: { GITHUB_JOB: secret } }
   await notifyGitHub(github(), { ...options, label: `x ${secret}` })
   await notifyGitHub(github(), { ...options, label: undefined })
-  expect(JSON.stringify(github().arrived.map(({ body }) => body))).not.toMatch(/c0ffee00|c0de/)
+  expect(JSON.stringify(github().received.map(({ body }) => body))).not.toMatch(/c0ffee00|c0de/)
   expect(github().store.issues).toHaveLength(2)
 })
 

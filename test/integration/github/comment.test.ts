@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
-import { bot, chatter, stranger, useGitHub } from '../../support/github-server.ts'
+import { bot, otherComments, otherUser, useGitHub } from '../../support/github-server.ts'
 import { type NotifyCase, notificationOf, notifyGitHub, pullRequestEvent, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
@@ -34,8 +34,8 @@ describe('the comment', () => {
   it('is found on page 7 of a long thread', async () => {
     await always()
     const [comment] = github().store.comments
-    github().store.comments = [...chatter(650), ...(comment ? [comment] : []), ...chatter(200)]
-    github().arrived.length = 0
+    github().store.comments = [...otherComments(650), ...(comment ? [comment] : []), ...otherComments(200)]
+    github().received.length = 0
     await always({ notification: notificationOf('pass') })
     expect(own()).toHaveLength(1)
     expect(writes()).toEqual(['PATCH /repos/acme/shop/issues/comments/100'])
@@ -44,7 +44,7 @@ describe('the comment', () => {
   })
 
   it('is looked for to the very end of a thread that ends with a full page', async () => {
-    github().store.comments = chatter(300)
+    github().store.comments = otherComments(300)
     await always()
     await always()
     expect(own()).toHaveLength(1)
@@ -53,7 +53,7 @@ describe('the comment', () => {
   it('is looked for on every page also where something between here and GitHub drops the link header', async () => {
     await always()
     const [comment] = github().store.comments
-    const thread = [...chatter(199), ...(comment ? [comment] : [])].map((one) => ({ ...one, user: one.user }))
+    const thread = [...otherComments(199), ...(comment ? [comment] : [])].map((one) => ({ ...one, user: one.user }))
     const pages = [thread.slice(0, 100), thread.slice(100)]
     for (const body of pages) github().addFault({ on: 'GET /repos/acme/shop/issues/12', effect: { kind: 'answer', status: 200, body } })
     await always()
@@ -84,7 +84,7 @@ describe('the comment', () => {
   })
 
   it('is not confused with a comment of somebody else that bears its mark', async () => {
-    const copy = { id: 7, on: 12, body: `${markerOf('comment', 'cost')}\nAll is well`, user: stranger }
+    const copy = { id: 7, on: 12, body: `${markerOf('comment', 'cost')}\nAll is well`, user: otherUser }
     github().store.comments = [copy]
     await always()
     await always()

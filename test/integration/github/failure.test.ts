@@ -41,7 +41,7 @@ describe('a failure is reported, with the permission that is missing', () => {
       'comment: there is no github-token to write it with.',
       'issue: there is no github-token to write it with.',
     ])
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
   })
 
   it('a token that is not valid', async () => {
@@ -88,7 +88,7 @@ describe('a failure is reported, with the permission that is missing', () => {
     const { failures } = await notifyGitHub(github(), { comment: 'always', env: { [name]: value } })
     expect(failures).toHaveLength(1)
     expect(failures[0]).toContain(`comment: ${reason}`)
-    expect(github().arrived).toEqual([])
+    expect(github().received).toEqual([])
   })
 
   it.each<[string, GitHubFault['effect'], string]>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { markerOf } from '../../../src/github/body.ts'
-import { bot, chatter, type StoredIssue, stranger, useGitHub } from '../../support/github-server.ts'
+import { bot, otherComments, otherUser, type StoredIssue, useGitHub } from '../../support/github-server.ts'
 import { type NotifyCase, notificationOf, notifyGitHub, startMs } from '../../support/notify.ts'
 
 const github = useGitHub()
@@ -126,7 +126,7 @@ describe('the issue', () => {
 
 describe('an issue that is not ours is never touched', () => {
   it.each([
-    ['of somebody else, with our mark and label', stored({ user: stranger })],
+    ['of somebody else, with our mark and label', stored({ user: otherUser })],
     ['that quotes the mark', stored({ body: `As in ${markerOf('issue', 'cost')}` })],
     ['of another label', stored({ body: markerOf('issue', 'cost gate') })],
     ['with the mark of a comment', stored({ body: markerOf('comment', 'cost') })],
@@ -193,10 +193,10 @@ it('a token that may not set labels opens one issue, says so, and opens no secon
 })
 
 it('comment and issue of one run share nothing but the label', async () => {
-  github().store.comments = chatter(1)
+  github().store.comments = otherComments(1)
   const { failures } = await onFailure({ comment: 'always' })
   expect(failures).toEqual([])
   expect(github().store.comments).toHaveLength(2)
   expect(issues()).toHaveLength(1)
-  expect(github().arrived.filter(({ call }) => call.endsWith('/graphql'))).toHaveLength(1)
+  expect(github().received.filter(({ call }) => call.endsWith('/graphql'))).toHaveLength(1)
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -224,5 +224,5 @@ it('a dashboard and a saved search are taken over as well, and alerts hang on wh
     expect(storeOf(emulator()).alerts).toHaveLength(unmanaged + 2)
     expect(overview.tags.at(-1)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
-    expect(marksIn(emulator())).toHaveLength(4)
+    expect(markersIn(emulator())).toHaveLength(4)
   }))

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { editDuring, useEmulator } from '../../support/emulator.ts'
 import { outcomes, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, marksIn, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -132,7 +132,7 @@ describe('an object that somebody changes after it was listed', () => {
       const files = filesWith({ shop: dashboard() }, { errors: alert({ threshold: 7 }), slow: alert({ name: 'Slow', tile: 'B' }) })
       expect(outcomes(await site.apply(files))).toMatchObject({ errors: 'failed' })
       expect(outcomes(await site.apply(files))).toMatchObject({ errors: 'created' })
-      expect(marksIn(emulator())).toHaveLength(3)
+      expect(markersIn(emulator())).toHaveLength(3)
     }))
 })
 

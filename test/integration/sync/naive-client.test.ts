@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
-import { doublesIn, storeOf, withSite } from '../../support/site.ts'
+import { duplicateMarkersIn, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -45,6 +45,6 @@ it('apply makes one of each, and knows it', async () => {
     const { objects } = await apply({ 'a.json': { dashboards, alerts: few } })
     expect(objects.map(({ outcome }) => outcome)).toEqual(Array(7).fill('created'))
   })
-  expect(doublesIn(emulator())).toEqual([])
+  expect(duplicateMarkersIn(emulator())).toEqual([])
   expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(7)
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { editDuring, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -175,6 +175,6 @@ describe('what the server makes of what was sent', () => {
       const applied = await apply(files)
       expect(outcomes(applied)).toEqual({ search: 'created', shop: 'created', errors: 'created' })
       expect(errorRules(applied)).toEqual(['not-verified'])
-      expect(marksIn(emulator())).toHaveLength(3)
+      expect(markersIn(emulator())).toHaveLength(3)
     }))
 })

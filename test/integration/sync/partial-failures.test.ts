@@ -4,7 +4,7 @@ import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { outcomes, shop, twentyObjects } from '../../support/shop-declaration.ts'
-import { marksIn, storeOf } from '../../support/site.ts'
+import { markersIn, storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -142,7 +142,7 @@ describe('a key that is refused', () => {
     const ran = await apply(six())
     expect(writes()).toHaveLength(1)
     expect(emulator().requests).toHaveLength(4)
-    expect([ran.exitCode, marksIn(emulator())]).toEqual([3, []])
+    expect([ran.exitCode, markersIn(emulator())]).toEqual([3, []])
     expect(ran.reason).toContain(`stopped because ${why}`)
     expect(Object.values(ran.outcomes)).toEqual(['failed', ...Array(5).fill('skipped')])
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { useEmulator } from '../../support/emulator.ts'
 import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, marksIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -24,7 +24,7 @@ describe('objects of this project that no file declares', () => {
       expect(planned.orphans.map(({ key }) => key).toSorted()).toEqual(['errors', 'found', 'search', 'shop'])
       expect(planned.toDelete).toBe(0)
       await apply(file(keep))
-      expect(marksIn(emulator())).toHaveLength(5)
+      expect(markersIn(emulator())).toHaveLength(5)
     }))
 
   it('go in an order in which nothing goes unasked: alerts, then what they hang on', () =>
@@ -82,10 +82,10 @@ describe('what another project owns, or no project', () => {
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })
       await apply(file(all), { project: 'shop/two', adoptFrom: 'none' })
-      expect(marksIn(emulator())).toHaveLength(8)
-      expect(new Set(marksIn(emulator())).size).toBe(8)
+      expect(markersIn(emulator())).toHaveLength(8)
+      expect(new Set(markersIn(emulator())).size).toBe(8)
       await apply(file(keep), { project: 'shop/two', prune: true })
-      expect(marksIn(emulator())).toHaveLength(5)
+      expect(markersIn(emulator())).toHaveLength(5)
       expect(await plan(file(all), { project: 'shop/one', prune: true })).toMatchObject(emptyPlan)
     }))
 

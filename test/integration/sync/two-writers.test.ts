@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
 import { useEmulator } from '../../support/emulator.ts'
 import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { doublesIn, emptyPlan, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, stateOf, storeOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -27,7 +27,7 @@ const files = () => ({
 const apply = () => withSite(emulator(), 'neutral', (site) => site.apply(files()))
 
 const idsOfDoubles = (): readonly string[] => {
-  const doubles = new Set(doublesIn(emulator()))
+  const doubles = new Set(duplicateMarkersIn(emulator()))
   const { dashboards, alerts } = storeOf(emulator())
   const bears = (texts: readonly (string | null)[]): boolean => texts.some((text) => [...doubles].some((mark) => text?.includes(mark)))
   return [...dashboards.filter(({ tags }) => bears(tags)), ...alerts.filter(({ message }) => bears([message]))].map(({ id }) => id)

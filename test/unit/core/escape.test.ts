@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/escape.ts'
 import { clip, printable } from '../../../src/core/text.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { decodeEntities, foreignHtml, kindsIn, parseMarkdown, visibleText } from '../../support/markdown-oracle.ts'
+import { decodeEntities, kindsIn, parseMarkdown, unexpectedHtml, visibleText } from '../../support/output-oracle.ts'
 import { commandsIn } from '../../support/runner-oracle.ts'
 
 const shown = (text: string): string => (text === '' ? '(empty)' : printable(clip(text, 200)))
@@ -39,7 +39,7 @@ describe('a hostile text', () => {
       const [, row] = parseMarkdown(table).children?.[0]?.children ?? []
       expect(row?.children).toHaveLength(2)
       expect(visibleText(table)).toBe(`ab${shown(value)}z`)
-      expect(foreignHtml(table)).toEqual([])
+      expect(unexpectedHtml(table)).toEqual([])
     }))
 
   it('is only text inside HTML', () =>

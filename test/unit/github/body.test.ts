@@ -11,8 +11,8 @@ import {
 } from '../../../src/github/body.ts'
 import { type Block, say, untrusted } from '../../../src/report/blocks.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
 import { notificationOf, startMs } from '../../support/notify.ts'
+import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 
 const marker = markerOf('comment', 'cost')
 const keep = (text: string): string => text
@@ -127,7 +127,7 @@ describe('hostile text', () => {
         const again = write(blocks, body)
         for (const text of [body, again, writeIssueComment('Now.', blocks, 'From here.', keep)]) {
           expect([...kindsIn(text)].filter((kind) => !allowed.includes(kind) && kind !== 'emphasis')).toEqual([])
-          expect(foreignHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
+          expect(unexpectedHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
         }
         expect(readBody(again, marker).report).toContain('❌ It is')
         expect(foldsIn(again)).toEqual([expect.stringContaining('`new`')])

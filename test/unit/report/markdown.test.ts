@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Block, say, strong, trusted, untrusted } from '../../../src/report/blocks.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
-import { foreignHtml, kindsIn } from '../../support/markdown-oracle.ts'
+import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
 
 const table = (rows: number): Block => ({
   kind: 'table',
@@ -89,7 +89,7 @@ describe('renderMarkdown', () => {
         'emphasis',
       ]
       expect([...kindsIn(text)].filter((kind) => !kinds.includes(kind))).toEqual([])
-      expect(foreignHtml(text)).toEqual([])
+      expect(unexpectedHtml(text)).toEqual([])
     }))
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isSame } from '../../../src/core/equality.ts'
 import { diffFields } from '../../../src/resources/diff.ts'
-import { fieldLines } from '../../support/planning.ts'
+import { fieldLines } from '../../support/plans.ts'
 
 const diff = (before: unknown, after: unknown): readonly string[] => fieldLines(diffFields(before, after))
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../src/resources/directory.ts'
-import { worldWith } from '../../support/planning.ts'
+import { remoteStateWith } from '../../support/plans.ts'
 
 const named = (...names: readonly (string | null)[]) => names.map((name, i) => ({ id: `i${i}`, name, tiles: [] }))
 
 const directory = createDirectory(
-  worldWith({
+  remoteStateWith({
     dashboards: [{ id: 'd1', name: 'Shop', tiles: [{ id: 't1', name: 'Errors' }, { id: 't2' }] }],
     savedSearches: [
       { id: 's1', name: 'Slow' },
@@ -33,14 +33,14 @@ describe('finding things by their names', () => {
   })
 
   it('names the others as long as they are few', () => {
-    const eight = createDirectory(worldWith({ webhooks: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
+    const eight = createDirectory(remoteStateWith({ webhooks: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
     expect(eight.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"; there are a, b, c, d, e, f, g, h' })
-    const none = createDirectory(worldWith({ webhooks: [] }))
+    const none = createDirectory(remoteStateWith({ webhooks: [] }))
     expect(none.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"' })
   })
 
   it('leaves what has no name out of what it names', () => {
-    const some = createDirectory(worldWith({ webhooks: named('a', null, '') }))
+    const some = createDirectory(remoteStateWith({ webhooks: named('a', null, '') }))
     expect(some.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"; there are a' })
   })
 

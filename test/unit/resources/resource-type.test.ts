@@ -4,7 +4,7 @@ import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
-import { kinds } from '../../support/planning.ts'
+import { kinds } from '../../support/plans.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
 

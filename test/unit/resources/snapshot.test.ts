@@ -4,7 +4,7 @@ import { sidesOf } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
-import { afterApply, fieldsOf, kinds, planOf, saidOf, steps } from '../../support/planning.ts'
+import { afterApply, fieldsOf, kinds, messagesOf, planOf, steps } from '../../support/plans.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }
 const chart = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
@@ -60,14 +60,14 @@ describe('an object that nobody changed', () => {
   it('is unchanged where a snapshot says that it was stored like that', () => {
     const world = appliedOn(unknown)
     expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-    expect(saidOf(planOf(declared, world))).toEqual([])
+    expect(messagesOf(planOf(declared, world))).toEqual([])
   })
 
   it('is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
     const gained: Fill = (config) => ({ compareToPreviousPeriod: true, ...config })
     for (const world of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
       expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-      expect(saidOf(planOf(declared, world))).toEqual([
+      expect(messagesOf(planOf(declared, world))).toEqual([
         'server-default: dashboards.shop: since the last apply the server stores fields that no file declares, with one value everywhere, for example tiles["A"].config.compareToPreviousPeriod. They are taken for its defaults',
       ])
     }
@@ -76,7 +76,7 @@ describe('an object that nobody changed', () => {
   it('is unchanged when the server begins to answer a default that is known', () => {
     const world = filled(appliedOn(unknown), (config) => ({ compareToPreviousPeriod: false, ...config }))
     expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-    expect(saidOf(planOf(declared, world))).toEqual([])
+    expect(messagesOf(planOf(declared, world))).toEqual([])
   })
 })
 

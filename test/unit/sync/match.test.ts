@@ -1,7 +1,7 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
-import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
+import { afterApply, messagesOf, planOf, steps } from '../../support/plans.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
@@ -13,7 +13,7 @@ const [own] = applied.alerts
 describe('an object that is not clear', () => {
   it('bears a mark that stands twice', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
-    expect(saidOf(plan)).toEqual([
+    expect(messagesOf(plan)).toEqual([
       'duplicate-marker: alerts.errors: two alerts have this ownership marker, alerts-errors and copy: delete the one that is not wanted',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
@@ -25,7 +25,7 @@ describe('an object that is not clear', () => {
       { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
       withAlerts({ ...own }, { id: 'other', name: 'O' }),
     )
-    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the ownership marker is on alerts-errors'])
+    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the ownership marker is on alerts-errors'])
   })
 
   it('bears the mark, and the file names just that', () => {
@@ -38,14 +38,16 @@ describe('an object that is not clear', () => {
       { id: 'y', name: 'Errors' },
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
-    expect(saidOf(plan)).toEqual(['ambiguous-adoption: alerts.errors: several alerts called "Errors" could be adopted (x, y): give the id'])
+    expect(messagesOf(plan)).toEqual([
+      'ambiguous-adoption: alerts.errors: several alerts called "Errors" could be adopted (x, y): give the id',
+    ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
 
   it('is wanted by two keys', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(saidOf(plan)).toEqual(['owned-elsewhere: alerts.more: x is claimed by two keys'])
+    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: x is claimed by two keys'])
   })
 
   it('is no double where nobody claims it twice', () => {
@@ -76,7 +78,7 @@ describe('a list that may not be whole', () => {
 
   it('creates nothing of its kind', () => {
     const plan = planOf(declared, doubted(withAlerts(), 'alerts'))
-    expect(saidOf(plan)).toEqual([words('alerts')])
+    expect(messagesOf(plan)).toEqual([words('alerts')])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: plan.changes.at(-1)?.location })
   })
 
@@ -94,15 +96,15 @@ describe('a list that may not be whole', () => {
       doubted(applied, 'dashboards'),
       prune,
     )
-    expect(saidOf(plan)).toContain(words('dashboards'))
+    expect(messagesOf(plan)).toContain(words('dashboards'))
     expect(plan.diagnostics.find(({ rule }) => rule === 'incomplete-list')?.location).toEqual({ file: 'prune' })
     const boards = afterApply(planOf({ dashboards: { shop, store: { ...shop, name: 'Store' } } }))
-    expect(saidOf(planOf({ dashboards: { shop } }, doubted(boards, 'alerts'), prune))).toEqual([words('alerts')])
+    expect(messagesOf(planOf({ dashboards: { shop } }, doubted(boards, 'alerts'), prune))).toEqual([words('alerts')])
   })
 
   it('takes no tile away, on which an alert may be that nobody sees', () => {
     const less = { ...shop, tiles: [{ ...shop.tiles[1], name: 'B', config: { displayType: 'markdown', markdown: 'x' } }] }
-    expect(saidOf(planOf({ dashboards: { shop: less } }, doubted(withAlerts(), 'alerts')))).toEqual([words('alerts')])
+    expect(messagesOf(planOf({ dashboards: { shop: less } }, doubted(withAlerts(), 'alerts')))).toEqual([words('alerts')])
   })
 })
 
@@ -115,7 +117,7 @@ describe('deletes', () => {
     [0, ['too-many-deletes: 2 objects would be deleted, and max-deletes allows 0']],
   ])('are at most %i where so many are allowed', (maxDeletes, expected) => {
     const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
-    expect(saidOf(plan)).toEqual(expected)
+    expect(messagesOf(plan)).toEqual(expected)
     for (const { severity, location } of plan.diagnostics)
       expect({ severity, location }).toEqual({ severity: 'error', location: { file: 'prune' } })
   })
@@ -152,6 +154,6 @@ describe('an object that is adopted by its name', () => {
 
   it('is the one that a warning names, where adopt is not given', () => {
     const plan = planOf(declared, withAlerts({ id: 'blank', name: 'Errors ' }, { id: 'exact', name: 'Errors' }))
-    expect(saidOf(plan)).toEqual([expect.stringMatching(/^same-name: .* exists \(exact\)/)])
+    expect(messagesOf(plan)).toEqual([expect.stringMatching(/^same-name: .* exists \(exact\)/)])
   })
 })

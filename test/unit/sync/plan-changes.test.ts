@@ -1,6 +1,6 @@
 // What a plan says is to be done, from what is declared and what the service has.
 import { describe, expect, it } from 'vitest'
-import { afterApply, fieldsOf, planOf, saidOf, steps, worldWith } from '../../support/planning.ts'
+import { afterApply, fieldsOf, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
@@ -57,7 +57,7 @@ describe('a plan', () => {
     const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: 'logs', appliesToSourceIds: ['logs'] }
     const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
     const after = { dashboards: { shop: { ...shop, filters: [{ ...filter, appliesToSourceIds: ['logs', 'traces'] }] } } }
-    const world = worldWith({
+    const world = remoteStateWith({
       sources: [
         { id: 'logs', name: 'Logs' },
         { id: 'traces', name: 'Traces' },
@@ -98,7 +98,7 @@ describe('a plan', () => {
   it('changes the order of filters', () => {
     const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
     const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
-    const world = worldWith({ sources: [{ id: 'logs', name: 'Logs' }] })
+    const world = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
     const [before, after] = [withFilters(filter('A'), filter('B')), withFilters(filter('B'), filter('A'))]
     expect(fieldsOf(planOf(after, afterApply(planOf(before, world), world)), 'dashboards.shop')).toEqual([
       'filters (order): ["A","B"] → ["B","A"]',
@@ -108,7 +108,7 @@ describe('a plan', () => {
   it('takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
     const text = { displayType: 'markdown', markdown: 'x' }
     const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
-    const world = worldWith({ dashboards } as never)
+    const world = remoteStateWith({ dashboards } as never)
     for (const tile of ['Text', { id: 't1' }]) {
       const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, world)
       expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
@@ -179,7 +179,7 @@ describe('taking over', () => {
   it('needs a word in the file', () => {
     const plan = planOf(only(errors), world)
     expect(steps(plan)).toContain('alerts.errors create')
-    expect(saidOf(plan)).toEqual([
+    expect(messagesOf(plan)).toEqual([
       'same-name: alerts.errors: another alert called "Errors" exists (x) and has no ownership marker; write adopt: true to take it over',
     ])
   })
@@ -211,6 +211,6 @@ describe('taking over', () => {
   ])('is refused for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
     const plan = planOf(only({ ...errors, ...words }), { ...world, alerts: [marked] as unknown as typeof applied.alerts })
-    expect(saidOf(plan)).toEqual([expected])
+    expect(messagesOf(plan)).toEqual([expected])
   })
 })

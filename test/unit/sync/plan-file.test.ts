@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan-file.ts'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
-import { afterApply, kinds, planOf, worldWith } from '../../support/planning.ts'
+import { afterApply, kinds, planOf, remoteStateWith } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
 const identity = { organizationId: 'o', serviceId: 's', prune: false }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
-const fileOf = (content: object, world: RemoteState = worldWith(), changes: Partial<typeof identity> = {}) =>
+const fileOf = (content: object, world: RemoteState = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
   toPlanFile(planOf(content, world, changes), kinds, { ...identity, ...changes })
 
 const applied = afterApply(planOf(declared))

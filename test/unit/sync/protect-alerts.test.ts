@@ -1,6 +1,6 @@
 // The server deletes an alert with the tile or saved search that it watches: none may go that is not ours to delete.
 import { describe, expect, it } from 'vitest'
-import { afterApply, planOf, saidOf, steps } from '../../support/planning.ts'
+import { afterApply, messagesOf, planOf, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
@@ -78,7 +78,7 @@ describe('a tile that goes', () => {
     const world = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, world)
-    expect(saidOf(plan)).toEqual([
+    expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors): put it on another tile',
     ])
     expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
@@ -108,7 +108,7 @@ describe('a dashboard or saved search that is pruned', () => {
   it('takes alerts along on any of its tiles', () => {
     const world = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, world, { prune: true })
-    expect(saidOf(plan)).toEqual([
+    expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x): declare it, or move or delete it first',
     ])
     expect(plan.changes.find(({ section }) => section === 'dashboards')).not.toHaveProperty('takes')

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { PendingId } from '../../../../src/resources/resolve.ts'
 import { listOf } from '../../../../src/resources/resource-type.ts'
-import { afterApply, planOf, saidOf, worldWith } from '../../../support/planning.ts'
+import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
@@ -10,7 +10,7 @@ const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches
 const applied = afterApply(planOf(declared))
 
 describe('what is sent', () => {
-  const bodyOf = (content: object, name: string, world = worldWith()) =>
+  const bodyOf = (content: object, name: string, world = remoteStateWith()) =>
     planOf(content, world).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
 
   it('waits for the ids of what is to be created', () => {
@@ -147,7 +147,7 @@ describe('a name that stands for nothing', () => {
       'unknown-name: alerts.many.savedSearch: there is no saved search nobody',
     ],
   ])('is complained of: %s', (_, content, expected) => {
-    expect(saidOf(planOf(content))).toEqual([expected])
+    expect(messagesOf(planOf(content))).toEqual([expected])
   })
 
   it('finds what is in the service and in no file', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import { digestOfText } from '../../../../src/core/digest.ts'
 import { written } from '../../../support/declarations.ts'
-import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/drafts.ts'
 import { linesBetween } from '../../../support/edits.ts'
+import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
 const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 

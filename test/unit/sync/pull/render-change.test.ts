@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errors, line, search, shop, tile, verifiedPull } from '../../../support/drafts.ts'
 import { linesBetween, parsed } from '../../../support/edits.ts'
-import type { Lists } from '../../../support/planning.ts'
+import { errors, type Lists, line, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
 const file = 'o/a.yml'
 

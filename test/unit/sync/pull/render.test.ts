@@ -15,7 +15,7 @@ import {
   renderSavedSearch,
 } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
-import { cloud, line, shop, tile, worldOf } from '../../../support/drafts.ts'
+import { cloud, line, remoteStateOf, shop, tile } from '../../../support/plans.ts'
 
 describe('renderDashboard', () => {
   const naming = {
@@ -333,7 +333,7 @@ describe('renderAlert and renderSavedSearch', () => {
 describe('createReferenceRenderer', () => {
   const expression = written('‹env.X›')
 
-  const world = worldOf({
+  const world = remoteStateOf({
     dashboards: [
       { ...shop, tiles: [tile('t1', 'A'), tile('t2', 'Twin'), tile('t3', 'Twin'), tile('t4', ''), tile('t5', expression)] },
       { ...shop, id: 'd2', name: 'Twins' },

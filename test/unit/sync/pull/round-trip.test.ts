@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
 import type { Service } from '../../../../src/emulator/index.ts'
-import { cloud, errors, pull } from '../../../support/drafts.ts'
-import type { Lists } from '../../../support/planning.ts'
+import { cloud, errors, type Lists, pull } from '../../../support/plans.ts'
 import {
   blend,
   commentsIn,
@@ -18,7 +17,7 @@ const connections = [{ id: 'c0' }]
 const sources = ['log', 'trace'].map((kind, i) => ({ id: `s${i}`, name: kind, kind, connection: 'c0' }))
 const webhooks = ['oncall', 'audit'].map((name, i) => ({ id: `w${i}`, name }))
 
-const worldOf = (service: RandomService): Lists => ({ ...service, sources, webhooks }) as unknown as Lists
+const remoteStateOf = (service: RandomService): Lists => ({ ...service, sources, webhooks }) as unknown as Lists
 
 const service = { sources, connections, webhooks, alerts: [errors] } as unknown as Service
 
@@ -29,7 +28,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
 
   /** What a first pull writes, as somebody else would have written it. */
   function firstFiles(random: RandomService, how: Spelling): Files {
-    const { objects, after } = pull(worldOf(random), {}, { profile })
+    const { objects, after } = pull(remoteStateOf(random), {}, { profile })
     const ids = new Map(objects.map(({ section, key, id = '' }) => [`${section}.${key}`, id]))
     return Object.fromEntries(
       Object.entries(after).map(([path, text]) => [how.json ? path.replace('.yml', '.json') : path, respell(text, ids, how)]),
@@ -40,10 +39,10 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
     const arbitrary = randomService(service, { dialect, isNewer: true, hasForeign: true })
     fc.assert(
       fc.property(arbitrary, (random) => {
-        const { objects, unverified, after } = pull(worldOf(random), {}, { profile })
+        const { objects, unverified, after } = pull(remoteStateOf(random), {}, { profile })
         expect(unverified).toEqual({})
         expect(objects.filter(({ outcome }) => outcome !== 'added' && outcome !== 'other-project')).toEqual([])
-        expect(pull(worldOf(random), after, { profile }).files).toEqual([])
+        expect(pull(remoteStateOf(random), after, { profile }).files).toEqual([])
       }),
       { numRuns: 10 },
     )
@@ -56,8 +55,8 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
       fc.property(arbitrary, arbitrary, choices, spelling, (first, second, choice, how) => {
         const files = firstFiles(first, how)
         const globs = [how.json ? 'o/*.json' : 'o/*.yml']
-        expect(pull(worldOf(first), files, { profile, globs }).files).toEqual([])
-        const world = worldOf(blend(first, second, choice))
+        expect(pull(remoteStateOf(first), files, { profile, globs }).files).toEqual([])
+        const world = remoteStateOf(blend(first, second, choice))
         const again = pull(world, files, { profile, globs })
         expect(again.unverified).toEqual({})
         expect(again.objects.filter(({ outcome }) => outcome === 'left-out')).toEqual([])

@@ -3,8 +3,7 @@ import { digestOfText } from '../../../../src/core/digest.ts'
 import { keyGrammar } from '../../../../src/resources/marker.ts'
 import { claimKey, createPlacement, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
 import { hostile } from '../../../support/corpus.ts'
-import { project, pull, search, shop, verifiedPull } from '../../../support/drafts.ts'
-import type { Lists } from '../../../support/planning.ts'
+import { type Lists, project, pull, search, shop, verifiedPull } from '../../../support/plans.ts'
 
 describe('selectObjects', () => {
   const mark = (key: string, of = project): string =>

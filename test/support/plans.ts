@@ -1,14 +1,17 @@
-// Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
-import { profileNamed } from '../../src/api/profiles.ts'
+import { type Profile, profileNamed } from '../../src/api/profiles.ts'
 import { composeUpdate } from '../../src/resources/compare.ts'
 import type { FieldChange } from '../../src/resources/diff.ts'
 import { type Body, listOf, type RemoteObject, type Section } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { createKnownIds } from '../../src/sync/apply-state.ts'
 import type { Change, Plan } from '../../src/sync/change.ts'
+import { readDeclarations } from '../../src/sync/declarations.ts'
 import { type PlanOptions, planChanges } from '../../src/sync/plan-changes.ts'
+import { type Draft, draftPull, type PulledObject, verifyDraft } from '../../src/sync/pull/draft.ts'
 import type { RemoteState } from '../../src/sync/remote-state.ts'
 import { messages, readValue } from './declarations.ts'
+
+// Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 
 export const profile = profileNamed('clickhouse-cloud')
 export const kinds = createResourceTypes(profile)
@@ -17,7 +20,7 @@ export type Lists = Readonly<Partial<Record<Exclude<keyof RemoteState, 'doubts'>
   Pick<Partial<RemoteState>, 'doubts'>
 
 /** A service with one source and one webhook, and what else is said. */
-export const worldWith = (lists: Lists = {}): RemoteState =>
+export const remoteStateWith = (lists: Lists = {}): RemoteState =>
   ({
     dashboards: [],
     savedSearches: [],
@@ -31,14 +34,14 @@ export const worldWith = (lists: Lists = {}): RemoteState =>
 const standard: PlanOptions = { project: 'shop/main', profile, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
-export function planOf(declared: object, world: RemoteState = worldWith(), options: Partial<PlanOptions> = {}): Plan {
+export function planOf(declared: object, world: RemoteState = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
   const declarations = readValue(declared)
   if (declarations.diagnostics.length > 0) throw new Error(messages(declarations.diagnostics).join('\n'))
   return planChanges(declarations, world, { ...standard, ...options })
 }
 
 /** The service as it is when every change has been written, with ids that tell what they are of. */
-export function afterApply({ changes }: Plan, world: RemoteState = worldWith()): RemoteState {
+export function afterApply({ changes }: Plan, world: RemoteState = remoteStateWith()): RemoteState {
   const ids = createKnownIds()
   const lists: Record<Section, RemoteObject[]> = {
     dashboards: [...(world.dashboards as readonly RemoteObject[])],
@@ -81,4 +84,86 @@ const wordsFor = (value: unknown): string => (value === undefined ? '–' : JSON
 export const fieldsOf = (plan: Plan, name: string): readonly string[] =>
   fieldLines(plan.changes.find(({ section, key }) => `${section}.${key}` === name)?.fields ?? [])
 
-export const saidOf = ({ diagnostics }: Pick<Plan, 'diagnostics'>): readonly string[] => messages(diagnostics)
+export const messagesOf = ({ diagnostics }: Pick<Plan, 'diagnostics'>): readonly string[] => messages(diagnostics)
+
+// Pulls without a server: reads, plans, drafts, and verifies the draft.
+
+export const cloud = profileNamed('clickhouse-cloud')
+
+export const project = 'shop/observability'
+
+export const line = { displayType: 'line', sourceId: 's1', select: [{ aggFn: 'count' }] }
+
+export const tile = (id: string, name: string, y = 0) => ({ id, name, x: 0, y, w: 6, h: 4, config: line })
+
+export const shop = { id: 'd1', name: 'Shop', tags: ['shop'], tiles: [tile('t1', 'A'), tile('t2', 'B', 4)] }
+
+const channels = [{ type: 'webhook', webhookId: 'w1' }]
+
+export const errors = {
+  id: 'a1',
+  name: 'Errors',
+  source: 'tile',
+  dashboardId: 'd1',
+  tileId: 't1',
+  threshold: 5,
+  thresholdType: 'above',
+  interval: '5m',
+  channels,
+  note: 'Call',
+}
+
+export const search = { id: 'q1', name: 'Slow', sourceId: 's1', where: 'x' }
+
+export const remoteStateOf = (parts: Lists): RemoteState =>
+  remoteStateWith({ sources: [{ id: 's1', name: 'Logs' }], webhooks: [{ id: 'w1', name: 'oncall' }], ...parts })
+
+interface PullOptions {
+  readonly profile?: Profile
+  readonly globs?: readonly string[]
+  readonly excluded?: Readonly<Record<string, string>>
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+type Files = Readonly<Record<string, string>>
+
+interface Pulled extends Draft {
+  readonly after: Files
+  /** What would not be found again in the files as it is in the service, with the reason. */
+  readonly unverified: Readonly<Record<string, string>>
+  of(name: string): PulledObject | undefined
+}
+
+export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
+  const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
+  const world = remoteStateOf(parts)
+  const variable = (name: string): string | undefined => variables[name]
+  const read = (texts: Files) => {
+    const declarations = readDeclarations(
+      Object.entries(texts).map(([path, text]) => ({ path, text })),
+      variable,
+    )
+    return {
+      declarations,
+      diagnostics: declarations.diagnostics,
+      plan: planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 }),
+    }
+  }
+  const before = read(files)
+  const texts = new Map(Object.entries(files))
+  const draft = draftPull({ ...before, world, profile, globs, texts, variable, excluded: new Map(Object.entries(excluded)) })
+  const after = { ...files, ...Object.fromEntries(draft.files.map((file) => [file.path, file.after])) }
+  return {
+    ...draft,
+    after,
+    unverified: Object.fromEntries(verifyDraft(draft, read(after))),
+    of: (name) => draft.objects.find((one) => one.name === name || one.key === name),
+  }
+}
+
+/** A pull that leaves plan nothing to do. */
+export function verifiedPull(...given: Parameters<typeof pull>): Pulled {
+  const pulled = pull(...given)
+  if (Object.keys(pulled.unverified).length > 0) throw new Error(JSON.stringify(pulled.unverified))
+  return pulled
+}
