@@ -4,10 +4,10 @@ import type { Emulator, JsonObject, Service } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
 import { dashboardCollection } from '../../src/resources/dashboards/dashboard-wire.ts'
 import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
 import { service } from '../support/session.ts'
-import { convergenceProblems, emptyPlan, type Site, storeOf, unownedIn, withSite } from '../support/site.ts'
+import { convergenceProblems, emptyPlan, type Site, unownedIn, withSite } from '../support/site.ts'
 
 // Whatever is declared and whatever is there: apply makes the two the same, once, and touches nothing that is not its own.
 
@@ -30,7 +30,7 @@ describe.each(dialects)('%s', (dialect) => {
   const kept = (file: RandomFile): RandomFile => ({ ...file, dashboards: { ...file.dashboards, keep: { name: 'Keep', tiles: [] } } })
 
   it('makes the service as declared, from any state that it left behind, and then has nothing to do', async () => {
-    const file = randomFile(storeOf(emulator()), dialect)
+    const file = randomFile(serviceOf(emulator()), dialect)
     await fc.assert(
       fc.asyncProperty(file, file, fc.option(fc.nat(), { nil: undefined }), async (first, second, defaults) => {
         emulator().reset()
@@ -44,16 +44,16 @@ describe.each(dialects)('%s', (dialect) => {
   }, 240_000)
 
   it('calls every change by hand a difference, and names the field', async () => {
-    const file = randomFile(storeOf(emulator()), dialect)
+    const file = randomFile(serviceOf(emulator()), dialect)
     await fc.assert(
       fc.asyncProperty(file, fc.option(fc.nat(), { nil: undefined }), fc.nat(), async (content, defaults, choice) => {
         emulator().reset()
         emulator().setUnknownDefaults(defaults)
-        const { dashboards, savedSearches, alerts } = storeOf(emulator())
+        const { dashboards, savedSearches, alerts } = serviceOf(emulator())
         const strangers = new Set<object>([...dashboards, ...savedSearches, ...alerts])
         await withSite(emulator(), dialect, async (site) => {
           await site.apply({ 'a.json': content })
-          const edits = allEdits(storeOf(emulator()), (object) => !strangers.has(object))
+          const edits = allEdits(serviceOf(emulator()), (object) => !strangers.has(object))
           const edit = edits[choice % edits.length]
           const { api } = site.session
           const shown = async () =>
@@ -82,7 +82,7 @@ describe.each(dialects)('%s', (dialect) => {
 
   it('adopts what the files name, and leaves every other object alone', async () => {
     await withSite(emulator(), dialect, async (site) => {
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const content = {
         dashboards: {
           overview: {

@@ -4,10 +4,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
 import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
-import { ids, methodsOf, useEmulator } from '../support/emulator.ts'
+import { ids, methodsOf, serviceOf, useEmulator } from '../support/emulator.ts'
 import { service } from '../support/session.ts'
 import { errors, errorsIn, shop, tile } from '../support/shop-declaration.ts'
-import { afterPull, emptyPlan, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
+import { afterPull, emptyPlan, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -31,7 +31,7 @@ type Listed = 'dashboards' | 'alerts' | 'savedSearches'
 
 /** Fills a list up to this length, with objects of nobody's. */
 function fill(server: Emulator, name: Listed, length = 1000): void {
-  const items = storeOf(server)[name] as unknown as { id: string; name: string; tags?: string[]; note?: string | null }[]
+  const items = serviceOf(server)[name] as unknown as { id: string; name: string; tags?: string[]; note?: string | null }[]
   const [first] = items
   if (first === undefined) throw new Error('nothing to copy')
   for (let i = items.length; i < length; i++)
@@ -86,7 +86,7 @@ describe('a list that is read in pages', () => {
       fill(counting(), 'alerts', 1500)
       counting().addFault({ match: { method: 'GET', path: '/alerts' }, nth: 2, effect: { kind: 'delay', ms: 100 } })
       const listing = alertCollection.list(api, service)
-      const store = storeOf(counting())
+      const store = serviceOf(counting())
       await vi.waitUntil(() => counting().requests.length === 2, { interval: 1 })
       store.alerts.splice(0, 10)
       const { items } = await listing
@@ -157,10 +157,10 @@ describe.each(listsByDialect)('a list as long as a page, of a server that answer
     'gives pull what it holds, and the doubt is told',
     () =>
       site(async ({ pull, plan }) => {
-        Object.assign(storeOf(server()), { savedSearches: [], dashboards: [], alerts: [] })
+        Object.assign(serviceOf(server()), { savedSearches: [], dashboards: [], alerts: [] })
         server().reset()
         fill(server(), names[1])
-        Object.assign(storeOf(server()), { alerts: [] })
+        Object.assign(serviceOf(server()), { alerts: [] })
         const pulled = await pull({})
         expect(pulled.diagnostics).toMatchObject([{ rule: 'incomplete-pull', severity: 'warning' }])
         expect(await plan(afterPull({}, pulled))).toMatchObject(emptyPlan)
@@ -175,7 +175,7 @@ describe('a list that holds an id twice', () => {
   it('stops creates and deletes, and is not taken for a duplicate marker', () =>
     withSite(server(), 'clickhouse-cloud', async ({ apply }) => {
       await apply(file(all))
-      const store = storeOf(server())
+      const store = serviceOf(server())
       store.alerts.push(...store.alerts.filter(({ name }) => name === 'Errors'))
       const more = { ...all, alerts: { errors, more: { ...errors, name: 'More' } } }
       expect(errorsIn(await apply(file(more))).map(({ message }) => message)).toEqual([
@@ -221,7 +221,7 @@ describe('an empty list', () => {
 
   it('that is empty twice is believed', () =>
     site(async ({ plan }) => {
-      Object.assign(storeOf(emulator()), { dashboards: [], alerts: [], savedSearches: [] })
+      Object.assign(serviceOf(emulator()), { dashboards: [], alerts: [], savedSearches: [] })
       expect(await plan(file(all))).toMatchObject({ toCreate: 4 })
       expect(emulator().requests.filter(({ path }) => path.endsWith('/dashboards')).length).toBe(2)
     }))

@@ -1,9 +1,9 @@
 // W2: killed at any request, before or after the server acted, the next run ends where an undisturbed one would have.
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
-import { duplicateMarkersIn, emptyPlan, rememberState, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, rememberState, type SiteFiles, stateOf, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -30,11 +30,11 @@ async function undisturbed(files: SiteFiles) {
   return { count: emulator().requests.length - before, state: stateOf(emulator()), outcomes: objects.map(({ outcome }) => outcome) }
 }
 
-const createsOnly = () => ({ 'a.json': twentyObjects(storeOf(emulator()).webhooks[0]?.id ?? '') })
+const createsOnly = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
 /** Updates, alerts that must be created anew because their tile goes, objects that go, and new ones. */
 function mixed(): SiteFiles {
-  const { dashboards, alerts } = twentyObjects(storeOf(emulator()).webhooks[0]?.id ?? '')
+  const { dashboards, alerts } = twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '')
   const { first, second, third } = dashboards
   const tiles = first?.tiles.map((tile) =>
     tile.name === 'A' ? { ...tile, name: 'New', config: { ...tile.config, displayType: 'number' } } : tile,

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Effect, Emulator, Fault } from '../../src/emulator/index.ts'
 import { createScaledClock } from '../support/clocks.ts'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { twentyObjects } from '../support/shop-declaration.ts'
-import { emptyPlan, storeOf, withSite } from '../support/site.ts'
+import { emptyPlan, withSite } from '../support/site.ts'
 
 const effects: Readonly<Record<string, Pick<Fault, 'act' | 'effect'>>> = {
   'a reset before the server acts': { act: 'before', effect: { kind: 'reset' } },
@@ -21,7 +21,7 @@ const effects: Readonly<Record<string, Pick<Fault, 'act' | 'effect'>>> = {
 
 /** How often each mark of ours stands in the service, where that is more than once. */
 function doubles(emulator: Emulator): readonly string[] {
-  const { dashboards, alerts } = storeOf(emulator)
+  const { dashboards, alerts } = serviceOf(emulator)
   const marks = [
     ...dashboards.flatMap(({ tags }) => tags.filter((tag) => tag.startsWith('wk:'))),
     ...alerts.flatMap(({ message, note }) => /watchkeeper: \S+ \S+/.exec(`${message} ${note}`)?.[0] ?? []),
@@ -33,7 +33,7 @@ const writesOf = (emulator: Emulator): number => emulator.requests.filter(({ met
 
 describe('W1: a create without an answer is never repeated blindly', () => {
   const emulator = useEmulator()
-  const files = () => ({ 'a.json': twentyObjects(storeOf(emulator()).webhooks[0]?.id ?? '') })
+  const files = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
   it.each(Object.entries(effects))(
     '%s, at every one of twenty creates',
@@ -75,7 +75,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
   }, 60_000)
 
   it('says that it may exist when it stays unknown, and the next run heals it', async () => {
-    const { webhooks } = storeOf(emulator())
+    const { webhooks } = serviceOf(emulator())
     emulator().addFault({ match: { method: 'POST', path: '/alerts' }, times: 2, act: 'before', effect: { kind: 'status', status: 502 } })
     await withSite(emulator(), 'neutral', async (site) => {
       const all = twentyObjects(webhooks[0]?.id ?? '')

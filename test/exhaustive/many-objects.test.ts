@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { declareObjects } from '../../bench/declared-objects.ts'
-import { useEmulator } from '../support/emulator.ts'
-import { emptyPlan, storeOf, withSite } from '../support/site.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { emptyPlan, withSite } from '../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 it('a plan of 1,000 objects without a change is six requests at most, and as fast as people wait', async () => {
-  storeOf(emulator()).alerts = []
+  serviceOf(emulator()).alerts = []
   await withSite(emulator(), 'clickhouse-cloud', async (site) => {
     const files = declareObjects(1000)
     expect(await site.apply(files)).toMatchObject({ toCreate: 1000, changed: true })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { blend, commentsIn, type RandomService, randomService, respell, type Spelling, spelling } from '../support/random-declarations.ts'
-import { afterPull, type Site, type SiteFiles, storeOf, withSite } from '../support/site.ts'
+import { afterPull, type Site, type SiteFiles, withSite } from '../support/site.ts'
 
 /** What is not as expected after the files were applied. */
 async function problemsAfterApply(site: Site, files: SiteFiles): Promise<readonly unknown[]> {
@@ -30,7 +30,7 @@ async function pullFormatted(site: Site, how: Spelling): Promise<SiteFiles> {
 
 describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   const emulator = useEmulator({ dialect, rateLimit: 'off', newFieldPrefix: 'novel' })
-  const put = (service: RandomService) => Object.assign(storeOf(emulator()), structuredClone(service))
+  const put = (service: RandomService) => Object.assign(serviceOf(emulator()), structuredClone(service))
 
   /** Empty when the pull is right. */
   async function problemsAfterPull(random: RandomService, isNewer: boolean): Promise<readonly unknown[]> {
@@ -56,7 +56,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   it.each([false, true])(
     'pull, then plan is empty, for any service (with fields of a newer server: %s)',
     async (isNewer) => {
-      const arbitrary = randomService(storeOf(emulator()), { dialect, isNewer, hasForeign: true })
+      const arbitrary = randomService(serviceOf(emulator()), { dialect, isNewer, hasForeign: true })
       await fc.assert(
         fc.asyncProperty(arbitrary, async (random) => {
           expect(await problemsAfterPull(random, isNewer)).toEqual([])
@@ -97,7 +97,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   it.each([false, true])(
     'changes what changed, and nothing else (with fields of a newer server: %s)',
     async (isNewer) => {
-      const service = randomService(storeOf(emulator()), { dialect, isNewer })
+      const service = randomService(serviceOf(emulator()), { dialect, isNewer })
       const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
       await fc.assert(
         fc.asyncProperty(service, service, choices, spelling, async (first, second, choice, how) => {

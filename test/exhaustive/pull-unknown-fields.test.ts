@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/emulator/index.ts'
-import { useEmulator } from '../support/emulator.ts'
-import { afterPull, emptyPlan, type SiteFiles, storeOf, withSite } from '../support/site.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { afterPull, emptyPlan, type SiteFiles, withSite } from '../support/site.ts'
 
 const at = (value: unknown, ...path: (string | number)[]): JsonObject =>
   path.reduce((inner, key) => (inner as Record<string | number, unknown>)[key], value) as JsonObject
@@ -31,7 +31,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
     for (const [place, path] of Object.entries(dialect === 'neutral' ? places : cloudPlaces)) {
       emulator().reset()
       const novel = { novel: { deep: [1, 'two', null] }, novelFlag: true }
-      Object.assign(at(storeOf(emulator()), ...path), novel)
+      Object.assign(at(serviceOf(emulator()), ...path), novel)
       await withSite(emulator(), dialect, async (site) => {
         const pulled = await site.pull({})
         expect(pulled, place).toMatchObject({ leftOut: 0, diagnostics: [] })
@@ -47,12 +47,12 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
           (await site.apply(files)).objects.filter(({ outcome }) => outcome !== 'adopted'),
           place,
         ).toEqual([])
-        expect(at(storeOf(emulator()), ...path), place).toMatchObject(novel)
+        expect(at(serviceOf(emulator()), ...path), place).toMatchObject(novel)
         expect(
           (await site.apply(withoutAdoption)).objects.filter(({ outcome }) => outcome !== 'updated'),
           place,
         ).toEqual([])
-        expect(at(storeOf(emulator()), ...path), place).toMatchObject(novel)
+        expect(at(serviceOf(emulator()), ...path), place).toMatchObject(novel)
         expect(await site.plan(withoutAdoption), place).toMatchObject({ ...emptyPlan, toAdopt: 0 })
         expect((await site.pull(withoutAdoption)).writtenFiles, place).toEqual([])
       })

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { shop, tile } from '../support/shop-declaration.ts'
-import { duplicateMarkersIn, rememberState, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, rememberState, type SiteFiles, stateOf, unownedIn, withSite } from '../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -47,7 +47,7 @@ const alert = (dashboard: string, name: string, more: object = {}) => ({
   tile: name,
   threshold: 1,
   interval: '5m',
-  channel: { type: 'webhook', webhookId: storeOf(emulator()).webhooks[0]?.id },
+  channel: { type: 'webhook', webhookId: serviceOf(emulator()).webhooks[0]?.id },
   ...more,
 })
 

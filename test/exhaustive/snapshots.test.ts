@@ -5,9 +5,9 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import type { Fault } from '../../src/emulator/index.ts'
 import { drift } from '../../src/sync/drift.ts'
-import { useEmulator } from '../support/emulator.ts'
+import { serviceOf, useEmulator } from '../support/emulator.ts'
 import { errorRules, slow, tile } from '../support/shop-declaration.ts'
-import { duplicateMarkersIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, rememberState, type Site, type SiteFiles, stateOf, withSite } from '../support/site.ts'
 
 const dialects = ['neutral', 'clickhouse-cloud'] as const
 
@@ -17,7 +17,7 @@ const unexplained = 31
 /** One service of a dialect, with the files and questions that the tests share. */
 function useService(dialect: (typeof dialects)[number]) {
   const emulator = useEmulator({ dialect, rateLimit: 'off' })
-  const store = () => storeOf(emulator())
+  const store = () => serviceOf(emulator())
   const run = <T>(use: (site: Site) => Promise<T>, version = withSite): Promise<T> => version(emulator(), dialect, use)
 
   const texts = (): readonly string[] => [
@@ -89,7 +89,7 @@ function useService(dialect: (typeof dialects)[number]) {
   }
 }
 
-function filesFor(dialect: (typeof dialects)[number], store: () => ReturnType<typeof storeOf>) {
+function filesFor(dialect: (typeof dialects)[number], store: () => ReturnType<typeof serviceOf>) {
   const alert = (name: string, tileName: string) => ({
     name,
     dashboard: 'shop',

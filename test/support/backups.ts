@@ -1,13 +1,7 @@
 // Fills an emulator with backups of known ages, and runs check-backups on them.
-import { type Backup, demo, type Emulator, type Service } from '../../src/emulator/index.ts'
-import { inputsFor } from './emulator.ts'
+import type { Backup, demo, Emulator } from '../../src/emulator/index.ts'
+import { inputsFor, serviceOf } from './emulator.ts'
 import { type Invoked, invokeText } from './invoke.ts'
-
-export const serviceOf = ({ store }: Emulator, name: keyof typeof demo.services): Service => {
-  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services[name])
-  if (service === undefined) throw new Error(`the shop has no service ${name}`)
-  return service
-}
 
 export const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString()
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
-import { demo, type Emulator, type EmulatorOptions, type Fault, startEmulator } from '../../src/emulator/index.ts'
+import { demo, type Emulator, type EmulatorOptions, type Fault, type Service, startEmulator } from '../../src/emulator/index.ts'
 
 // One emulator for a test file, in the state it was born in before every test.
 
@@ -99,4 +99,11 @@ export function fillUsage({ store }: Emulator, days: number, entities: readonly 
     })
   })
   return today
+}
+
+/** A service of the demo as the emulator keeps it. */
+export function serviceOf({ store }: Emulator, name: keyof typeof demo.services = 'checkout'): Service {
+  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services[name])
+  if (service === undefined) throw new Error(`the demo has no service ${name}`)
+  return service
 }

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { demo, type Effect, type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
-import { ids } from './emulator.ts'
+import { ids, serviceOf } from './emulator.ts'
 import { problemsWithRun } from './output-oracle.ts'
 import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
 import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
@@ -197,14 +197,8 @@ const connection = {
   'service-id': demo.services.checkout,
 }
 
-export const serviceOf = ({ emulator }: TestApi) => {
-  const service = emulator.store.organizations[0]?.services[0]
-  if (service === undefined) throw new Error('the shop has changed')
-  return service
-}
-
 function countThings(testApi: TestApi): number {
-  const { alerts, dashboards } = serviceOf(testApi)
+  const { alerts, dashboards } = serviceOf(testApi.emulator)
   return alerts.length + dashboards.length
 }
 

@@ -80,8 +80,8 @@ export function problemsWithRun(ran: RanAction): readonly string[] {
     [!/^\s+at .*\(?(?:file|node):/m.test(`${stdout}${stderr}`), 'it shows a stack'],
     [stderr === '', `there is something on standard error: ${stderr}`],
     [summary !== '', 'there is no summary'],
-    [unexpectedHtml(summary).length === 0, 'the summary holds foreign HTML'],
-    [[...kindsIn(summary)].every((kind) => ourKinds.has(kind)), 'the summary holds foreign Markdown'],
+    [unexpectedHtml(summary).length === 0, 'the summary holds HTML that is not ours'],
+    [[...kindsIn(summary)].every((kind) => ourKinds.has(kind)), 'the summary holds Markdown that is not ours'],
     [isDeepStrictEqual(commandsOf(ran), commandsFor[status]), `its commands are ${commandsOf(ran).join(', ')}`],
     [
       ran.ending === undefined || ran.ending.resources.every((kind) => idle.has(kind)),

@@ -448,7 +448,7 @@ interface AlertOptions {
   readonly dialect: Dialect
   /** Whether there are fields that only a newer server knows. */
   readonly isNewer: boolean
-  /** Whether some dashboards bear the mark of another project. */
+  /** Whether some dashboards have the ownership marker of another project. */
   readonly hasForeign?: boolean
 }
 

@@ -116,7 +116,7 @@ function toWire(socket: Socket, signal: AbortSignal): Wire {
   }
 }
 
-// A port where a handshake never ends: its queue of connections is full and nobody takes one out of it.
+// A port where a handshake never ends: its queue of connections is full and nothing is accepted.
 
 interface BlackHole {
   readonly port: number

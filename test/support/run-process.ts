@@ -180,7 +180,7 @@ export interface Preload {
   readonly standsStill?: boolean
   /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
   readonly jump?: { readonly afterMs: number; readonly byMs: number }
-  /** Something throws, or rejects, where nobody catches it. */
+  /** An uncaught exception or rejection. */
   readonly crash?: { readonly afterMs: number; readonly as: 'exception' | 'rejection' }
   /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
   readonly luck?: number
@@ -195,7 +195,7 @@ export interface Preload {
 interface Ending {
   readonly code: number
   readonly peakMegabytes: number
-  /** From the first line of the log to the end: what the machine took to start the process is nobody's fault here. */
+  /** From the first line of the log to the end: without the time that the machine needs to start the process. */
   readonly activeMs: number
   /** What still kept the event loop alive. */
   readonly resources: readonly string[]

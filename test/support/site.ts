@@ -8,6 +8,7 @@ import { apply } from '../../src/sync/apply.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { plan } from '../../src/sync/plan.ts'
 import { pull } from '../../src/sync/pull/pull.ts'
+import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
@@ -92,13 +93,6 @@ export const afterPull = (files: SiteFiles, { writtenFiles }: Awaited<ReturnType
 
 export const emptyPlan = { toCreate: 0, toUpdate: 0, toReplace: 0, toDelete: 0, changed: false }
 
-/** The demo's service as the emulator keeps it. */
-export function storeOf({ store }: Emulator) {
-  const found = store.organizations[0]?.services.find(({ id }) => id === service.serviceId)
-  if (found === undefined) throw new Error('the shop has no such service')
-  return found
-}
-
 // Whether apply makes a service as a file declares it, and then has nothing to do.
 
 /** What is wrong with plan, apply, plan, apply and drift of one file; empty when all is well. */
@@ -125,7 +119,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Dashboards, saved searches and alerts as sorted texts. What hangs on nothing says so. */
 export function stateOf(emulator: Emulator): readonly string[] {
-  const { dashboards, savedSearches, alerts } = storeOf(emulator)
+  const { dashboards, savedSearches, alerts } = serviceOf(emulator)
   const names = new Map([...dashboards, ...savedSearches, ...dashboards.flatMap(({ tiles }) => tiles)].map(({ id, name }) => [id, name]))
   const nameOf = (id: string | null): string | null => (id === null ? null : (names.get(id) ?? 'NOTHING'))
   const without =
@@ -150,7 +144,7 @@ const sorted = (items: readonly unknown[]): readonly string[] => items.map(canon
 
 /** Project and key in every mark of ours, in the order in which they stand in the service. */
 export function markersIn(emulator: Emulator): readonly string[] {
-  const { dashboards, savedSearches, alerts } = storeOf(emulator)
+  const { dashboards, savedSearches, alerts } = serviceOf(emulator)
   return [
     ...[...dashboards, ...savedSearches].flatMap(({ tags = [] }) => (tags as readonly string[]).filter((tag) => tag.startsWith('wk:'))),
     ...alerts.flatMap(({ message, note }) => /watchkeeper: \S+ \S+/.exec(`${message} ${note}`)?.[0] ?? []),
@@ -161,9 +155,9 @@ export function markersIn(emulator: Emulator): readonly string[] {
 export const duplicateMarkersIn = (emulator: Emulator): readonly string[] =>
   markersIn(emulator).filter((mark, i, marks) => marks.indexOf(mark) !== i)
 
-/** What bears no mark of ours, exactly as the service has it. */
+/** Unmanaged objects, exactly as the service has them. */
 export function unownedIn(emulator: Emulator): string {
-  const { dashboards, alerts } = storeOf(emulator)
+  const { dashboards, alerts } = serviceOf(emulator)
   return JSON.stringify([
     dashboards.filter(({ tags }) => !tags.some((tag) => tag.startsWith('wk:'))),
     alerts.filter((one) => !/watchkeeper: /.test(`${one.note}${one.message}`)),

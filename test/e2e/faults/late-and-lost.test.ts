@@ -1,7 +1,7 @@
 // Rows 12, 13, 25 and 26 of the fault matrix: what is done later than it is answered, lists that mislead, clocks that are wrong.
 import { describe, expect, it } from 'vitest'
-import { ids } from '../../support/emulator.ts'
-import { runWithFailure, serviceOf, type TestApi } from '../../support/faults.ts'
+import { ids, serviceOf } from '../../support/emulator.ts'
+import { runWithFailure, type TestApi } from '../../support/faults.ts'
 
 describe.concurrent('rows 12 and 13: done, and the answer says otherwise or is lost', () => {
   it.each([0, 300, 1500])('a create that is carried out %i ms after a 504 is there once', async (ms) => {
@@ -12,13 +12,13 @@ describe.concurrent('rows 12 and 13: done, and the answer says otherwise or is l
   it('an update that is carried out late as well as at once leaves what was wanted', async () => {
     const { outcome, testApi } = await runWithFailure('update', { effect: { kind: 'late-commit', ms: 300 } }, { settleMs: 500 })
     expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET PUT GET PUT', added: 0, problems: [] })
-    expect(serviceOf(testApi).alerts.filter(({ threshold }) => threshold === 4711)).toHaveLength(1)
+    expect(serviceOf(testApi.emulator).alerts.filter(({ threshold }) => threshold === 4711)).toHaveLength(1)
   })
 })
 
 describe.concurrent('row 25: a list that may mislead', () => {
   const aThousand = (testApi: TestApi): void => {
-    const service = serviceOf(testApi)
+    const service = serviceOf(testApi.emulator)
     const [alert] = service.alerts
     if (alert === undefined) throw new Error('the shop has changed')
     service.alerts = Array.from({ length: 1001 }, (_, i) => ({ ...alert, id: i.toString(16).padStart(24, '0'), name: `Alert ${i}` }))

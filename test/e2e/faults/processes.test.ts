@@ -1,9 +1,11 @@
 // The process rows of the fault matrix: signals and kills. Rows of `apply` belong into a file of their own beside this one.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { runWithFailure, serviceOf, type TestAction, type TestApi, withTestApi } from '../../support/faults.ts'
+import { serviceOf } from '../../support/emulator.ts'
+import { runWithFailure, type TestAction, type TestApi, withTestApi } from '../../support/faults.ts'
 import { problemsWithRun } from '../../support/output-oracle.ts'
 import { openBlackHole } from '../../support/raw-server.ts'
 import { runAction } from '../../support/run-process.ts'
@@ -96,14 +98,14 @@ describe.concurrent('a runner that kills', () => {
       await withTestApi(undefined, {}, async (testApi) => {
         testApi.emulator.addFault({ match: { method: 'POST' }, act, effect: { kind: 'hang' } })
         const inputs = { ...connectionTo(testApi.url), ...creation, 'if-exists': 'skip' }
-        const before = serviceOf(testApi).alerts.length
+        const before = serviceOf(testApi.emulator).alerts.length
         const strike = whenArrived(2, (child) => child.kill('SIGKILL'))
         const killed = await runAction({ inputs, onStart: (child) => strike(child, testApi) })
         expect(killed).toMatchObject({ exitCode: null, outputs: new Map() })
         const again = await runAction({ inputs })
         expect(problemsWithRun(again)).toEqual([])
         expect(again.outputs.get('changed')).toBe(act === 'after' ? 'false' : 'true')
-        expect(serviceOf(testApi).alerts).toHaveLength(before + 1)
+        expect(serviceOf(testApi.emulator).alerts).toHaveLength(before + 1)
       })
     },
   )

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hostile } from '../../support/corpus.ts'
-import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, secrets, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { unexpectedHtml } from '../../support/output-oracle.ts'
 import { commandsOf, type RanAction, runAction, runCli } from '../../support/run-process.ts'
-import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 let workspace: string
@@ -68,7 +67,7 @@ describe('pull, as a step', () => {
 
   it('shows what became of each object, and what changed in each file', async () => {
     await run('pull')
-    const [alert] = storeOf(emulator()).alerts
+    const [alert] = serviceOf(emulator()).alerts
     if (alert !== undefined) alert.threshold = 0.5
     const { summary, stdout } = await run('pull')
     expect(summary).toMatch(/^### ✅ Pulled into 1 file: 1 updated/)
@@ -125,7 +124,7 @@ describe('what cannot be written', () => {
   })
 
   it('is a secret of this run, which would come back as stars', async () => {
-    const [alert] = storeOf(emulator()).alerts
+    const [alert] = serviceOf(emulator()).alerts
     if (alert !== undefined) alert.message = `Call with ${secrets[0]}`
     const ran = await run('pull')
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
@@ -135,7 +134,7 @@ describe('what cannot be written', () => {
 })
 
 it('names of any kind become files that any system takes, and text that means nothing else', async () => {
-  const store = storeOf(emulator())
+  const store = serviceOf(emulator())
   const [dashboard] = store.dashboards
   const [alert] = store.alerts
   if (dashboard === undefined || alert === undefined) throw new Error('the shop has changed')

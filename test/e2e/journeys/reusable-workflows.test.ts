@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Call, type Called, callWorkflow } from '../../support/run-workflow.ts'
-import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -158,7 +157,7 @@ describe('plan and apply', () => {
       'observability/service.yml': (declared['observability/service.yml'] ?? '').replace('threshold: 0.02', 'threshold: 0.03'),
     }
     const somebody = (): void => {
-      for (const alert of storeOf(emulator()).alerts) alert.threshold = 0.5
+      for (const alert of serviceOf(emulator()).alerts) alert.threshold = 0.5
     }
     const before = writes().length
     const { jobs, outputs } = await planAndApply({ files, before: { apply: somebody } })

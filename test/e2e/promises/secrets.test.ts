@@ -1,10 +1,12 @@
 // S1 and S2: no sink ever holds a secret, in whatever form and from whatever side it came. Every run of every test is searched for
 // what it was given (support/run.ts); here the API, a proxy, files and the user themselves try to have it printed.
+
 import { describe, expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { type Failure, type FailureRunOptions, runWithFailure, serviceOf, withTestApi } from '../../support/faults.ts'
+import { serviceOf } from '../../support/emulator.ts'
+import { type Failure, type FailureRunOptions, runWithFailure, withTestApi } from '../../support/faults.ts'
 import { runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
@@ -93,7 +95,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
 
   it('not when every thing in the service is called like it', async () => {
     const name = (testApi: Parameters<NonNullable<FailureRunOptions['prepare']>>[0]): void => {
-      const service = serviceOf(testApi)
+      const service = serviceOf(testApi.emulator)
       for (const alert of service.alerts) Object.assign(alert, { name: canary, message: pairOf(canary) })
       for (const dashboard of service.dashboards) Object.assign(dashboard, { name: canary, tags: [canary] })
     }

@@ -3,9 +3,8 @@ import type { Effect, Fault } from '../../../src/emulator/index.ts'
 import { alertCollection, toAlertBody } from '../../../src/resources/alerts/alert-wire.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { apiErrorOf, openSession, service, type TestSession, withSession } from '../../support/session.ts'
-import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -57,7 +56,7 @@ describe('a create', () => {
 
 describe('an update and a delete', () => {
   const id = '65f5e4a35eedc0de0000001f'
-  const stored = () => storeOf(emulator()).alerts.find((alert) => alert.id === id)
+  const stored = () => serviceOf(emulator()).alerts.find((alert) => alert.id === id)
   const update = async ({ api }: TestSession, change: object = {}) => {
     const before = await alertCollection.get(api, service, id)
     await alertCollection.update(api, service, before, { ...toAlertBody(before), name: 'Ours', ...change })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Backup, demo } from '../../../src/emulator/index.ts'
-import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, serviceOf, servicesOf } from '../../support/backups.ts'
-import { methodsOf, useEmulator } from '../../support/emulator.ts'
+import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
+import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 

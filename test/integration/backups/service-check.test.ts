@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Backup, demo, type Effect } from '../../../src/emulator/index.ts'
-import { checkBackups, done, fillBackups, outcomesOf, serviceOf, servicesOf } from '../../support/backups.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { checkBackups, done, fillBackups, outcomesOf, servicesOf } from '../../support/backups.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import type { Invoked } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })

@@ -1,8 +1,8 @@
 // What exists and bears no mark is taken over only when the files say so, and only when it is clear what they mean.
 import { describe, expect, it } from 'vitest'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errorsIn, outcomes, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -22,7 +22,7 @@ const asItIs = {
 }
 
 const theirs = () => {
-  const found = storeOf(emulator()).alerts.find(({ name }) => name === 'Checkout errors')
+  const found = serviceOf(emulator()).alerts.find(({ name }) => name === 'Checkout errors')
   if (found === undefined) throw new Error('the demo has no such alert')
   return found
 }
@@ -139,10 +139,10 @@ describe('an object of another project with the same name', () => {
   it('is taken over with adopt-from, and is not there twice', () =>
     site(async ({ apply, plan }) => {
       await apply(mine, { project: 'old/name' })
-      const { length } = storeOf(emulator()).alerts
+      const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopt' })
       expect(outcomes(await apply(mine, { adoptFrom: 'old/name' }))).toEqual({ errors: 'adopted' })
-      expect(storeOf(emulator()).alerts).toHaveLength(length)
+      expect(serviceOf(emulator()).alerts).toHaveLength(length)
       expect(await plan(mine)).toMatchObject(emptyPlan)
     }))
 
@@ -169,10 +169,10 @@ describe('a key that is renamed', () => {
   it('keeps its object with previousKey, also when something else changes', () =>
     site(async ({ apply, plan }) => {
       await apply(named('old'))
-      const { length } = storeOf(emulator()).alerts
+      const { length } = serviceOf(emulator()).alerts
       expect(actions(await plan(named('new', { previousKey: 'old' })))).toEqual({ new: 'adopt' })
       expect(outcomes(await apply(named('new', { previousKey: 'old', threshold: 7 })))).toEqual({ new: 'updated' })
-      expect(storeOf(emulator()).alerts).toHaveLength(length)
+      expect(serviceOf(emulator()).alerts).toHaveLength(length)
       expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
@@ -189,7 +189,7 @@ describe('a key that is renamed', () => {
   it('is an error where the file names the id of another object', () =>
     site(async ({ apply, plan }) => {
       await apply(named('old'))
-      const id = storeOf(emulator()).alerts[0]?.id
+      const id = serviceOf(emulator()).alerts[0]?.id
       expect(errorRules(await plan(named('new', { previousKey: 'old', id })))).toEqual(['owned-elsewhere'])
     }))
 
@@ -202,7 +202,7 @@ describe('a key that is renamed', () => {
 
 it('a dashboard and a saved search are taken over as well, and alerts hang on what is adopted', () =>
   site(async ({ apply, plan }) => {
-    const { dashboards, savedSearches } = storeOf(emulator())
+    const { dashboards, savedSearches } = serviceOf(emulator())
     const overview = dashboards.find(({ name }) => name === 'Checkout overview')
     const search = savedSearches[0]
     if (overview === undefined || search === undefined) throw new Error('the demo has none')
@@ -219,9 +219,9 @@ it('a dashboard and a saved search are taken over as well, and alerts hang on wh
     }
     const files = { 'a.json': content }
     expect(actions(await plan(files))).toEqual({ overview: 'adopt', search: 'adopt', found: 'create', slow: 'create' })
-    const unmanaged = storeOf(emulator()).alerts.length
+    const unmanaged = serviceOf(emulator()).alerts.length
     expect(outcomes(await apply(files))).toEqual({ overview: 'adopted', search: 'adopted', found: 'created', slow: 'created' })
-    expect(storeOf(emulator()).alerts).toHaveLength(unmanaged + 2)
+    expect(serviceOf(emulator()).alerts).toHaveLength(unmanaged + 2)
     expect(overview.tags.at(-1)).toMatch(/^wk:/)
     expect(await plan(files)).toMatchObject(emptyPlan)
     expect(markersIn(emulator())).toHaveLength(4)

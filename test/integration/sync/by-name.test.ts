@@ -1,9 +1,9 @@
 // References by name become ids before the first write; a name that is missing, or that several bear, is an error and no guess.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errors, errorsIn, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
-import { type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -19,7 +19,7 @@ async function refusal(content: object): Promise<readonly string[] | undefined> 
 }
 
 const duplicate = (section: 'dashboards' | 'savedSearches' | 'sources' | 'webhooks', name: string): string => {
-  const items = storeOf(emulator())[section] as { id: string; name: string }[]
+  const items = serviceOf(emulator())[section] as { id: string; name: string }[]
   const found = items.find((one) => one.name === name)
   if (found === undefined) throw new Error(`no ${name}`)
   items.push({ ...structuredClone(found), id: '65f5e4a35eedc0deffffffff' })
@@ -152,7 +152,7 @@ describe('a name that several objects have is an error', () => {
   })
 
   it('rejects a tile name that several tiles of a dashboard have, and accepts the id', async () => {
-    const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
+    const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
     for (const one of found?.tiles ?? []) one.name = 'Latency'
     expect(await refusal({ alerts: { a: onOverview } })).toEqual([
       expect.stringContaining('several tiles called "Latency": give { id: … }'),

@@ -1,8 +1,8 @@
 // W8: what somebody else changed between plan and write is not overwritten, and not deleted.
 import { describe, expect, it } from 'vitest'
-import { editDuring, useEmulator } from '../../support/emulator.ts'
+import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { outcomes, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -14,7 +14,7 @@ const alert = (changes: object = {}) => ({
   tile: 'A',
   threshold: 1,
   interval: '5m',
-  channel: { type: 'webhook', webhookId: storeOf(emulator()).webhooks[0]?.id },
+  channel: { type: 'webhook', webhookId: serviceOf(emulator()).webhooks[0]?.id },
   ...changes,
 })
 
@@ -23,7 +23,7 @@ const filesWith = (dashboards: object, alerts: object) => ({ 'a.json': { dashboa
 const first = () => filesWith({ shop: dashboard() }, { errors: alert(), slow: alert({ name: 'Slow', tile: 'B' }) })
 
 const owned = () => {
-  const { dashboards, alerts } = storeOf(emulator())
+  const { dashboards, alerts } = serviceOf(emulator())
   const find = <T extends { name: string | null }>(items: T[], name: string): T => {
     const found = items.find((one) => one.name === name)
     if (found === undefined) throw new Error(`no ${name}`)
@@ -120,14 +120,14 @@ describe('an object that somebody changes after it was listed', () => {
       })
       const applied = await site.apply(files)
       expect(outcomes(applied)).toEqual({ shop: 'failed', errors: 'unchanged', slow: 'failed' })
-      expect(storeOf(emulator()).alerts.find(({ id }) => id === slow.id)).toMatchObject({ threshold: 99 })
+      expect(serviceOf(emulator()).alerts.find(({ id }) => id === slow.id)).toMatchObject({ threshold: 99 })
     }))
 
   it('that is gone meanwhile fails, and is created by the next run', () =>
     withShop(async (site) => {
       const { errors } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${errors.id}` }, () => {
-        storeOf(emulator()).alerts = storeOf(emulator()).alerts.filter(({ id }) => id !== errors.id)
+        serviceOf(emulator()).alerts = serviceOf(emulator()).alerts.filter(({ id }) => id !== errors.id)
       })
       const files = filesWith({ shop: dashboard() }, { errors: alert({ threshold: 7 }), slow: alert({ name: 'Slow', tile: 'B' }) })
       expect(outcomes(await site.apply(files))).toMatchObject({ errors: 'failed' })
@@ -138,7 +138,7 @@ describe('an object that somebody changes after it was listed', () => {
 
 describe('an alert that somebody puts onto a tile while the tile is about to go', () => {
   const addGuest = (): void => {
-    const store = storeOf(emulator())
+    const store = serviceOf(emulator())
     const { slow } = owned()
     store.alerts.push({ ...slow, id: '65f5e4a35eedc0deffffffff', name: 'Guest', message: 'mine' })
   }
@@ -150,7 +150,7 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
       const applied = await site.apply(files, { prune: true })
       expect(outcomes(applied)).toMatchObject({ shop: 'failed' })
       expect(applied.objects[0]?.message).toContain('Guest')
-      expect(storeOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
+      expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
     }))
 
   it('keeps its dashboard: it is not deleted', () =>
@@ -159,7 +159,7 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
       editDuring(emulator(), { method: 'POST', path: '/dashboards' }, addGuest)
       const applied = await site.apply(files, { prune: true })
       expect(outcomes(applied)).toEqual({ other: 'created', errors: 'deleted', slow: 'deleted', shop: 'skipped' })
-      expect(storeOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
+      expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
     }))
 })
 

@@ -1,10 +1,9 @@
 // Drift: files and service differ, which side moved, and who must act.
 import { describe, expect, it } from 'vitest'
 import { renderTerminal } from '../../../src/report/terminal.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
-import { storeOf } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -19,7 +18,7 @@ async function run(operation: string, content: object, inputs: Readonly<Record<s
 }
 
 const edit = (name: string, fields: object): void =>
-  void Object.assign(storeOf(emulator()).alerts.find((one) => one.name === name) ?? {}, fields)
+  void Object.assign(serviceOf(emulator()).alerts.find((one) => one.name === name) ?? {}, fields)
 
 const drift = async (content: object, inputs = {}) => {
   const { exitCode, outputs, reason, text } = await run('drift', content, inputs)
@@ -109,7 +108,7 @@ describe('drift', () => {
     await run('apply', first)
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
     expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'Nobody can tell whether there is drift: 1 error' })
-    const store = storeOf(emulator())
+    const store = serviceOf(emulator())
     const original = store.alerts.find(({ name }) => name === 'Errors')
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
     expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'Nobody can tell whether there is drift: 1 error' })

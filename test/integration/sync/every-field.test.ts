@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as yaml from 'yaml'
-import { useEmulator } from '../../support/emulator.ts'
-import { convergenceProblems, storeOf, withSite } from '../../support/site.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { convergenceProblems, withSite } from '../../support/site.ts'
 
 const text = readFileSync(new URL('../../corpus/every-field.yml', import.meta.url), 'utf8')
 const schema: unknown = JSON.parse(readFileSync(new URL('../../../schemas/observability.schema.json', import.meta.url), 'utf8'))
@@ -60,8 +60,8 @@ it('the file uses every display type', () => {
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 it('converges', async () => {
-  const [connection] = storeOf(emulator()).connections
-  const [webhook] = storeOf(emulator()).webhooks
+  const [connection] = serviceOf(emulator()).connections
+  const [webhook] = serviceOf(emulator()).webhooks
   const variables = new Map([
     ['CONNECTION', connection?.id],
     ['WEBHOOK', webhook?.name],

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../src/emulator/index.ts'
 import { written } from '../../support/declarations.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, outcomes, shop, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, type Site, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, type Site, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -20,7 +20,7 @@ describe('what is found by its name', () => {
     site(async ({ apply, plan }) => {
       const content = file({ alerts: { a: onOverview } })
       await apply(content)
-      const { webhooks } = storeOf(emulator())
+      const { webhooks } = serviceOf(emulator())
       const [oncall, incidents] = webhooks
       if (oncall === undefined || incidents === undefined) throw new Error('no webhooks')
       ;[oncall.name, incidents.name] = [incidents.name, oncall.name]
@@ -48,7 +48,7 @@ describe('what is found by its name', () => {
         found: 'created',
         also: 'created',
       })
-      const { alerts, savedSearches } = storeOf(emulator())
+      const { alerts, savedSearches } = serviceOf(emulator())
       expect(alerts.find(({ name }) => name === 'Found')).toMatchObject({
         source: 'saved_search',
         savedSearchId: savedSearches.find(({ name }) => name === 'Search')?.id,
@@ -72,7 +72,7 @@ describe('what is found by its name', () => {
         expect(outcomes(await apply(content))).toMatchObject({ errors: 'updated' })
         expect(await plan(content)).toMatchObject(emptyPlan)
       }
-      expect(storeOf(emulator()).alerts.find(({ name }) => name === 'Errors')).toMatchObject({
+      expect(serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors')).toMatchObject({
         source: 'tile',
         savedSearchId: null,
         groupBy: null,
@@ -114,7 +114,7 @@ describe('one set of files for several environments', () => {
   it('names webhook, name and threshold by variables', async () => {
     const env = { STAGE: 'staging', LIMIT: '7', HOOK: 'audit' }
     expect((await run('apply', env)).outputs).toMatchObject({ status: 'pass', 'to-create': '2' })
-    const { alerts, webhooks, dashboards } = storeOf(emulator())
+    const { alerts, webhooks, dashboards } = serviceOf(emulator())
     expect(alerts.find(({ name }) => name === 'Errors')).toMatchObject({
       threshold: 7,
       channels: [{ webhookId: webhooks.find(({ name }) => name === 'audit')?.id }],

@@ -1,9 +1,9 @@
 // Why a create must not be repeated blindly: beside a client that does, on the same server with the same faults.
 import { expect, it } from 'vitest'
 import { demo, type Emulator } from '../../../src/emulator/index.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
-import { duplicateMarkersIn, storeOf, withSite } from '../../support/site.ts'
+import { duplicateMarkersIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -32,12 +32,12 @@ it('a client that lists first and repeats makes two of each', async () => {
   const names = ['One', 'Two', 'Three']
   failEveryCreate('/dashboards', names.length)
   await naiveApply(emulator(), names)
-  const created = storeOf(emulator()).dashboards.filter(({ name }) => names.includes(name))
+  const created = serviceOf(emulator()).dashboards.filter(({ name }) => names.includes(name))
   expect(created.map(({ name }) => name)).toEqual(['One', 'One', 'Two', 'Two', 'Three', 'Three'])
 })
 
 it('apply makes one of each, and knows it', async () => {
-  const { dashboards, alerts } = twentyObjects(storeOf(emulator()).webhooks[0]?.id ?? '')
+  const { dashboards, alerts } = twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '')
   for (const path of ['/dashboards', '/alerts'])
     emulator().addFault({ match: { method: 'POST', path }, times: 4, act: 'after', effect: { kind: 'status', status: 502 } })
   const few = Object.fromEntries(Object.entries(alerts).slice(0, 4))

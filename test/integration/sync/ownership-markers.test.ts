@@ -1,8 +1,8 @@
 // The mark is all that tells whose an object is: what becomes of it at the service, and what is said then.
 import { describe, expect, it } from 'vitest'
-import { editDuring, useEmulator } from '../../support/emulator.ts'
+import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -16,7 +16,7 @@ const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
   })
 
 function ours() {
-  const { dashboards, alerts, savedSearches } = storeOf(emulator())
+  const { dashboards, alerts, savedSearches } = serviceOf(emulator())
   const dashboard = dashboards.find(({ name }) => name === 'Shop')
   const alert = alerts.find(({ name }) => name === 'Errors')
   const savedSearch = savedSearches.find(({ name }) => name === 'Search')
@@ -30,7 +30,7 @@ describe('a copy that somebody makes at the service, mark and all', () => {
   it.each(['dashboards', 'savedSearches', 'alerts'] as const)('of %s is an error that names both, and nothing is written', (section) =>
     withShop(async ({ plan, apply, drift }) => {
       const { dashboard, alert, savedSearch } = ours()
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const original = { dashboards: dashboard, savedSearches: savedSearch, alerts: alert }[section]
       ;(store[section] as object[]).push({ ...structuredClone(original), id: copyId, name: 'Copy' })
       const before = stateOf(emulator())
@@ -47,7 +47,7 @@ describe('a copy that somebody makes at the service, mark and all', () => {
   it('of an object in no file stops prune: which one is the copy cannot be known', () =>
     withShop(async ({ apply }) => {
       const { savedSearch } = ours()
-      storeOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
+      serviceOf(emulator()).savedSearches.push({ ...structuredClone(savedSearch), id: copyId, name: 'Copy' })
       const before = stateOf(emulator())
       const applied = await apply({ 'a.json': { dashboards: { shop }, alerts: { errors } } }, { prune: true })
       expect(errorsIn(applied)).toMatchObject([{ rule: 'duplicate-marker', message: expect.stringContaining(`"Copy" (${copyId})`) }])
@@ -143,7 +143,7 @@ describe('what the server makes of what was sent', () => {
 
   it('is an error where the object is gone again', async () => {
     const applied = await applyWhile(() => {
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
     }, '/dashboards')
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([

@@ -1,14 +1,14 @@
 // W5 and W6: one bad object does not stop the others; an API that fails does.
 import { describe, expect, it } from 'vitest'
 import { createVirtualClock } from '../../support/clocks.ts'
-import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { outcomes, shop, twentyObjects } from '../../support/shop-declaration.ts'
-import { markersIn, storeOf } from '../../support/site.ts'
+import { markersIn } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
-const webhookId = (): string => storeOf(emulator()).webhooks[0]?.id ?? ''
+const webhookId = (): string => serviceOf(emulator()).webhooks[0]?.id ?? ''
 
 const alert = (dashboard: string, name: string) => ({
   name,

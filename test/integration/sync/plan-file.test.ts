@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errors, outcomes, shop, tile, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, rememberState, type Site, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, rememberState, type Site, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -57,7 +57,7 @@ const applyPlan = (content: object, plan: unknown, prune = true) =>
   site(({ apply }) => apply({ 'a.json': content, [planFile]: typeof plan === 'string' ? plan : JSON.stringify(plan) }, { prune, planFile }))
 
 const alertNamed = (wanted: string) => {
-  const found = storeOf(emulator()).alerts.find(({ name }) => name === wanted)
+  const found = serviceOf(emulator()).alerts.find(({ name }) => name === wanted)
   if (found === undefined) throw new Error(`no alert ${wanted}`)
   return found
 }
@@ -65,7 +65,7 @@ const alertNamed = (wanted: string) => {
 const change = (name: string, fields: object): void => void Object.assign(alertNamed(name), fields)
 
 function remove(wanted: string): void {
-  const store = storeOf(emulator())
+  const store = serviceOf(emulator())
   store.alerts = store.alerts.filter(({ name }) => name !== wanted)
 }
 
@@ -118,7 +118,7 @@ describe('a plan file', () => {
 
   it('is applied although unmanaged objects have changed', async () => {
     const plan = await reviewed()
-    const store = storeOf(emulator())
+    const store = serviceOf(emulator())
     alertNamed('Checkout errors').threshold = 99
     alertNamed('Errors').state = 'ALERT'
     store.alerts.push({ ...alertNamed('Checkout errors'), id: '65f5e4a35eedc0deffffffff', name: 'New one' })
@@ -151,7 +151,7 @@ describe('a plan file that is out of date', () => {
       'alerts.errors: the plan was to update it, and now the files want to create it',
     ],
     'somebody changed what was unchanged': [
-      () => void Object.assign(storeOf(emulator()).savedSearches.find(({ name }) => name === 'Search') ?? {}, { where: 'x' }),
+      () => void Object.assign(serviceOf(emulator()).savedSearches.find(({ name }) => name === 'Search') ?? {}, { where: 'x' }),
       'savedSearches.search: the plan did not mention it, and now the files want to update it',
     ],
     'somebody took the mark away from what is to be updated': [

@@ -1,8 +1,8 @@
 // W7: pruning deletes what bears this project's mark and is in no file, when it is asked to, and not too much of it.
 import { describe, expect, it } from 'vitest'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, storeOf, unownedIn, withSite } from '../../support/site.ts'
+import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -92,7 +92,7 @@ describe('what another project owns, or no project', () => {
   it('fails the plan when a dashboard to delete has an unmanaged alert, and deletes nothing', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Errors')
       if (copied === undefined) throw new Error('no alert')
       store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: 'mine' })
@@ -108,7 +108,7 @@ describe('what another project owns, or no project', () => {
   it('fails the plan when a saved search to delete has an unmanaged alert', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const [copied] = store.alerts.filter(({ name }) => name === 'Found')
       if (copied === undefined) throw new Error('no alert')
       store.alerts.push({ ...copied, id: '65f5e4a35eedc0deffffffff', name: 'Unmanaged', note: null })
@@ -120,7 +120,7 @@ describe('an alert that leaves what is pruned', () => {
   it('is moved and keeps its id, because dashboards are deleted last', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
-      const idOf = (name: string) => storeOf(emulator()).alerts.find((one) => one.name === name)?.id
+      const idOf = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)?.id
       const [errorsId, foundId] = [idOf('Errors'), idOf('Found')]
       const moved = {
         dashboards: { other: { ...shop, name: 'Other' } },

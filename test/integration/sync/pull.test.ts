@@ -2,8 +2,8 @@ import { diffLines } from 'diff'
 import { describe, expect, it } from 'vitest'
 import { digestOfText } from '../../../src/core/digest.ts'
 import type { Alert, Dashboard, Emulator } from '../../../src/emulator/index.ts'
-import { useEmulator } from '../../support/emulator.ts'
-import { afterPull, emptyPlan, project, type SiteFiles, storeOf, withSite } from '../../support/site.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { afterPull, emptyPlan, project, type SiteFiles, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', newFieldPrefix: 'novel' })
 
@@ -79,7 +79,7 @@ alerts:
 
 /** Leaves nothing in the service but what the file declares. */
 function trim(emulator: Emulator) {
-  const store = storeOf(emulator)
+  const store = serviceOf(emulator)
   const payments = store.dashboards.filter(({ name }) => name === 'Payments')
   const [dashboard] = payments
   if (dashboard === undefined) throw new Error('the shop has changed')
@@ -302,7 +302,7 @@ const id = (digit: string): string => digit.repeat(24)
 
 /** Replaces all dashboards and alerts of the service, and deletes its saved searches. */
 function put(dashboards: readonly Partial<Dashboard>[], alerts: readonly Partial<Alert>[] = []): void {
-  const store = storeOf(emulator())
+  const store = serviceOf(emulator())
   const [dashboard] = store.dashboards
   const [alert] = store.alerts
   if (dashboard === undefined || alert === undefined) throw new Error('the shop has changed')
@@ -353,7 +353,7 @@ describe('a pull of a service', () => {
   })
 
   it('refers by id when names are not unique', async () => {
-    const store = storeOf(emulator())
+    const store = serviceOf(emulator())
     const tiles = (store.dashboards[0]?.tiles ?? []).map((tile) => ({ ...tile, name: 'Same' }))
     const webhook = store.webhooks[0]?.id ?? ''
     store.webhooks = store.webhooks.map((one) => ({ ...one, name: 'hook' }))
@@ -368,7 +368,7 @@ describe('a pull of a service', () => {
   })
 
   it('leaves out alerts that a file cannot declare, with the reason', async () => {
-    const { tiles = [] } = storeOf(emulator()).dashboards[0] ?? {}
+    const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     const [tile] = tiles
     const cases: readonly [string, Partial<Alert>, RegExp][] = [
       ['without a name', { name: null }, /^name: is missing/],
@@ -388,7 +388,7 @@ describe('a pull of a service', () => {
   })
 
   it('leaves out an alert on a tile without alerts, and its dashboard', async () => {
-    const { tiles = [] } = storeOf(emulator()).dashboards[0] ?? {}
+    const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])
     expect((await pullInto()).pulled.objects).toMatchObject([
       { section: 'dashboards', outcome: 'left-out', reason: expect.stringMatching(/^tile .* carries no alerts, and with it the alert/) },
@@ -397,7 +397,7 @@ describe('a pull of a service', () => {
   })
 
   it('leaves out a dashboard that the server would not store again', async () => {
-    const [tile] = storeOf(emulator()).dashboards[0]?.tiles ?? []
+    const [tile] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
     const broken = { ...tile, config: { ...tile?.config, formulas: [{ expression: 'A / B' }] } } as Dashboard['tiles'][number]
     put([{ name: 'Good' }, { name: 'Bad', tiles: [broken] }], [{ dashboardId: id('1'), tileId: tile?.id ?? '' }])
     const { pulled, text } = await pullInto()
@@ -420,7 +420,7 @@ describe('a pull of a service', () => {
       ])
       const files = afterPull({}, pulled)
       expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 10 })
-      const [dashboard] = storeOf(emulator()).dashboards
+      const [dashboard] = serviceOf(emulator()).dashboards
       if (dashboard !== undefined) dashboard.tags = ['new']
       const again = await site.pull(files, globs)
       expect(again).toMatchObject({ filesWritten: 1, updated: 1 })

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
-import { type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -76,7 +76,7 @@ it('the server is asked what it thinks of a dashboard, and of twenty at most', (
     const planned = await plan({ 'a.json': { dashboards: many } })
     expect([planned.toCreate, planned.uncheckedCount]).toEqual([25, 5])
     expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(20)
-    expect(storeOf(emulator()).dashboards.some(({ name }) => name === 'D1')).toBe(false)
+    expect(serviceOf(emulator()).dashboards.some(({ name }) => name === 'D1')).toBe(false)
   }))
 
 it('what the server refuses stands beside the line that it is about, and nothing is written', () =>

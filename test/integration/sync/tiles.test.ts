@@ -1,9 +1,9 @@
 // Alerts hang on tiles: whatever happens to a dashboard, every alert that can live does, and each that cannot is said beforehand.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, line, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, type Site, type SiteFiles, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { emptyPlan, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -19,17 +19,17 @@ const site = (use: (site: Site) => Promise<void>): Promise<void> =>
     await use(one)
   })
 
-const idOf = (name: string): string | undefined => storeOf(emulator()).alerts.find((one) => one.name === name)?.id
+const idOf = (name: string): string | undefined => serviceOf(emulator()).alerts.find((one) => one.name === name)?.id
 
 const tileOf = (name: string): string | undefined => {
-  const { alerts, dashboards } = storeOf(emulator())
+  const { alerts, dashboards } = serviceOf(emulator())
   const tileId = alerts.find((one) => one.name === name)?.tileId
   return dashboards.flatMap(({ tiles }) => tiles).find(({ id }) => id === tileId)?.name
 }
 
 /** An alert of nobody's on the tile of one of ours. */
 function addGuest(beside: string): void {
-  const store = storeOf(emulator())
+  const store = serviceOf(emulator())
   const like = store.alerts.find((one) => one.name === beside)
   if (like !== undefined) store.alerts.push({ ...like, id: '65f5e4a35eedc0deffffffff', name: 'Guest', note: 'mine' })
 }
@@ -77,7 +77,7 @@ describe('alerts keep their ids when', () => {
 
 it('a tile that is renamed is the same one also where the server filled in what it assumes', () =>
   site(async ({ plan }) => {
-    const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+    const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
     const [a, b] = found?.tiles ?? []
     if (a === undefined || b === undefined) throw new Error('no tiles')
     a.config = { ...a.config, fitYAxisToData: false, numberFormat: {}, future: { x: 1 }, select: [{ aggFn: 'count', where: '' }] }
@@ -108,7 +108,7 @@ describe('a tile that goes', () => {
         .requests.slice(before)
         .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/validate'))
       expect(sent.map(({ method }) => method)).toEqual(['PUT', 'POST'])
-      expect(storeOf(emulator()).alerts.filter(({ name }) => name === 'On B')).toHaveLength(1)
+      expect(serviceOf(emulator()).alerts.filter(({ name }) => name === 'On B')).toHaveLength(1)
       expect(await plan(changed)).toMatchObject(emptyPlan)
     }))
 
@@ -197,7 +197,7 @@ describe('a tile that stays, and can carry no alert any more', () => {
 describe('somebody at the service', () => {
   it('deletes a tile: it comes back, and its alert with it', () =>
     site(async ({ apply, plan }) => {
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const found = store.dashboards.find(({ name }) => name === 'Shop')
       if (found === undefined) throw new Error('no dashboard')
       found.tiles = found.tiles.filter(({ name }) => name !== 'B')
@@ -208,7 +208,7 @@ describe('somebody at the service', () => {
 
   it('deletes the dashboard: all of it comes back', () =>
     site(async ({ apply, plan }) => {
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
       store.alerts = store.alerts.filter(({ name }) => name !== 'Errors' && name !== 'On B')
       expect(outcomes(await apply(first))).toEqual({ shop: 'created', errors: 'created', onb: 'created' })
@@ -217,7 +217,7 @@ describe('somebody at the service', () => {
 
   it('adds a tile with an alert to our dashboard: the files cannot take the tile away without a word', () =>
     site(async ({ plan }) => {
-      const store = storeOf(emulator())
+      const store = serviceOf(emulator())
       const found = store.dashboards.find(({ name }) => name === 'Shop')
       const [a] = found?.tiles ?? []
       if (found === undefined || a === undefined) throw new Error('no dashboard')
@@ -231,7 +231,7 @@ describe('somebody at the service', () => {
 
   it('gives two tiles one name: the alert keeps the tile that it is on, by the first of them', () =>
     site(async ({ plan }) => {
-      const found = storeOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
       for (const one of found?.tiles ?? []) one.name = 'A'
       const planned = await plan(first)
       expect(errorRules(planned)).toEqual([])

@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { duplicateMarkersIn, emptyPlan, stateOf, storeOf, withSite } from '../../support/site.ts'
+import { duplicateMarkersIn, emptyPlan, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -18,7 +18,7 @@ const files = () => ({
         tile: 'A',
         threshold: 1,
         interval: '5m',
-        channel: { type: 'webhook', webhookId: storeOf(emulator()).webhooks[0]?.id },
+        channel: { type: 'webhook', webhookId: serviceOf(emulator()).webhooks[0]?.id },
       },
     },
   },
@@ -28,7 +28,7 @@ const apply = () => withSite(emulator(), 'neutral', (site) => site.apply(files()
 
 const idsOfDoubles = (): readonly string[] => {
   const doubles = new Set(duplicateMarkersIn(emulator()))
-  const { dashboards, alerts } = storeOf(emulator())
+  const { dashboards, alerts } = serviceOf(emulator())
   const bears = (texts: readonly (string | null)[]): boolean => texts.some((text) => [...doubles].some((mark) => text?.includes(mark)))
   return [...dashboards.filter(({ tags }) => bears(tags)), ...alerts.filter(({ message }) => bears([message]))].map(({ id }) => id)
 }
