@@ -4,8 +4,7 @@
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
-import { isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
-import { diffFields, type FieldChange } from './diff.ts'
+import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'
 

@@ -4,23 +4,23 @@ import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../report/blocks.ts'
-import { toDiffLines } from '../report/diff.ts'
+import { type Block, counted, join, type Line, say, sentence, toDiffLines, toPlainText, trusted, untrusted } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
 import { applyPlan } from './apply-changes.ts'
 import { isSuccess, isWritten, type Outcome, type OutcomeKind, type StopReason, stopReasons } from './apply-state.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
-import { judgeDiagnostics, sarifFile } from './plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import {
   describeChanges,
+  judgeDiagnostics,
   objectBlocks,
   type PlannedObject,
   type PlanResult,
   planDetails,
   planFacts,
   planOutput,
+  sarifFile,
   toPlanResult,
 } from './plan-report.ts'
 

@@ -1,5 +1,5 @@
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
-import type { FieldChange } from '../resources/diff.ts'
+import type { FieldChange } from '../resources/compare.ts'
 import type { Body, RemoteObject, Section } from '../resources/resource-type.ts'
 
 /** `adopt`: the object is as declared already and only gets the ownership marker. */

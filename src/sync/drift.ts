@@ -1,8 +1,8 @@
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import { type Block, counted, type Line, say, trusted, untrusted } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
-import { judgeDiagnostics, planFiles, planShape, runPlan } from './plan.ts'
-import { objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
+import { planFiles, planShape, runPlan } from './plan.ts'
+import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
 
 export const drift = defineOperation({
   ...planShape,

@@ -1,13 +1,15 @@
 import * as z from 'zod'
 import { diagnosticSchema } from '../core/diagnostics.ts'
-import { type Block, counted, type DiffLine, join, type Line, say, trusted, untrusted } from '../report/blocks.ts'
-import { toDiffLines } from '../report/diff.ts'
-import type { FieldChange } from '../resources/diff.ts'
+import type { Verdict } from '../operation/operation.ts'
+import { type Block, counted, type DiffLine, join, type Line, say, toDiffLines, trusted, untrusted } from '../report/blocks.ts'
+import { renderSarif } from '../report/sarif.ts'
+import type { FieldChange } from '../resources/compare.ts'
 import { sectionNames, sectionNouns } from '../resources/resource-type.ts'
 import { type Outcome, outcomeKinds } from './apply-state.ts'
 import { type Action, actions, type Change, isDifference, type Plan } from './change.ts'
 import type { PlanningResult } from './make-plan.ts'
 import { unmanagedAdoption } from './match.ts'
+import { planRules } from './rules.ts'
 
 const count = (what: string) => z.int().describe(what)
 
@@ -271,3 +273,14 @@ const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
           line: say`${counted(uncheckedCount, 'changed dashboard')} not checked by the server: it is asked about twenty at most, and older ones cannot be asked.`,
         },
       ]
+
+export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
+  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
+
+/** Errors in files fail the run as wrong input; warnings make it a warning. */
+export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
+  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
+}

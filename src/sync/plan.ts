@@ -1,13 +1,21 @@
 import * as z from 'zod'
 import { filePath } from '../operation/inputs.ts'
-import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
+import { type Context, defineOperation } from '../operation/operation.ts'
 import { counted, type Line, say } from '../report/blocks.ts'
-import { renderSarif } from '../report/sarif.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
 import { hasErrors, makePlan, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
-import { objectBlocks, type PlanResult, planDetails, planFacts, planOutput, planWords, toPlanResult } from './plan-report.ts'
-import { planRules } from './rules.ts'
+import {
+  judgeDiagnostics,
+  objectBlocks,
+  type PlanResult,
+  planDetails,
+  planFacts,
+  planOutput,
+  planWords,
+  sarifFile,
+  toPlanResult,
+} from './plan-report.ts'
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
@@ -63,14 +71,3 @@ export const plan = defineOperation({
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply takes over ${counted(toAdopt, 'object')}`
-
-export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
-  path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
-
-/** Errors in files fail the run as wrong input; warnings make it a warning. */
-export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
-  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
-  const [errors, warnings] = [count('error'), count('warning')]
-  if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
-  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
-}

@@ -1,6 +1,6 @@
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
+import type { FieldChange } from '../../src/resources/compare.ts'
 import { composeUpdate } from '../../src/resources/compare.ts'
-import type { FieldChange } from '../../src/resources/diff.ts'
 import { type Body, listOf, type RemoteObject, type Section } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
 import { createKnownIds } from '../../src/sync/apply-state.ts'

@@ -1,7 +1,6 @@
 import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
-import { readDocument } from '../../documents/document.ts'
-import { interpolate } from '../../documents/interpolate.ts'
+import { interpolate, readDocument } from '../../documents/document.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { createDirectory } from '../../resources/directory.ts'
 import type { Section } from '../../resources/resource-type.ts'

@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { readDocument } from '../../../src/documents/document.ts'
-import { interpolate } from '../../../src/documents/interpolate.ts'
+import { interpolate, readDocument } from '../../../src/documents/document.ts'
 
 const pieces = fc.constantFrom(
   'a: ',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { interpolate } from '../../../src/documents/interpolate.ts'
+import { interpolate } from '../../../src/documents/document.ts'
 import { written } from '../../support/declarations.ts'
 
 const variables: ReadonlyMap<string, string> = new Map([

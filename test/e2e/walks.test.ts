@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../support/emulator.ts'
+
+const run = promisify(execFile)
+const root = new URL('../../', import.meta.url).pathname
+
+/** The files that ARCHITECTURE.md lists under a heading, in its order. */
+async function listedFiles(heading: string): Promise<readonly string[]> {
+  const text = await readFile(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const section = text.split(`### ${heading}\n`)[1]?.split(/\n##/)[0] ?? ''
+  return [...section.matchAll(/^\d+\. `src\/([^`]+)`/gm)].flatMap(([, file]) => file ?? [])
+}
+
+const isCounted = (file: string): boolean => !/^(?:core|http|api)\//.test(file)
+
+/** Runs the action from its source, and returns the files of which it called a function. */
+async function enteredFiles(inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-walk-'))
+  try {
+    for (const [name, text] of Object.entries({ output: '', summary: '', ...files })) await writeFile(join(directory, name), text)
+    await run(process.execPath, [join(root, 'test/support/entered-files.ts')], {
+      env: {
+        PATH: process.env.PATH,
+        GITHUB_OUTPUT: join(directory, 'output'),
+        GITHUB_STEP_SUMMARY: join(directory, 'summary'),
+        GITHUB_WORKSPACE: directory,
+        RUNNER_TEMP: directory,
+        ENTERED_FILES: join(directory, 'entered.json'),
+        ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value])),
+      },
+    })
+    const outputs = await readFile(join(directory, 'output'), 'utf8')
+    if (!outputs.includes('pass')) throw new Error(`The run did not pass: ${outputs}`)
+    const entered = JSON.parse(await readFile(join(directory, 'entered.json'), 'utf8')) as string[]
+    // The entry point itself is replaced by the process that measures.
+    return ['action.ts', ...entered].filter(isCounted)
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+describe('a run enters the files that ARCHITECTURE.md lists, and no other', () => {
+  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  it('for usage-cost', async () => {
+    const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'yesterday' }
+    const entered = await enteredFiles(inputs, {})
+    expect(entered.toSorted()).toEqual((await listedFiles('usage-cost')).toSorted())
+  })
+
+  it('for apply', async () => {
+    const alert = {
+      name: 'Slow checkout',
+      savedSearch: { name: 'Errors in checkout' },
+      threshold: 5,
+      interval: '5m',
+      channel: { type: 'webhook', webhook: 'oncall' },
+      note: 'https://runbooks.example/slow-checkout',
+    }
+    const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'apply', project: 'shop/alerts', files: 'alerts.json' }
+    const entered = await enteredFiles(inputs, { 'alerts.json': JSON.stringify({ alerts: { slow: alert } }) })
+    expect(entered.toSorted()).toEqual((await listedFiles('apply')).toSorted())
+  })
+})
