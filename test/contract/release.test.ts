@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { forEachEntry } from '../support/corpus.ts'
 import { ownWorkflows, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
 const text = ownWorkflows.find(({ name }) => name.endsWith('/release.yml'))?.text ?? ''
@@ -44,14 +45,18 @@ describe('a release is built', () => {
     expect(runStep(step, { ...signed, '*/compare/main...*': place })).toMatchObject({ status: 0, stdout: '' })
   })
 
-  it.each([
-    ['the signature is unknown', 'false'],
-    ['the tag is no object, so has no signature', null],
-  ])('not when %s', (_, answer) => {
-    const { status, stdout } = runStep(step, { ...signed, '*/git/tags/the-tag*': answer, '*/compare/main...*': 'identical' })
-    expect(status).toBe(1)
-    expect(stdout).toContain('::error::v1.2.0 is not a tag with a signature')
-  })
+  it('not when the signature or the tag is wrong', () =>
+    forEachEntry(
+      [
+        ['the signature is unknown', 'false'],
+        ['the tag is no object, so has no signature', null],
+      ],
+      (_, answer) => {
+        const { status, stdout } = runStep(step, { ...signed, '*/git/tags/the-tag*': answer, '*/compare/main...*': 'identical' })
+        expect(status).toBe(1)
+        expect(stdout).toContain('::error::v1.2.0 is not a tag with a signature')
+      },
+    ))
 
   it.each(['ahead', 'diverged'])('not from a commit that main does not have (%s)', (place) => {
     const { status, stdout } = runStep(step, { ...signed, '*/compare/main...*': place })

@@ -87,20 +87,25 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     if (action === 'delete') expect(outcome.added).toBe(-1)
   })
 
-  it.each<[string, Break, RegExp]>([
-    ['that there was no answer', 'a reset before any byte', /^No answer: connection closed before an answer \(ECONNRESET\)\n/],
-    [
-      'how much of it came',
-      'chunks without the last one',
-      /^No answer: connection closed after \d+ bytes of the answer \(UND_ERR_SOCKET\)\n/,
-    ],
-    ['that it was no HTTP', 'the greeting of something else', /^No answer: Response does not match the HTTP\/1\.1 protocol/],
-    ['that the headers were too much', 'headers of 100 kB', /^No answer: Headers Overflow Error \(UND_ERR_HEADERS_OVERFLOW\)\n/],
-  ])('a read says in the end %s', async (_, name, words) => {
-    const { outcome, ran } = await runWithFailure('read', breaks[name], { times: 2, inputs: { 'max-attempts': '2' } })
-    expect(outcome).toEqual({ exitCode: 1, conclusion: 'network', methods: 'GET GET', added: 0, problems: [] })
-    expect(ran.outputs.get('failure-reason')).toMatch(words)
-  })
+  it('the error of a read names how the answer broke off', () =>
+    forEachEntry<[string, Break, RegExp]>(
+      [
+        ['that there was no answer', 'a reset before any byte', /^No answer: connection closed before an answer \(ECONNRESET\)\n/],
+        [
+          'how much of it came',
+          'chunks without the last one',
+          /^No answer: connection closed after \d+ bytes of the answer \(UND_ERR_SOCKET\)\n/,
+        ],
+        ['that it was no HTTP', 'the greeting of something else', /^No answer: Response does not match the HTTP\/1\.1 protocol/],
+        ['that the headers were too much', 'headers of 100 kB', /^No answer: Headers Overflow Error \(UND_ERR_HEADERS_OVERFLOW\)\n/],
+      ],
+      async (_, name, words) => {
+        const { outcome, ran } = await runWithFailure('read', breaks[name], { times: 2, inputs: { 'max-attempts': '2' } })
+        expect(outcome).toEqual({ exitCode: 1, conclusion: 'network', methods: 'GET GET', added: 0, problems: [] })
+        expect(ran.outputs.get('failure-reason')).toMatch(words)
+      },
+      { atOnce: 4 },
+    ))
 
   it.each<[TestAction, 'before' | 'after', string]>([
     ['update', 'before', 'GET PUT GET PUT GET'],

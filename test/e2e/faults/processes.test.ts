@@ -46,7 +46,7 @@ describe.concurrent('R6: a signal', () => {
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
   ])('%s at a %s, request %i: what is under way ends, nothing new is sent', async (signal, action, nth, conclusion, more) => {
     const { outcome, ran } = await struck(action, nth, signal)
-    expect(outcome).toMatchObject({ exitCode: 130, conclusion, more })
+    expect(outcome).toMatchObject({ exitCode: 130, conclusion, added: more })
     expect(outcome.methods.split(' ')).toHaveLength(nth)
     expect(ran.outputs.get('status')).toBe(conclusion === 'cancelled' ? 'error' : conclusion)
     expect(ran.result).toMatchObject({ status: ran.outputs.get('status') })

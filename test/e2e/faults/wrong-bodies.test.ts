@@ -39,15 +39,20 @@ describe.concurrent('row 15: something else answers', () => {
 })
 
 describe.concurrent('row 16: bytes that are no text', () => {
-  it.each<[string, Uint8Array, RegExp]>([
-    ['invalid UTF-8', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), /the answer is not UTF-8 at byte 2/],
-    ['UTF-16', Buffer.from('\ufeff[]', 'utf16le'), /the answer is not UTF-8 at byte 0/],
-    ['a null byte', Buffer.from('[\0]'), /the answer is not JSON at character 1/],
-  ])('%s is refused, with the place', async (_, bytes, words) => {
-    const { outcome, ran } = await runWithFailure('read', body(bytes), two)
-    expect(outcome).toEqual({ exitCode: 1, conclusion: 'bad-answer', methods: 'GET GET', added: 0, problems: [] })
-    expect(ran.outputs.get('failure-reason')).toMatch(words)
-  })
+  it('rejects bytes that are not text, with their location', () =>
+    forEachEntry<[string, Uint8Array, RegExp]>(
+      [
+        ['invalid UTF-8', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), /the answer is not UTF-8 at byte 2/],
+        ['UTF-16', Buffer.from('\ufeff[]', 'utf16le'), /the answer is not UTF-8 at byte 0/],
+        ['a null byte', Buffer.from('[\0]'), /the answer is not JSON at character 1/],
+      ],
+      async (_, bytes, words) => {
+        const { outcome, ran } = await runWithFailure('read', body(bytes), two)
+        expect(outcome).toEqual({ exitCode: 1, conclusion: 'bad-answer', methods: 'GET GET', added: 0, problems: [] })
+        expect(ran.outputs.get('failure-reason')).toMatch(words)
+      },
+      { atOnce: 3 },
+    ))
 
   it('a byte order mark is not part of the text', async () => {
     const { outcome } = await runWithFailure('read', body('\ufeff[]'))
@@ -97,7 +102,7 @@ describe.concurrent('rows 18 and 19: JSON of another shape', () => {
         ['read', '{"result":{}}', /result is not of type array/],
         ['read', 'null', /the answer is not of type array/],
         ['read', '', /the answer is empty/],
-        ['read a backup', '{"status":200,"error":"INTERNAL: oops"}', /the API conclusion: INTERNAL: oops/],
+        ['read a backup', '{"status":200,"error":"INTERNAL: oops"}', /the API said: INTERNAL: oops/],
         ['read a cost', '[]', /the answer is not of type object/],
         ['update', '{"id":7}', /the answer\.id is not of type string/],
       ],

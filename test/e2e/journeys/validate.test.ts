@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { forEachEntry } from '../../support/corpus.ts'
 import { fileWith } from '../../support/declarations.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { unexpectedHtml } from '../../support/output-oracle.ts'
@@ -108,25 +109,29 @@ describe('validate as an action, without credentials', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it.each([
-    'observability/::error file=x::y.yml',
-    'observability/a%0A::error::x.yml',
-    'observability/a\n::error::x.yml',
-    'observability/##[error]x.yml',
-    'observability/a,line=1,b:c.yml',
-    'observability/<img src=x onerror=1>.yml',
-    'observability/[x](javascript:1).yml',
-    'observability/| a | `b`.yml',
-    `observability/${'ä'.repeat(120)}.yml`,
-  ])('takes the name of a file for no more than a name: %j', async (file) => {
-    const wrong = alerts(1, { '::error::x\n##[error]<b>': 1, interval: '\u001b]8;;https://x\u0007' })
-    const ran = await runAction({ inputs, files: { [file]: wrong } })
-    expect(ran.exitCode).toBe(1)
-    expect(commandsOf(ran)).toEqual(['error', 'error', 'error'])
-    expect(annotationsOf(ran)[0]?.properties.file).toBe(file)
-    expect(unexpectedHtml(ran.summary)).toEqual([])
-    expect(ran.result).toMatchObject({ files: [file] })
-  })
+  it('treats a hostile file name as text', () =>
+    forEachEntry(
+      [
+        'observability/::error file=x::y.yml',
+        'observability/a%0A::error::x.yml',
+        'observability/a\n::error::x.yml',
+        'observability/##[error]x.yml',
+        'observability/a,line=1,b:c.yml',
+        'observability/<img src=x onerror=1>.yml',
+        'observability/[x](javascript:1).yml',
+        'observability/| a | `b`.yml',
+        `observability/${'ä'.repeat(120)}.yml`,
+      ],
+      async (file) => {
+        const wrong = alerts(1, { '::error::x\n##[error]<b>': 1, interval: '\u001b]8;;https://x\u0007' })
+        const ran = await runAction({ inputs, files: { [file]: wrong } })
+        expect(ran.exitCode).toBe(1)
+        expect(commandsOf(ran)).toEqual(['error', 'error', 'error'])
+        expect(annotationsOf(ran)[0]?.properties.file).toBe(file)
+        expect(unexpectedHtml(ran.summary)).toEqual([])
+        expect(ran.result).toMatchObject({ files: [file] })
+      },
+    ))
 
   it.each([
     ['a link that leads outside', 'a.yml', 'lies outside the workspace'],

@@ -56,26 +56,31 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       { atOnce: 4 },
     ))
 
-  it.each<[string, Failure]>([
-    ['as the id of the request', answer(400, JSON.stringify({ error: 'no', requestId: plain }))],
-    ['as the id of the request in a header', answer(400, '{"error":"no"}', { 'x-request-id': plain })],
-    ['as the id of a request that was fine', { effect: { kind: 'body', text: `{"status":200,"requestId":"${plain}","result":[]}` } }],
-    ['as the name of a field', { effect: { kind: 'body', text: `[{"id":"a","${plain}":1}]` } }],
-    ['as an id', { effect: { kind: 'body', text: `[{"id":"${plain}","name":"${plain}","kind":"${plain}"}]` } }],
-    ['as an id that is none', { effect: { kind: 'body', text: `[{"id":{"${plain}":1}}]` } }],
-    ['as a host', answer(302, '', { location: `https://${plain}.example/${plain}?${plain}` })],
-    ['as an encoding', { effect: { kind: 'body', text: '[]', headers: { 'content-encoding': plain } } }],
-    ['as a page', answer(502, `<html><title>${plain}</title></html>`)],
-    ['as no JSON', { effect: { kind: 'body', text: `{"${plain}` } }],
-    [
-      'as the policy of a rate limit',
-      { effect: { kind: 'rate-limited', headers: { 'retry-after': '9999', 'x-ratelimit-policy': plain } } },
-    ],
-    ['as no HTTP', { replaceAnswer: (wire) => wire.write(`HTTP/1.1 ${plain}\r\n${plain}: ${plain}\r\n\r\n`) }],
-  ])('not when the API says it %s', async (_, failure) => {
-    const { ran } = await meetWith(plain, 'read', failure, { times: 9, inputs: { 'max-attempts': '2' } })
-    expect(ran.outputs.get('status')).toMatch(/^(?:error|pass)$/)
-  })
+  it('not when the API repeats it anywhere in an answer', () =>
+    forEachEntry<[string, Failure]>(
+      [
+        ['as the id of the request', answer(400, JSON.stringify({ error: 'no', requestId: plain }))],
+        ['as the id of the request in a header', answer(400, '{"error":"no"}', { 'x-request-id': plain })],
+        ['as the id of a request that was fine', { effect: { kind: 'body', text: `{"status":200,"requestId":"${plain}","result":[]}` } }],
+        ['as the name of a field', { effect: { kind: 'body', text: `[{"id":"a","${plain}":1}]` } }],
+        ['as an id', { effect: { kind: 'body', text: `[{"id":"${plain}","name":"${plain}","kind":"${plain}"}]` } }],
+        ['as an id that is none', { effect: { kind: 'body', text: `[{"id":{"${plain}":1}}]` } }],
+        ['as a host', answer(302, '', { location: `https://${plain}.example/${plain}?${plain}` })],
+        ['as an encoding', { effect: { kind: 'body', text: '[]', headers: { 'content-encoding': plain } } }],
+        ['as a page', answer(502, `<html><title>${plain}</title></html>`)],
+        ['as no JSON', { effect: { kind: 'body', text: `{"${plain}` } }],
+        [
+          'as the policy of a rate limit',
+          { effect: { kind: 'rate-limited', headers: { 'retry-after': '9999', 'x-ratelimit-policy': plain } } },
+        ],
+        ['as no HTTP', { replaceAnswer: (wire) => wire.write(`HTTP/1.1 ${plain}\r\n${plain}: ${plain}\r\n\r\n`) }],
+      ],
+      async (_, failure) => {
+        const { ran } = await meetWith(plain, 'read', failure, { times: 9, inputs: { 'max-attempts': '2' } })
+        expect(ran.outputs.get('status')).toMatch(/^(?:error|pass)$/)
+      },
+      { atOnce: 4 },
+    ))
 
   it('not when costs contain it, in no export either', async () => {
     const text = `{"result":{"grandTotalCredits":3,"costs":[${JSON.stringify({
@@ -124,17 +129,22 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
     expect(outcome.exitCode).toBe(1)
   })
 
-  it.each<[string, readonly string[]]>([
-    ['twice', ['list-sources', '--api-key-secret', `${plain}A`, '--api-key-secret', plain]],
-    ['for a command', [plain, '--api-key-secret', plain]],
-    ['for a flag', ['list-sources', `--${plain}`, '--api-key-secret', plain]],
-    ['with an equals sign', ['list-sources', `--api-key-secret=${plain}`, `--profile=${plain}`]],
-    ['without a value after it', ['list-sources', plain, '--api-key-secret']],
-  ])('not on the command line, where it was given %s', async (_, args) => {
-    const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: plain })
-    expect(ran.exitCode).toBe(2)
-    expectNoSecret(`${ran.stdout}${ran.stderr}`, [plain])
-  })
+  it('not on the command line, wherever it was given', () =>
+    forEachEntry<[string, readonly string[]]>(
+      [
+        ['twice', ['list-sources', '--api-key-secret', `${plain}A`, '--api-key-secret', plain]],
+        ['for a command', [plain, '--api-key-secret', plain]],
+        ['for a flag', ['list-sources', `--${plain}`, '--api-key-secret', plain]],
+        ['with an equals sign', ['list-sources', `--api-key-secret=${plain}`, `--profile=${plain}`]],
+        ['without a value after it', ['list-sources', plain, '--api-key-secret']],
+      ],
+      async (_, args) => {
+        const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: plain })
+        expect(ran.exitCode).toBe(2)
+        expectNoSecret(`${ran.stdout}${ran.stderr}`, [plain])
+      },
+      { atOnce: 4 },
+    ))
 
   it('not in the progress of the library', async () => {
     await withTestApi(answer(503, JSON.stringify({ error: plain })), {}, async ({ url, emulator }) => {

@@ -47,29 +47,30 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(actions).map((method) => [status, method] as const))
 
-  it.each(cases)('%i after a %s', async (status, method) => {
-    const other = await startRawServer((wire) => wire.end())
-    const targets: readonly (readonly [string | undefined, string])[] = [
-      [`http://127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
-      [`http://localhost:${other.port}/x`, `http://localhost:${other.port}`],
-      [`//127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
-      [`https://127.0.0.1:${other.port}/x`, `https://127.0.0.1:${other.port}`],
-      ['/elsewhere?a=b', emulator().url],
-      ['?a=b', emulator().url],
-      ['http://[', 'without a usable target'],
-      [undefined, 'without a usable target'],
-    ]
-    for (const [location, told] of targets) {
-      emulator().reset()
-      const effect: Effect = { kind: 'status', status, ...(location !== undefined && { headers: { location } }) }
-      const error = await apiErrorOf(withSession(emulator(), actions[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
-      expect(error.message.split('\n')[0]).toContain(told)
-      expect(error.message.split('\n')[0]).not.toContain('a=b')
-      expect(methodsOf(emulator())).toEqual([method])
-    }
-    await other.close()
-    expect(other.received).toEqual([])
-  })
+  it('after any status and method', () =>
+    forEachEntry<readonly [number, string]>(cases, async (status, method) => {
+      const other = await startRawServer((wire) => wire.end())
+      const targets: readonly (readonly [string | undefined, string])[] = [
+        [`http://127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
+        [`http://localhost:${other.port}/x`, `http://localhost:${other.port}`],
+        [`//127.0.0.1:${other.port}/x`, `http://127.0.0.1:${other.port}`],
+        [`https://127.0.0.1:${other.port}/x`, `https://127.0.0.1:${other.port}`],
+        ['/elsewhere?a=b', emulator().url],
+        ['?a=b', emulator().url],
+        ['http://[', 'without a usable target'],
+        [undefined, 'without a usable target'],
+      ]
+      for (const [location, told] of targets) {
+        emulator().reset()
+        const effect: Effect = { kind: 'status', status, ...(location !== undefined && { headers: { location } }) }
+        const error = await apiErrorOf(withSession(emulator(), actions[method] ?? (() => Promise.resolve()), { faults: [{ effect }] }))
+        expect(error.message.split('\n')[0]).toContain(told)
+        expect(error.message.split('\n')[0]).not.toContain('a=b')
+        expect(methodsOf(emulator())).toEqual([method])
+      }
+      await other.close()
+      expect(other.received).toEqual([])
+    }))
 })
 
 describe.concurrent('S5: nothing in the repository decides where the key goes', () => {
@@ -117,9 +118,8 @@ describe('S7: only ids get into a path', () => {
     (value) => !/^(?!\.{1,2}$)[\w.~-]{0,128}$/.test(value.trim()),
   )
 
-  it.each([...Object.entries(byId), ['list-alerts', 'service-id'], ['usage-cost', 'organization-id']])(
-    '%s refuses every other %s',
-    async (operation, input) => {
+  it('every operation rejects every other id', () =>
+    forEachEntry([...Object.entries(byId), ['list-alerts', 'service-id'], ['usage-cost', 'organization-id']], async (operation, input) => {
       for (const value of wrong) {
         const ran = await invokeText({
           inputs: { ...inputsFor(emulator()), operation, period: operation === 'usage-cost' ? 'today' : '', [input]: value },
@@ -127,8 +127,7 @@ describe('S7: only ids get into a path', () => {
         expect(ran.document, JSON.stringify(value).slice(0, 80)).toMatchObject({ status: 'error', error: { kind: 'input' } })
       }
       expect(emulator().requests).toEqual([])
-    },
-  )
+    }))
 
   it('observability-path neither', async () => {
     for (const value of wrong.filter((text) => !/^[a-z0-9][a-z0-9-]{0,62}$/.test(text.trim()))) {
@@ -138,20 +137,22 @@ describe('S7: only ids get into a path', () => {
     expect(emulator().requests).toEqual([])
   })
 
-  it.each(['..', '.', 'a:b', '65f5e4a35eedc0de000000:f'])(
-    'an id that the API itself gives, such as %s, is shown and never written to',
-    async (id) => {
-      const [alert] = emulator().store.organizations[0]?.services[0]?.alerts ?? []
-      const answer = JSON.stringify([{ ...alert, id, name: 'Meet' }])
-      const inputs = { ...inputsFor(emulator()), 'dashboard-id': alert?.dashboardId ?? '', 'tile-id': alert?.tileId ?? '', name: 'Meet' }
-      emulator().addFault({ effect: { kind: 'body', text: answer } })
-      const more = { operation: 'create-alert', 'if-exists': 'update', threshold: '1', interval: '1h', 'webhook-id': ids.webhook }
-      const ran = await invokeText({ inputs: { ...inputs, ...more } })
-      expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'bad-answer' } })
-      expect(ran.reason).toContain(`The API calls this alert "${id}", which is no id that can stand in a path`)
-      expect(methodsOf(emulator())).toEqual(['GET'])
-    },
-  )
+  it('an unsafe id from the API is shown and never written to', () =>
+    forEachEntry(
+      ['..', '.', 'a:b', '65f5e4a35eedc0de000000:f'],
+      async (id) => {
+        const [alert] = emulator().store.organizations[0]?.services[0]?.alerts ?? []
+        const answer = JSON.stringify([{ ...alert, id, name: 'Meet' }])
+        const inputs = { ...inputsFor(emulator()), 'dashboard-id': alert?.dashboardId ?? '', 'tile-id': alert?.tileId ?? '', name: 'Meet' }
+        emulator().addFault({ effect: { kind: 'body', text: answer } })
+        const more = { operation: 'create-alert', 'if-exists': 'update', threshold: '1', interval: '1h', 'webhook-id': ids.webhook }
+        const ran = await invokeText({ inputs: { ...inputs, ...more } })
+        expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'bad-answer' } })
+        expect(ran.reason).toContain(`The API calls this alert "${id}", which is no id that can stand in a path`)
+        expect(methodsOf(emulator())).toEqual(['GET'])
+      },
+      { before: () => emulator().reset() },
+    ))
 })
 
 const adopted = readFileSync(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
