@@ -31,7 +31,7 @@ export interface AttemptOptions<T> {
   readonly transport: Transport
   readonly exchange: Exchange
   readonly read: Reader<T>
-  /** Takes secrets out of foreign words before they are cut to size: half a secret would not be recognized any more. */
+  /** Removes secrets from the server's text before it is shortened: half a secret would not be recognized. */
   readonly redact: Redact
 }
 
@@ -86,7 +86,7 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
 /** Where the words of an error page are, if it has any. */
 const longestPage = 20_000
 
-// What a person would read on a page of HTML. It is quoted like any foreign text, so nothing depends on finding every tag.
+// The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
 function bareText(whole: string): string {
   const text = whole.slice(0, longestPage)
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text

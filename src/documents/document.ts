@@ -103,7 +103,7 @@ const maxExpandedSize = 50_000
 
 const maxDepth = 100
 
-/** Nobody reads more errors than that, and each of them takes time. */
+/** More errors would not be read, and each takes time. */
 const maxErrors = 20
 
 // YAML and JSON hold them only as escapes. Text in UTF-16 is full of them.

@@ -1,5 +1,5 @@
 // The fleet file: organizations, their services, and the names of their secrets. It can hold neither a credential nor the address of
-// an API, so that whoever edits it cannot send a key elsewhere.
+// an API, so that an edit cannot send a key elsewhere.
 import * as z from 'zod'
 import { profileNames } from '../api/profiles.ts'
 import { parseDocument } from '../documents/validate.ts'

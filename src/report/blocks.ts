@@ -38,7 +38,7 @@ export const counted = (count: number, noun: string): Trusted => trusted(plural(
 
 type Part = string | number | Inline | Line
 
-/** Template tag: its literal parts are trusted, and an interpolated string is not, so that nobody can forget to escape one. */
+/** Template tag: its literal parts are trusted, and an interpolated string is not: forgetting to escape one is impossible. */
 export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): Line {
   return literals.flatMap((literal, i) => [
     ...(literal === '' ? [] : [trusted(literal)]),

@@ -183,7 +183,7 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
     env,
     { clock: systemClock, random: Math.random, note, cancellation },
   )
-  // Whoever cancels a run knows that it did not end.
+  // A user who cancels a run knows that it did not finish.
   return cancellation.stop.aborted ? [] : failures
 }
 

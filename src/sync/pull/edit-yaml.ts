@@ -116,7 +116,7 @@ function detectIndentation({ contents }: Document.Parsed, text: string): Indenta
   const indent = columns.find((column) => !!column) ?? defaultIndentation.indent
   const fields = sectionPairs.flatMap(({ value }) => pairsIn(value)).flatMap(({ value }) => pairsIn(value))
   const hasUnindentedList = fields.some(({ key, value }) => isSeq(value) && !value.flow && columnOf(key) === columnOf(value))
-  // Unless the indent is 2, the library puts unindented lists into columns that nobody uses.
+  // Unless the indent is 2, the library puts unindented lists into unusual columns.
   return { indent, indentSeq: indent !== defaultIndentation.indent || !hasUnindentedList }
 }
 
