@@ -1,4 +1,4 @@
-// Owns what a benchmark is: a few numbers of one run on one machine, and the goal that they are held to by a reader, not by a test.
+// A benchmark: a few numbers of one run on one machine, and a goal for readers; no test depends on it.
 import type { Block } from '../src/report/blocks.ts'
 
 export interface Extent {

@@ -1,4 +1,4 @@
-// Owns files that declare as many objects as somebody asks for: a dashboard of two tiles in each, and its alerts.
+// Declaration files with any number of objects: one dashboard with two tiles, and its alerts, per file.
 
 const objectsPerFile = 20
 

@@ -1,4 +1,4 @@
-// Owns the emulator of a benchmark, in a process of its own: what the server does is not what is measured.
+// The emulator of a benchmark, in a process of its own: the server is not part of what is measured.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { EmulatorOptions } from '../src/emulator/index.ts'

@@ -100,8 +100,8 @@ export function keepTextMarkers(text: string, marked: unknown): string {
 export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
 
 /**
- * How the digest of a snapshot is computed, as a number. Whoever changes what goes into it, or adds a field to a file schema, raises
- * it: a snapshot of another revision is as good as none, and the object is compared with the known defaults.
+ * Version of the way in which the digest of a snapshot is computed. Raise it when the input of the digest changes or a file schema gains
+ * a field: a snapshot of another revision is ignored, and the object is compared with the known defaults.
  */
 const snapshotRevision = 1
 
