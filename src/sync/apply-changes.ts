@@ -54,6 +54,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   await reconcileUnknownCreates(writes, state, { ...options, write })
   for (const change of await writeAll(waiting, state, write)) await state.skip(change, 'what it watches may not exist')
   await reconcileUnknownCreates(waiting, state, { ...options, write })
+  // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
   const { diagnostics: reviewDiagnostics, lists } = await verifyWrites(plan, state, options)
   const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: writes, lists, answers, state }, options))]

@@ -11,7 +11,7 @@ export const drift = defineOperation({
   judge: judgeDrift,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
-      ? say`Nobody can tell whether there is drift`
+      ? say`It is unknown whether there is drift`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted`
         : say`No drift: the service is as the files say`,

@@ -177,8 +177,8 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   if (found.objects.length === 0 && request.prune)
     throw inputError('files', 'declare nothing, and with prune everything would go: is the glob right?')
   const wanted = new Set(found.objects.map(({ section }) => section))
-  const world = await readRemoteState({ api, service, profile, wanted })
-  const plan = planChanges(found, world, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
+  const remote = await readRemoteState({ api, service, profile, wanted })
+  const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {
     found,

@@ -183,15 +183,15 @@ export interface PlanOptions extends GuardSettings {
 }
 
 /** Compares declarations and remote state. Pure: it sends nothing and reads no clock. */
-export function planChanges(declarations: Pick<Declarations, 'objects'>, world: RemoteState, options: PlanOptions): Plan {
+export function planChanges(declarations: Pick<Declarations, 'objects'>, remote: RemoteState, options: PlanOptions): Plan {
   const kinds = createResourceTypes(options.profile)
-  const directory = createDirectory(world)
+  const directory = createDirectory(remote)
   const ownsAnything = Object.values(kinds).some((kind: ResourceType) =>
-    markedObjects(kind, world[kind.section]).some(({ marker }) => marker?.project === kind.markerStyle.projectToken(options.project)),
+    markedObjects(kind, remote[kind.section]).some(({ marker }) => marker?.project === kind.markerStyle.projectToken(options.project)),
   )
   const { objects } = declarations
-  const planType = createPlanner({ ...options, world, directory, ownsAnything })
-  const tiles = new Map(world.dashboards.map((one) => [one.id, listOf(one.tiles)]))
+  const planType = createPlanner({ ...options, remote, directory, ownsAnything })
+  const tiles = new Map(remote.dashboards.map((one) => [one.id, listOf(one.tiles)]))
   const context: ResolveContext = {
     directory,
     savedSearches: new Map(),
@@ -209,14 +209,14 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, world: 
   const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
-  const losses = protectAlerts(written, world.alerts, kinds.dashboards)
+  const losses = protectAlerts(written, remote.alerts, kinds.dashboards)
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,
     changes: losses.changes,
     orphans: options.prune ? [] : parts.flatMap(toOrphans),
-    diagnostics: [...found, ...checkGuards(losses.changes, world.doubts, options)],
-    seen: { dashboards: world.dashboards.length, savedSearches: world.savedSearches.length, alerts: world.alerts.length },
+    diagnostics: [...found, ...checkGuards(losses.changes, remote.doubts, options)],
+    seen: { dashboards: remote.dashboards.length, savedSearches: remote.savedSearches.length, alerts: remote.alerts.length },
   }
 }
 
@@ -227,7 +227,7 @@ interface KindPlan extends Pick<MatchResult, 'orphans'> {
 }
 
 interface PlannerOptions extends Pick<PlanOptions, 'project' | 'adoptFrom'> {
-  readonly world: RemoteState
+  readonly remote: RemoteState
   readonly directory: Directory
   readonly ownsAnything: boolean
 }
@@ -239,9 +239,9 @@ interface ResolvedPair {
 }
 
 const createPlanner =
-  ({ world, directory, ...owner }: PlannerOptions) =>
+  ({ remote, directory, ...owner }: PlannerOptions) =>
   <D extends Declared>(kind: ResourceType<D>, declared: readonly D[], context: ResolveContext): KindPlan => {
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: world[kind.section] })
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: remote[kind.section] })
     const compared = pairs.map((pair): ResolvedPair => {
       const desired = kind.resolve(pair.declared, context)
       return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }

@@ -86,30 +86,30 @@ const count = (changes: readonly Change[]) =>
 
 describe('ten thousand objects', () => {
   let declared: Declarations
-  let world: RemoteState
+  let remote: RemoteState
   beforeAll(() => {
     declared = declare()
     // Nothing is there yet that could be named: all are on one dashboard until it is.
     const onKey = declared.objects.map((one) =>
       'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
     )
-    world = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+    remote = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
   }, 60_000)
 
   /** What a busy machine needs, and a square would never do with. */
   const longestMs = 4000
 
   it('are compared with ten thousand that are the same', () => {
-    expect(cpuMsOf(() => expect(count(planChanges(declared, world, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(
+    expect(cpuMsOf(() => expect(count(planChanges(declared, remote, options).changes)).toEqual({ unchanged: 10_000 }))).toBeLessThan(
       longestMs,
     )
   })
 
   it('are compared with ten thousand that all differ, and made into a plan file', () => {
     const other = {
-      ...world,
-      alerts: world.alerts.map((one) => ({ ...one, threshold: -1 })),
-      dashboards: world.dashboards.map((one) => ({ ...one, name: 'Old' })),
+      ...remote,
+      alerts: remote.alerts.map((one) => ({ ...one, threshold: -1 })),
+      dashboards: remote.dashboards.map((one) => ({ ...one, name: 'Old' })),
     }
     const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
     const ms = cpuMsOf(() => {
@@ -123,13 +123,13 @@ describe('ten thousand objects', () => {
   it('that name something that is not there are complained of one by one', () => {
     const webhooks = numbers(1000).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
     expect(
-      cpuMsOf(() => expect(planChanges(declared, { ...world, webhooks }, options).diagnostics.length).toBeGreaterThan(9000)),
+      cpuMsOf(() => expect(planChanges(declared, { ...remote, webhooks }, options).diagnostics.length).toBeGreaterThan(9000)),
     ).toBeLessThan(longestMs)
   })
 
   it('are found again by their marks after the writes', () => {
-    const items = world.alerts as readonly RemoteObject[]
-    const { changes } = planChanges(declared, { ...world, alerts: [] }, options)
+    const items = remote.alerts as readonly RemoteObject[]
+    const { changes } = planChanges(declared, { ...remote, alerts: [] }, options)
     const created = changes.filter(({ section }) => section === 'alerts')
     const ms = cpuMsOf(() => {
       const list = indexByMarker({ items, mayBeCut: false }, kinds.alerts)

@@ -80,7 +80,7 @@ export interface GitHubFault {
     | { readonly kind: 'answer'; readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
     | { readonly kind: 'hang' }
     | { readonly kind: 'reset' }
-    /** Something happens in the world before the request is carried out. */
+    /** Something happens in the remote before the request is carried out. */
     | { readonly kind: 'meanwhile'; readonly change: (store: Store) => void }
 }
 

@@ -34,19 +34,19 @@ export const remoteStateWith = (lists: Lists = {}): RemoteState =>
 const standard: PlanOptions = { project: 'shop/main', profile, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
-export function planOf(declared: object, world: RemoteState = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
+export function planOf(declared: object, remote: RemoteState = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
   const declarations = readValue(declared)
   if (declarations.diagnostics.length > 0) throw new Error(messages(declarations.diagnostics).join('\n'))
-  return planChanges(declarations, world, { ...standard, ...options })
+  return planChanges(declarations, remote, { ...standard, ...options })
 }
 
 /** The service as it is when every change has been written, with ids that tell what they are of. */
-export function afterApply({ changes }: Plan, world: RemoteState = remoteStateWith()): RemoteState {
+export function afterApply({ changes }: Plan, remote: RemoteState = remoteStateWith()): RemoteState {
   const ids = createKnownIds()
   const lists: Record<Section, RemoteObject[]> = {
-    dashboards: [...(world.dashboards as readonly RemoteObject[])],
-    savedSearches: [...(world.savedSearches as readonly RemoteObject[])],
-    alerts: [...(world.alerts as readonly RemoteObject[])],
+    dashboards: [...(remote.dashboards as readonly RemoteObject[])],
+    savedSearches: [...(remote.savedSearches as readonly RemoteObject[])],
+    alerts: [...(remote.alerts as readonly RemoteObject[])],
   }
   for (const change of changes) {
     const { section, action, id } = change
@@ -55,7 +55,7 @@ export function afterApply({ changes }: Plan, world: RemoteState = remoteStateWi
     lists[section] = written === undefined ? without : [...without, written]
     ids.learn({ change, actual: written })
   }
-  return { ...world, ...(lists as unknown as Pick<RemoteState, Section>) }
+  return { ...remote, ...(lists as unknown as Pick<RemoteState, Section>) }
 }
 
 type Resolved = ReturnType<ReturnType<typeof createKnownIds>['resolve']>
@@ -136,7 +136,7 @@ interface Pulled extends Draft {
 
 export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
   const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
-  const world = remoteStateOf(parts)
+  const remote = remoteStateOf(parts)
   const variable = (name: string): string | undefined => variables[name]
   const read = (texts: Files) => {
     const declarations = readDeclarations(
@@ -146,12 +146,12 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     return {
       declarations,
       diagnostics: declarations.diagnostics,
-      plan: planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 }),
+      plan: planChanges(declarations, remote, { project, profile, prune: false, maxDeletes: 0 }),
     }
   }
   const before = read(files)
   const texts = new Map(Object.entries(files))
-  const draft = draftPull({ ...before, world, profile, globs, texts, variable, excluded: new Map(Object.entries(excluded)) })
+  const draft = draftPull({ ...before, remote, profile, globs, texts, variable, excluded: new Map(Object.entries(excluded)) })
   const after = { ...files, ...Object.fromEntries(draft.files.map((file) => [file.path, file.after])) }
   return {
     ...draft,

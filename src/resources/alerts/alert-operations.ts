@@ -164,13 +164,13 @@ export const createAlert = defineOperation({
   }),
 })
 
-const input = z.strictObject({ alertId, ...alertInput.shape })
+const updateInput = z.strictObject({ alertId, ...alertInput.shape })
 
 export const updateAlert = defineOperation({
   summary: 'Changes one alert. What is not given stays as it is; null in a document clears a field.',
   effect: 'write',
   scope: 'service',
-  input,
+  input: updateInput,
   output: alertOutput,
   details: alertDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
@@ -218,7 +218,7 @@ function checkNewAlert(given: Given<typeof alertInput>): readonly Diagnostic[] {
   return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it (or alert, or alert-file)'))
 }
 
-const checkChange = ({ names }: Given<typeof input>) =>
+const checkChange = ({ names }: Given<typeof updateInput>) =>
   [...names].some((name) => name !== 'alertId')
     ? []
     : [inputDiagnostic('alert', 'is missing: give alert, alert-file or the single fields to change')]

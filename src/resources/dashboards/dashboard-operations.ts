@@ -46,7 +46,7 @@ export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
   effect: 'read',
   scope: 'service',
-  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Only dashboards that bear this tag.', 256).optional() }),
+  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Only dashboards with this tag.', 256).optional() }),
   output: listOutput,
   details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards, as the API answered.'), mayBeCut }),
   example: { tag: 'shop' },

@@ -24,7 +24,7 @@ import { type Addition, writeNewFile } from './write-yaml.ts'
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
   readonly plan: Pick<Plan, 'project' | 'changes'>
-  readonly world: RemoteState
+  readonly remote: RemoteState
   readonly profile: Profile
   readonly globs: readonly string[]
   /** The files that exist, by path. */
@@ -70,13 +70,13 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
-  const { declarations, plan, world, profile, excluded } = input
+  const { declarations, plan, remote, profile, excluded } = input
   const kinds = createResourceTypes(profile)
-  const { newObjects, skipped } = selectObjects({ world, kinds, plan, declarations })
-  const directory = createDirectory(world)
+  const { newObjects, skipped } = selectObjects({ remote, kinds, plan, declarations })
+  const directory = createDirectory(remote)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({
     kinds,
-    references: createReferenceRenderer(world, directory, keysById(plan.changes, targets)),
+    references: createReferenceRenderer(remote, directory, keysById(plan.changes, targets)),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
   const [newAlerts = [], newTargets = []] = [true, false].map((isAlert) =>

@@ -53,13 +53,13 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const found = await findIn(texts, context)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(found.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(found.diagnostics) }
-  const world = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
+  const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planChanges(declarations, world, { project, profile, prune: false, maxDeletes: 0 })
+    planChanges(declarations, remote, { project, profile, prune: false, maxDeletes: 0 })
   const plan = planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const draftInput = { declarations: found, plan, world, profile, globs: input.files, texts, variable: files.variable }
+  const draftInput = { declarations: found, plan, remote, profile, globs: input.files, texts, variable: files.variable }
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const declarations = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
@@ -70,7 +70,7 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   return {
     project,
     draft,
-    diagnostics: [...diagnostics, ...incompleteLists(world), ...replacedExpressions(draft), ...remainingErrors(read)],
+    diagnostics: [...diagnostics, ...incompleteLists(remote), ...replacedExpressions(draft), ...remainingErrors(read)],
   }
 }
 

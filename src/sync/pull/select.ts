@@ -4,6 +4,7 @@ import { type RemoteObject, type ResourceType, type Section, sectionNames } from
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
 import type { Declarations } from '../declarations.ts'
+import { type MarkedObject, markedObjects } from '../match.ts'
 import type { RemoteState } from '../remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
@@ -31,7 +32,7 @@ export interface Selection {
 }
 
 export interface SelectOptions {
-  readonly world: RemoteState
+  readonly remote: RemoteState
   readonly kinds: ResourceTypes
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
@@ -43,28 +44,23 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-interface MarkedObject {
-  readonly actual: RemoteObject
-  readonly mark: StoredMarker | undefined
-}
-
-function selectIn(section: Section, { world, kinds, plan, declarations }: SelectOptions): Selection {
+function selectIn(section: Section, { remote, kinds, plan, declarations }: SelectOptions): Selection {
   const kind = kinds[section]
   const changes = plan.changes.filter((change) => change.section === section)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = uniqueById(world[section]).map((actual): MarkedObject => ({ actual, mark: kind.readMarker(kind.toBody(actual)) }))
+  const all = markedObjects(kind, uniqueById(remote[section]))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
-  const isOurs = ({ mark }: MarkedObject): boolean => mark?.project === kind.markerStyle.projectToken(plan.project)
+  const isOurs = ({ marker }: MarkedObject): boolean => marker?.project === kind.markerStyle.projectToken(plan.project)
   const ours = undeclared.filter(isOurs)
-  const ofOtherProjects = undeclared.filter((one) => one.mark !== undefined && !isOurs(one))
-  const unmanaged = undeclared.filter(({ mark }) => mark === undefined)
+  const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
+  const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
   // Keys in markers come first: an unmanaged object can have another key.
   const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
   const unmarkedByName = Map.groupBy(
-    all.filter(({ mark }) => mark === undefined),
+    all.filter(({ marker }) => marker === undefined),
     ({ actual }) => trimmedName(actual),
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
@@ -72,7 +68,7 @@ function selectIn(section: Section, { world, kinds, plan, declarations }: Select
     const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(name)?.length === 1 && world.doubts[section] === undefined
+    const isUnique = unmarkedByName.get(name)?.length === 1 && remote.doubts[section] === undefined
     const key = claimKey({ name, id: actual.id, noun: kind.noun }, takenKeys)
     return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
   })
@@ -120,13 +116,13 @@ interface ManagedOptions {
 }
 
 /** An object of this project keeps the key that is in its marker. */
-function selectManaged({ actual, mark }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { section, markerStyle: markStyle } = kind
-  if (ours.filter((other) => other.mark?.token === mark?.token).length > 1)
+function selectManaged({ actual, marker }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
+  const { section, markerStyle } = kind
+  if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(section, actual, 'has the same ownership marker as another object: two runs created them at once, or one is a copy')
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
   const guess = toSlug(actual.name ?? '')
-  const key = mark?.key ?? (markStyle.token(project, guess) === mark?.token ? guess : undefined)
+  const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
   if (key === undefined) return skip(section, actual, 'has an ownership marker with only a hash of its key: remove the marker')
   if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, a key of another object`)
   takenKeys.add(key)

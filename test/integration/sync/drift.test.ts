@@ -107,11 +107,11 @@ describe('drift', () => {
   it('cannot be determined while files or markers are wrong: exit 2', async () => {
     await run('apply', first)
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
-    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'Nobody can tell whether there is drift: 1 error' })
+    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'It is unknown whether there is drift: 1 error' })
     const store = serviceOf(emulator())
     const original = store.alerts.find(({ name }) => name === 'Errors')
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
-    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'Nobody can tell whether there is drift: 1 error' })
+    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'It is unknown whether there is drift: 1 error' })
   })
 
   it('can be a warning', async () => {

@@ -26,21 +26,21 @@ const withConfigs = (dashboard: Body, fill: Fill): RemoteObject =>
     tiles: (dashboard.tiles as readonly Body[]).map((one) => ({ ...one, config: fill(one.config as Body, String(one.name)) })),
   }) as unknown as RemoteObject
 
-const filled = (world: RemoteState, fill: Fill): RemoteState =>
-  ({ ...world, dashboards: world.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as RemoteState
+const filled = (remote: RemoteState, fill: Fill): RemoteState =>
+  ({ ...remote, dashboards: remote.dashboards.map((one) => withConfigs(one, fill)) }) as unknown as RemoteState
 
 /** The service after apply, on a server that fills fields in; with the snapshot that apply writes then. */
 function appliedOn(fill: Fill, { snapshot = true } = {}): RemoteState {
   const plan = planOf(declared)
-  const world = filled(afterApply(plan), fill)
-  if (!snapshot) return world
+  const remote = filled(afterApply(plan), fill)
+  if (!snapshot) return remote
   const kind = kinds.dashboards
   const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
-  const dashboards = world.dashboards.map((one) => ({
+  const dashboards = remote.dashboards.map((one) => ({
     ...one,
     ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
   }))
-  return { ...world, dashboards }
+  return { ...remote, dashboards }
 }
 
 const known: Fill = (config) => ({
@@ -50,7 +50,7 @@ const known: Fill = (config) => ({
   select: [{ valueExpression: '', where: '', whereLanguage: 'lucene', aggFn: 'count' }],
 })
 const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName', ...known(config, '') })
-const dashboardSteps = (world: RemoteState): string | undefined => steps(planOf(declared, world))[0]
+const dashboardSteps = (remote: RemoteState): string | undefined => steps(planOf(declared, remote))[0]
 
 describe('an object that nobody changed', () => {
   it('is unchanged where known defaults explain what the server fills in', () => {
@@ -58,25 +58,25 @@ describe('an object that nobody changed', () => {
   })
 
   it('is unchanged where a snapshot says that it was stored like that', () => {
-    const world = appliedOn(unknown)
-    expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-    expect(messagesOf(planOf(declared, world))).toEqual([])
+    const remote = appliedOn(unknown)
+    expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
+    expect(messagesOf(planOf(declared, remote))).toEqual([])
   })
 
   it('is unchanged when the server gains a default that all objects have alike, and the plan says so', () => {
     const gained: Fill = (config) => ({ compareToPreviousPeriod: true, ...config })
-    for (const world of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
-      expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-      expect(messagesOf(planOf(declared, world))).toEqual([
+    for (const remote of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
+      expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
+      expect(messagesOf(planOf(declared, remote))).toEqual([
         'server-default: dashboards.shop: since the last apply the server stores fields that no file declares, with one value everywhere, for example tiles["A"].config.compareToPreviousPeriod. They are taken for its defaults',
       ])
     }
   })
 
   it('is unchanged when the server begins to answer a default that is known', () => {
-    const world = filled(appliedOn(unknown), (config) => ({ compareToPreviousPeriod: false, ...config }))
-    expect(dashboardSteps(world)).toBe('dashboards.shop unchanged')
-    expect(messagesOf(planOf(declared, world))).toEqual([])
+    const remote = filled(appliedOn(unknown), (config) => ({ compareToPreviousPeriod: false, ...config }))
+    expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
+    expect(messagesOf(planOf(declared, remote))).toEqual([])
   })
 })
 
@@ -84,22 +84,22 @@ describe('an object that somebody changed', () => {
   const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
 
   it('is a difference that names the field, with a snapshot and without', () => {
-    for (const world of [filled(appliedOn(unknown), limited), filled(appliedOn(known, { snapshot: false }), limited)]) {
-      expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
-      expect(fieldsOf(planOf(declared, world), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
+    for (const remote of [filled(appliedOn(unknown), limited), filled(appliedOn(known, { snapshot: false }), limited)]) {
+      expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
+      expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toEqual(['tiles["B"].config.seriesLimit: 3 → –'])
     }
   })
 
   it('is a difference where the only object of its kind has a new value', () => {
     const one = { dashboards: { shop: { name: 'Shop', tiles: [tile('A')] } } }
-    const world = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
-    expect(steps(planOf(one, world))).toEqual(['dashboards.shop update (service)'])
+    const remote = filled(afterApply(planOf(one)), (config) => ({ ...config, seriesLimit: 3 }))
+    expect(steps(planOf(one, remote))).toEqual(['dashboards.shop update (service)'])
   })
 
   it('is a difference in a declared field, beside the candidates that the server may have filled in', () => {
-    const world = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
-    const plan = planOf(declared, world)
-    expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
+    const remote = filled(appliedOn(unknown), (config, name) => (name === 'C' ? { ...config, seriesLimit: 9 } : config))
+    const plan = planOf(declared, remote)
+    expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
     expect(fieldsOf(plan, 'dashboards.shop')).toContain('tiles["C"].config.seriesLimit: 9 → 5')
     expect(plan.changes[0]?.notes).toEqual([
       'at least one of these fields was changed since the last apply; the server may have filled in the others',
@@ -107,17 +107,17 @@ describe('an object that somebody changed', () => {
   })
 
   it('is a difference where a value of the server was changed to another', () => {
-    const world = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
-    expect(dashboardSteps(world)).toBe('dashboards.shop update (service)')
-    expect(fieldsOf(planOf(declared, world), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
+    const remote = filled(appliedOn(unknown), (config, name) => (name === 'A' ? { ...config, groupBy: 'Host' } : config))
+    expect(dashboardSteps(remote)).toBe('dashboards.shop update (service)')
+    expect(fieldsOf(planOf(declared, remote), 'dashboards.shop')).toContain('tiles["A"].config.groupBy: "Host" → –')
   })
 
   it('is a difference without a field where it is now as declared, but not as the server stored it', () => {
-    const world = filled(
+    const remote = filled(
       appliedOn((config) => ({ groupBy: 'Host', ...config })),
       ({ groupBy: _, ...config }) => config,
     )
-    const [change] = planOf(declared, world).changes
+    const [change] = planOf(declared, remote).changes
     expect(change).toMatchObject({
       action: 'update',
       origin: 'service',
@@ -129,15 +129,15 @@ describe('an object that somebody changed', () => {
 
 describe('a snapshot', () => {
   it('of another version of the tool is as good as none', () => {
-    const world = appliedOn(known)
-    const dashboards = world.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
+    const remote = appliedOn(known)
+    const dashboards = remote.dashboards.map((one) => ({ ...one, tags: one.tags.map((tag) => tag.replace(/^wks\d+:/, 'wks99:')) }))
     expect(dashboards[0]?.tags.some((tag) => tag.startsWith('wks99:'))).toBe(true)
-    expect(dashboardSteps({ ...world, dashboards })).toBe('dashboards.shop unchanged')
+    expect(dashboardSteps({ ...remote, dashboards })).toBe('dashboards.shop unchanged')
   })
 
   it('is about what is declared as well: another id behind a name is a difference', () => {
-    const world = appliedOn(unknown)
-    const moved = { ...world, sources: [{ id: 'other-logs', name: 'Logs' }] } as RemoteState
+    const remote = appliedOn(unknown)
+    const moved = { ...remote, sources: [{ id: 'other-logs', name: 'Logs' }] } as RemoteState
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
   })
 

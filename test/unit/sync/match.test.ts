@@ -70,8 +70,8 @@ describe('an object that is not clear', () => {
 
 describe('a list that may not be whole', () => {
   const doubt = 'holds 1000 objects'
-  const doubted = (world: RemoteState, ...sections: readonly string[]): RemoteState => ({
-    ...world,
+  const doubted = (remote: RemoteState, ...sections: readonly string[]): RemoteState => ({
+    ...remote,
     doubts: Object.fromEntries(sections.map((section) => [section, doubt])),
   })
   const words = (noun: string) => `incomplete-list: the list of ${noun} ${doubt}: nothing is created or deleted by such a list`
@@ -125,8 +125,8 @@ describe('deletes', () => {
 
 describe('an object that is adopted by its name', () => {
   const adopt = (name: string, ...names: readonly string[]) => {
-    const world = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
-    const { changes, diagnostics } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, world)
+    const remote = withAlerts(...names.map((one, i) => ({ id: `${i}`, name: one })))
+    const { changes, diagnostics } = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, name, adopt: true } } }, remote)
     const change = changes.find(({ key }) => key === 'errors')
     return [change?.action, change?.id, ...diagnostics.map(({ rule }) => rule)]
   }

@@ -49,21 +49,21 @@ describe('a plan', () => {
   })
 
   it('shows an id that stands for nothing as it is', () => {
-    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
-    expect(fieldsOf(planOf(declared, world), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
+    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
+    expect(fieldsOf(planOf(declared, remote), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
   })
 
   it('shows what a filter applies to by the names of the sources', () => {
     const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: 'logs', appliesToSourceIds: ['logs'] }
     const before = { dashboards: { shop: { ...shop, filters: [filter] } } }
     const after = { dashboards: { shop: { ...shop, filters: [{ ...filter, appliesToSourceIds: ['logs', 'traces'] }] } } }
-    const world = remoteStateWith({
+    const remote = remoteStateWith({
       sources: [
         { id: 'logs', name: 'Logs' },
         { id: 'traces', name: 'Traces' },
       ],
     })
-    expect(fieldsOf(planOf(after, afterApply(planOf(before, world), world)), 'dashboards.shop')).toEqual([
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, remote), remote)), 'dashboards.shop')).toEqual([
       'filters["Service"].appliesToSource: ["Logs"] → ["Logs","Traces"]',
     ])
   })
@@ -78,8 +78,8 @@ describe('a plan', () => {
 
   it('takes a change of adopt or id for none of the declaration', () => {
     const again = { ...declared, alerts: { errors: { ...errors, adopt: true, id: 'alerts-errors' }, many } }
-    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
-    expect(steps(planOf(again, world))).toContain('alerts.errors update (service)')
+    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 5 })) }
+    expect(steps(planOf(again, remote))).toContain('alerts.errors update (service)')
   })
 
   it('is wrong where no update can clear a field, and deletes nothing for it', () => {
@@ -98,9 +98,9 @@ describe('a plan', () => {
   it('changes the order of filters', () => {
     const filter = (name: string) => ({ name, expression: name, sourceId: 'logs' })
     const withFilters = (...filters: object[]) => ({ dashboards: { shop: { ...shop, filters } } })
-    const world = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
+    const remote = remoteStateWith({ sources: [{ id: 'logs', name: 'Logs' }] })
     const [before, after] = [withFilters(filter('A'), filter('B')), withFilters(filter('B'), filter('A'))]
-    expect(fieldsOf(planOf(after, afterApply(planOf(before, world), world)), 'dashboards.shop')).toEqual([
+    expect(fieldsOf(planOf(after, afterApply(planOf(before, remote), remote)), 'dashboards.shop')).toEqual([
       'filters (order): ["A","B"] → ["B","A"]',
     ])
   })
@@ -108,9 +108,9 @@ describe('a plan', () => {
   it('takes an alert on a tile without alerts for an error, also on a dashboard that no file declares', () => {
     const text = { displayType: 'markdown', markdown: 'x' }
     const dashboards = [{ id: 'd1', name: 'By hand', tags: [], tiles: [{ id: 't1', name: 'Text', x: 0, y: 0, w: 1, h: 1, config: text }] }]
-    const world = remoteStateWith({ dashboards } as never)
+    const remote = remoteStateWith({ dashboards } as never)
     for (const tile of ['Text', { id: 't1' }]) {
-      const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, world)
+      const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, remote)
       expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
         expect.stringContaining('a tile of type markdown carries no alerts'),
       )
@@ -161,8 +161,8 @@ describe('what bears the mark and is in no file', () => {
 
   it('may have a key that its mark does not tell, and no name', () => {
     const key = 'a-key-that-is-too-long-for-a-tag'
-    const world = afterApply(planOf({ savedSearches: { [key]: slow } }))
-    const nameless = { ...world, savedSearches: world.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof world
+    const remote = afterApply(planOf({ savedSearches: { [key]: slow } }))
+    const nameless = { ...remote, savedSearches: remote.savedSearches.map((one) => ({ ...one, name: null })) } as unknown as typeof remote
     expect(planOf({ dashboards: { shop } }, nameless).orphans).toEqual([
       { section: 'savedSearches', id: `savedSearches-${key}`, name: '', key: '' },
     ])
@@ -173,11 +173,11 @@ describe('what bears the mark and is in no file', () => {
 
 describe('taking over', () => {
   const there = { id: 'x', name: 'Errors', source: 'tile', dashboardId: 'dashboards-shop', tileId: 'dashboards-shop-A', threshold: 1 }
-  const world = { ...applied, alerts: [there] as unknown as typeof applied.alerts }
+  const remote = { ...applied, alerts: [there] as unknown as typeof applied.alerts }
   const only = (alert: object) => ({ dashboards: { shop }, alerts: { errors: alert } })
 
   it('needs a word in the file', () => {
-    const plan = planOf(only(errors), world)
+    const plan = planOf(only(errors), remote)
     expect(steps(plan)).toContain('alerts.errors create')
     expect(messagesOf(plan)).toEqual([
       'same-name: alerts.errors: another alert called "Errors" exists (x) and has no ownership marker; write adopt: true to take it over',
@@ -188,7 +188,7 @@ describe('taking over', () => {
     ['by name', { adopt: true }],
     ['by id', { id: 'x', name: 'Renamed' }],
   ])('updates what differs, %s', (_, words) => {
-    const plan = planOf(only({ ...errors, ...words }), world)
+    const plan = planOf(only({ ...errors, ...words }), remote)
     expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', isAdopted: true, origin: undefined })
     expect(plan.diagnostics).toEqual([])
   })
@@ -210,7 +210,7 @@ describe('taking over', () => {
     ],
   ])('is refused for %s', (_, words, expected) => {
     const marked = { id: 'm', name: 'Other', note: 'watchkeeper: shop/main other 0a1b2c' }
-    const plan = planOf(only({ ...errors, ...words }), { ...world, alerts: [marked] as unknown as typeof applied.alerts })
+    const plan = planOf(only({ ...errors, ...words }), { ...remote, alerts: [marked] as unknown as typeof applied.alerts })
     expect(messagesOf(plan)).toEqual([expected])
   })
 })

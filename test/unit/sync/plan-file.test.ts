@@ -9,8 +9,8 @@ const identity = { organizationId: 'o', serviceId: 's', prune: false }
 
 const declared = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
 
-const fileOf = (content: object, world: RemoteState = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
-  toPlanFile(planOf(content, world, changes), kinds, { ...identity, ...changes })
+const fileOf = (content: object, remote: RemoteState = remoteStateWith(), changes: Partial<typeof identity> = {}) =>
+  toPlanFile(planOf(content, remote, changes), kinds, { ...identity, ...changes })
 
 const applied = afterApply(planOf(declared))
 
@@ -88,8 +88,8 @@ describe('what moved since somebody agreed', () => {
       { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
       'alerts.errors: the plan was to create it, and now the files want to update it',
     ],
-  ])('is a change that %s', (_, world, expected) => {
-    expect(movedSince(agreed, fileOf(declared, world))).toContain(expected)
+  ])('is a change that %s', (_, remote, expected) => {
+    expect(movedSince(agreed, fileOf(declared, remote))).toContain(expected)
   })
 
   it('is a change whose fields are others', () => {
@@ -103,9 +103,9 @@ describe('what moved since somebody agreed', () => {
   })
 
   it('is not the service adding what files have no say in', () => {
-    const world = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
+    const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3, somethingNew: 1, state: 'OK' })) }
     const base = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 3 })) }
-    expect(movedSince(fileOf(declared, base), fileOf(declared, world))).toEqual([])
+    expect(movedSince(fileOf(declared, base), fileOf(declared, remote))).toEqual([])
   })
 
   it('is told of deletes as of everything else', () => {

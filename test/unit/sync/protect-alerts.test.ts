@@ -35,8 +35,8 @@ describe('a tile that goes', () => {
   })
 
   it('is refused while an alert that no file holds is on it', () => {
-    const world = withForeign({ tileId: 'dashboards-shop-A' })
-    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, world)
+    const remote = withForeign({ tileId: 'dashboards-shop-A' })
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, remote)
     expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
@@ -75,9 +75,9 @@ describe('a tile that goes', () => {
   })
 
   it('may not be where its alert stays', () => {
-    const world = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
+    const remote = { ...applied, alerts: applied.alerts.filter(({ name }) => name === 'Errors') }
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
-    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, world)
+    const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, remote)
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors): put it on another tile',
     ])
@@ -93,8 +93,8 @@ describe('a tile that goes', () => {
 
 describe('a dashboard or saved search that is pruned', () => {
   it('takes alerts along that no file holds', () => {
-    const world = withForeign({ savedSearchId: 'savedSearches-slow' })
-    const plan = planOf({ dashboards: { shop }, alerts: { errors } }, world, { prune: true })
+    const remote = withForeign({ savedSearchId: 'savedSearches-slow' })
+    const plan = planOf({ dashboards: { shop }, alerts: { errors } }, remote, { prune: true })
     expect(plan.diagnostics).toEqual([
       {
         rule: 'would-lose-alert',
@@ -106,8 +106,8 @@ describe('a dashboard or saved search that is pruned', () => {
   })
 
   it('takes alerts along on any of its tiles', () => {
-    const world = withForeign({ tileId: 'dashboards-shop-B', name: null })
-    const plan = planOf({ savedSearches: { slow }, alerts: { many } }, world, { prune: true })
+    const remote = withForeign({ tileId: 'dashboards-shop-B', name: null })
+    const plan = planOf({ savedSearches: { slow }, alerts: { many } }, remote, { prune: true })
     expect(messagesOf(plan)).toEqual([
       'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x): declare it, or move or delete it first',
     ])
@@ -116,10 +116,10 @@ describe('a dashboard or saved search that is pruned', () => {
 
   it('leaves an alert that moves away before to its update', () => {
     const elsewhere = { ...shop, name: 'Elsewhere' }
-    const world = afterApply(planOf({ ...declared, dashboards: { shop, elsewhere } }))
+    const remote = afterApply(planOf({ ...declared, dashboards: { shop, elsewhere } }))
     const plan = planOf(
       { dashboards: { elsewhere }, savedSearches: { slow }, alerts: { errors: { ...errors, dashboard: 'elsewhere' }, many } },
-      world,
+      remote,
       { prune: true },
     )
     expect(steps(plan)).toEqual([

@@ -10,8 +10,8 @@ const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches
 const applied = afterApply(planOf(declared))
 
 describe('what is sent', () => {
-  const bodyOf = (content: object, name: string, world = remoteStateWith()) =>
-    planOf(content, world).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
+  const bodyOf = (content: object, name: string, remote = remoteStateWith()) =>
+    planOf(content, remote).changes.find(({ section, key }) => `${section}.${key}` === name)?.desired
 
   it('waits for the ids of what is to be created', () => {
     expect(bodyOf(declared, 'alerts.errors')).toMatchObject({

@@ -5,13 +5,13 @@ import { written } from '../../../support/declarations.ts'
 import { linesBetween } from '../../../support/edits.ts'
 import { errors, line, project, pull, search, shop, tile, verifiedPull } from '../../../support/plans.ts'
 
-const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+const remote = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
-const filled = pull(world).after
+const filled = pull(remote).after
 
 describe('a pull without files', () => {
   it('adds every object under a key from its name', () => {
-    const pulled = pull(world)
+    const pulled = pull(remote)
     expect(pulled.objects).toEqual([
       {
         section: 'dashboards',
@@ -94,7 +94,7 @@ describe('a pull without files', () => {
 
 describe('a pull into existing files', () => {
   it('writes nothing when nothing changed', () => {
-    const again = pull(world, filled)
+    const again = pull(remote, filled)
     expect(again.files).toEqual([])
     expect(again.objects.map(({ key, outcome, path, id }) => [key, outcome, path, id])).toEqual([
       ['slow', 'unchanged', 'o/saved-searches.yml', 'q1'],
@@ -104,7 +104,7 @@ describe('a pull into existing files', () => {
   })
 
   it('changes only what changed, and reports the current name of an object', () => {
-    const changed = pull({ ...world, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
+    const changed = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }], savedSearches: [{ ...search, where: 'z' }] }, filled)
     expect(changed.files.map(({ path, before, after }) => [path, linesBetween(before ?? '', after)])).toEqual([
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
@@ -113,11 +113,14 @@ describe('a pull into existing files', () => {
     expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
-    expect(pull({ ...world, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({ outcome: 'updated', name: 'New' })
+    expect(pull({ ...remote, alerts: [{ ...marked, name: 'New' }] }, filled).of('errors')).toMatchObject({
+      outcome: 'updated',
+      name: 'New',
+    })
   })
 
   it('keeps the declaration of a deleted object and reports it as missing', () => {
-    const gone = pull({ ...world, alerts: [] }, filled)
+    const gone = pull({ ...remote, alerts: [] }, filled)
     expect(gone.files).toEqual([])
     expect(gone.of('errors')).toEqual({
       section: 'alerts',
@@ -133,7 +136,7 @@ describe('a pull into existing files', () => {
 
   it('adds a new alert to the file that declares its dashboard', () => {
     const files = { 'elsewhere/all.yml': filled['o/shop.yml'] ?? '' }
-    const pulled = pull({ ...world, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
+    const pulled = pull({ ...remote, alerts: [errors, { ...errors, id: 'a2', name: 'More' }] }, files)
     expect(pulled.of('more')).toMatchObject({ outcome: 'added', path: 'elsewhere/all.yml' })
     expect(pulled.of('slow')).toMatchObject({ outcome: 'added', path: 'o/saved-searches.yml' })
     expect(pulled.unverified).toEqual({})
@@ -165,7 +168,7 @@ describe('a pull into existing files', () => {
   })
 
   it('adds a new object after the existing ones', () => {
-    const pulled = pull({ ...world, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
+    const pulled = pull({ ...remote, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
       `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    sourceId: { source: Logs }\n    where: x\n`,
@@ -177,7 +180,7 @@ describe('an excluded object', () => {
   const excluded = { 'alerts a1': 'cannot be said' }
 
   it('is left out with its reason', () => {
-    const pulled = pull(world, {}, { excluded })
+    const pulled = pull(remote, {}, { excluded })
     expect(pulled.of('Errors')).toEqual({
       section: 'alerts',
       key: '',
@@ -192,13 +195,13 @@ describe('an excluded object', () => {
   })
 
   it('stays in its file without a change', () => {
-    const pulled = pull({ ...world, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
+    const pulled = pull({ ...remote, alerts: [{ ...errors, threshold: 6 }] }, filled, { excluded })
     expect(pulled.files).toEqual([])
     expect(pulled.of('errors')).toMatchObject({ outcome: 'left-out', reason: 'cannot be said', path: 'o/shop.yml', key: 'errors' })
   })
 
   it('is not referred to by key', () => {
-    const pulled = pull(world, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+    const pulled = pull(remote, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
     expect(pulled.after['o/alerts.yml']).toContain('    dashboard: { name: Shop }\n    tile: A\n')
     expect(pulled.unverified).toEqual({})
   })
@@ -216,9 +219,9 @@ it('drafts only the fields that a profile without saved searches has', () => {
 })
 
 describe('expressions and defaults', () => {
-  const world = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
+  const remote = { dashboards: [shop], alerts: [errors], savedSearches: [search] }
 
-  const filled = pull(world).after
+  const filled = pull(remote).after
 
   describe('an expression in the service', () => {
     const expression = written('‹env.HOME›')
@@ -230,7 +233,7 @@ describe('expressions and defaults', () => {
         ['in one that a file has', filled, 'o/shop.yml'],
       ] as const
       for (const [name, files, path] of cases) {
-        const pulled = pull({ ...world, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
+        const pulled = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
         expect(pulled.of('Errors'), name).toMatchObject({ outcome: 'left-out', path, reason: reason.replace('"', '"Call ') })
         expect(pulled.unverified, name).toEqual({})
       }
@@ -243,7 +246,7 @@ describe('expressions and defaults', () => {
         ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhookId: w1 }\n`],
       ] as const
       for (const [name, parts, text] of cases) {
-        const pulled = pull({ ...world, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
+        const pulled = pull({ ...remote, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
         expect(pulled.after['o/alerts.yml'], name).toContain(text)
         expect(pulled.unverified, name).toEqual({})
       }

@@ -333,7 +333,7 @@ describe('renderAlert and renderSavedSearch', () => {
 describe('createReferenceRenderer', () => {
   const expression = written('‹env.X›')
 
-  const world = remoteStateOf({
+  const remote = remoteStateOf({
     dashboards: [
       { ...shop, tiles: [tile('t1', 'A'), tile('t2', 'Twin'), tile('t3', 'Twin'), tile('t4', ''), tile('t5', expression)] },
       { ...shop, id: 'd2', name: 'Twins' },
@@ -359,7 +359,7 @@ describe('createReferenceRenderer', () => {
   })
 
   const keys = { dashboards: new Map([['d2', 'twins']]), savedSearches: new Map<string, string>() }
-  const naming = createReferenceRenderer(world, createDirectory(world), keys)
+  const naming = createReferenceRenderer(remote, createDirectory(remote), keys)
 
   describe('a reference', () => {
     it('to a source is its unique name or its id', () => {

@@ -56,11 +56,11 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         const files = firstFiles(first, how)
         const globs = [how.json ? 'o/*.json' : 'o/*.yml']
         expect(pull(remoteStateOf(first), files, { profile, globs }).files).toEqual([])
-        const world = remoteStateOf(blend(first, second, choice))
-        const again = pull(world, files, { profile, globs })
+        const remote = remoteStateOf(blend(first, second, choice))
+        const again = pull(remote, files, { profile, globs })
         expect(again.unverified).toEqual({})
         expect(again.objects.filter(({ outcome }) => outcome === 'left-out')).toEqual([])
-        expect(pull(world, again.after, { profile, globs }).files).toEqual([])
+        expect(pull(remote, again.after, { profile, globs }).files).toEqual([])
         const lost = again.files.flatMap(({ before = '', after }) => commentsIn(before).filter((one) => !after.includes(one)))
         expect(how.json ? [] : lost).toEqual([])
       }),
