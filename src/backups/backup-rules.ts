@@ -98,7 +98,12 @@ export function judgeFreshness<B extends BackupTimes>(backups: readonly B[], lim
   }
   // One wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
   if (dated.some((one) => isInFuture(one, nowMs))) return unknown('future-date')
-  return decide(dated.map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })).toSorted(byAge), undated, limitMs)
+  // Sorted first: times that a clock a little ahead puts into the future still have an order.
+  return decide(
+    dated.toSorted(byAge).map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
+    undated,
+    limitMs,
+  )
 }
 
 /** A backup holds the data of its start. Estimated where the start itself is missing. */

@@ -1,6 +1,6 @@
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { exitCodes, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import { exitCodes, InputError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
@@ -213,6 +213,8 @@ const unfinished = (operation: string): ResultDocument => ({
 })
 
 function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {
+  if (error instanceof InputError && mayHoldSecret(JSON.stringify(error.diagnostics), redact))
+    return new InputError(redactDeep(error.diagnostics, redact))
   const safe = redact(error.message)
   if (safe !== error.message) error.message = safe
   return error

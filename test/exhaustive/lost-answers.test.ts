@@ -81,7 +81,7 @@ describe('W1: a create without an answer is never repeated blindly', () => {
       const all = twentyObjects(webhooks[0]?.id ?? '')
       const one = { 'a.json': { ...all, alerts: { 'alert-0': all.alerts['alert-0'] } } }
       const { objects } = await site.apply(one)
-      expect(objects.at(-1)).toMatchObject({ key: 'alert-0', outcome: 'unknown', message: expect.stringContaining('may have acted') })
+      expect(objects.at(-1)).toMatchObject({ key: 'alert-0', outcome: 'unknown', message: expect.stringContaining('may have written it') })
       expect((await site.apply(one)).objects.at(-1)).toMatchObject({ outcome: 'created' })
       expect(doubles(emulator())).toEqual([])
     })

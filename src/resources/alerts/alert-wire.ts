@@ -127,8 +127,8 @@ export const alertSchema = z.looseObject({
   source: optionalText,
   channel: z.looseObject({ type: optionalText, webhookId: optionalText }).nullish(),
   message: optionalText,
-  /** Errors of the last evaluation. Read-only; absent before the first evaluation (HyperDX 2.36). */
-  executionErrors: z.array(executionError).nullish(),
+  /** Errors of the last evaluation. Read-only; absent before the first evaluation (HyperDX 2.36). Only shown: an odd one fails nothing. */
+  executionErrors: z.array(executionError).nullish().catch(undefined),
 })
 
 export type Alert = z.output<typeof alertSchema>

@@ -1,17 +1,19 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
-import { exitCodeOfKind, exitCodes, toWatchkeeperError } from '../../core/errors.ts'
+import { exitCodeOfKind, exitCodes, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
+import { plural } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
 import { settingsSchema } from '../../operation/inputs.ts'
-import type { Operation } from '../../operation/operation.ts'
-import { isOperationName, operationNames, operations } from '../../operations.ts'
+import { type Operation, toErrorResult } from '../../operation/operation.ts'
+import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, type PublishSettings, runAndPublish, type Surface } from '../run.ts'
+import { publish, resultFilePath } from '../workspace.ts'
 import { remoteRepository } from './repository.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 
@@ -40,17 +42,32 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
     await program.parseAsync(args, { from: 'user' })
     return exitCode
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.input
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok
+    if (thrown instanceof CommanderError) {
+      if (isOperationName(first)) await publishUsageError(first, redact(thrown.message), args, terminal)
+      return exitCodes.input
+    }
     const error = toWatchkeeperError(thrown)
     terminal.stderr.write(`${error.message}\n`)
     return exitCodeOfKind[error.kind]
   }
 }
 
+/** Commander has printed the message. Programs that read the JSON or the result file need it there, too. */
+async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
+  const result = toErrorResult(operation, new WatchkeeperError('input', message.replace(/^error: /, '')))
+  const surface = terminalSurface(terminal, neverCancelled, false)
+  if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
+  const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
+  await publish(result, surface, { resultFile: resultFilePath(given, surface, operation), summary: true })
+}
+
+const neverCancelled: Surface['cancellation'] = { stop: new AbortController().signal, abort: new AbortController().signal }
+
 /** `--flag=value` as two arguments: a message about an unknown flag then suggests another one, and quotes no value. */
 const splitValues = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg) => {
-    const [, flag, value] = /^(--[^=\s]+)=(.*)$/s.exec(arg) ?? []
+    const [, flag, value] = /^(--?[^=\s]+)=(.*)$/s.exec(arg) ?? []
     return flag === undefined || value === undefined ? [arg] : [flag, value]
   })
 
@@ -58,7 +75,7 @@ const secretFlags = Object.entries(settingsSchema.shape).flatMap(([name, field])
 
 /** Found before anything is parsed: no message may quote them. */
 const secretsIn = (args: readonly string[]): readonly string[] =>
-  args.flatMap((arg, i) => (secretFlags.includes(arg) ? args[i + 1]?.trim() || [] : []))
+  args.flatMap((arg, i) => (secretFlags.includes(arg.replace(/^-(?!-)/, '--')) ? args[i + 1]?.trim() || [] : []))
 
 const createProgram = (): Command =>
   new Command('watchkeeper')
@@ -86,7 +103,11 @@ function addOperation(
   addFlags(command, input.shape, '')
   addFlags(command, settingsSchema.shape, 'Common options:')
   command.addOption(new Option('--json', 'print the result as JSON').helpGroup('Common options:'))
+  // Commander's own message would quote a stray word, which may be a secret.
+  command.allowExcessArguments()
   command.action(async ({ json = false, ...flags }: { readonly json?: boolean } & Flags) => {
+    if (command.args.length > 0)
+      command.error(`error: ${name} takes only options, and ${plural(command.args.length, 'other word')} came with them`)
     // As everywhere, an empty value means not given.
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
     await run(Object.fromEntries(given.filter(([, value]) => value !== '')), json)

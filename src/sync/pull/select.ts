@@ -1,5 +1,5 @@
 import { inputError } from '../../core/errors.ts'
-import { keyGrammar, type StoredMarker } from '../../resources/marker.ts'
+import { keyGrammar } from '../../resources/marker.ts'
 import { type RemoteObject, type ResourceType, type Section, sectionNames } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'

@@ -51,6 +51,14 @@ describe('the library', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
+  it('puts no secret into the diagnostics of an error', async () => {
+    const secret = 'Canary0123456789'
+    const leaky = createClient({ apiUrl: emulator().url, apiKeyId: 'key', apiKeySecret: secret, organizationId: secret })
+    const thrown = await leaky.listSources().catch((error: unknown) => error)
+    expect(thrown).toBeInstanceOf(InputError)
+    expect(JSON.stringify((thrown as InputError).diagnostics)).not.toContain(secret)
+  })
+
   it('rejects with what the API answered', async () => {
     const missing = client().getAlert({ alertId: '0'.repeat(24) })
     await expect(missing).rejects.toBeInstanceOf(ApiError)

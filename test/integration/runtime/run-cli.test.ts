@@ -30,7 +30,7 @@ describe('an unknown name', () => {
     [['usage-cost', '--bugdet', '100'], "error: unknown option '--bugdet'\n(Did you mean --budget?)\n"],
     [['usage-cost', '--bugdet=100'], "error: unknown option '--bugdet'\n(Did you mean --budget?)\n"],
     [['list-dashbords'], "error: unknown command 'list-dashbords'\n(Did you mean list-dashboards?)\n"],
-    [['list-sources', 'x'], "error: too many arguments for 'list-sources'. Expected 0 arguments but got 1: x.\n"],
+    [['list-sources', 'x'], 'error: list-sources takes only options, and 1 other word came with them\n'],
     [
       ['emulator', '--dialect', 'neutrl'],
       "error: option '--dialect <name>' argument 'neutrl' is invalid. Allowed choices are neutral, clickhouse-cloud, hyperdx.\n",
@@ -43,6 +43,9 @@ describe('an unknown name', () => {
 
   it.each([
     [['list-sources', `--api-key-secrte=${secret}`]],
+    [['list-sources', `-api-key-secret=${secret}`]],
+    [['list-sources', '-api-key-secret', secret]],
+    [['list-sources', secret]],
     [['list-sources', '--api-key-secret', secret, secret]],
     [['list-sources', '--api-key-secret', secret, '--api-key-secret', `${secret}2`]],
     [[secret, '--api-key-secret', secret]],
@@ -64,6 +67,16 @@ it('reports all wrong values at once', async () => {
   ])
     expect(ran.stderr).toContain(line)
   expect(ran.stderr).not.toContain('max-attempts')
+})
+
+it.each([
+  [['list-sources', '--json', '--bugdet', '100'], /unknown option '--bugdet'/],
+  [['list-sources', 'x', '--json'], /takes only options/],
+])('prints JSON for programs when %j is rejected', async (args, reason) => {
+  const ran = await run(args)
+  expect(ran.exitCode).toBe(2)
+  expect(JSON.parse(ran.stdout)).toMatchObject({ operation: 'list-sources', status: 'error', error: { kind: 'input' } })
+  expect(JSON.parse(ran.stdout).failureReason).toMatch(reason)
 })
 
 it('prints the result as JSON after a wrong value, too', async () => {

@@ -120,6 +120,12 @@ describe('judgeFreshness', () => {
     expect(judge([done(0, { startedMs: nowMs + 60_000, finishedMs: undefined })]).decisive?.ageMs).toBe(0)
   })
 
+  it('keeps the order of backups that a clock a little ahead dates in the future', () => {
+    const newer = done(0, { startedMs: nowMs + 30_000, finishedMs: undefined })
+    const older = backup('error', { status: 'error', startedMs: nowMs + 10_000 })
+    expect(judge([older, newer])).toMatchObject({ outcome: 'fresh', passes: true })
+  })
+
   it('returns unknown when any backup is dated in the future, because the clock may be wrong', () => {
     for (const other of [done(1), failed(1)]) {
       const judged = judge([running(-1), other])
