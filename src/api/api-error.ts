@@ -25,7 +25,7 @@ export interface RequestFacts {
 }
 
 /** How it came to its end. */
-export interface RequestEnd {
+interface RequestEnd {
   /** Requests sent. */
   readonly attempts: number
   /** An earlier attempt may have been carried out, although its answer was lost. */
@@ -34,7 +34,7 @@ export interface RequestEnd {
   readonly nowMs: number
 }
 
-export interface ApiErrorDetails {
+interface ApiErrorDetails {
   readonly kind: ErrorKind
   /** What failed, what to do about it, and which request it was: up to three lines. */
   readonly message: string

@@ -25,9 +25,9 @@ export interface AttemptFailure extends Failure {
   readonly isFromApi?: boolean
 }
 
-export type Outcome<T> = { readonly success: AttemptSuccess<T> } | { readonly failure: AttemptFailure }
+type Outcome<T> = { readonly success: AttemptSuccess<T> } | { readonly failure: AttemptFailure }
 
-export interface AttemptOptions<T> {
+interface AttemptOptions<T> {
   readonly transport: Transport
   readonly exchange: Exchange
   readonly read: Reader<T>

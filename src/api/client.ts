@@ -47,7 +47,7 @@ export interface Connection {
   readonly deadlineMs: number
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly note: (line: string) => void
@@ -100,4 +100,4 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
 }
 
 /** Enough of the key id to find it in the service's list; the log masks the whole one. */
-export const shortenKeyId = (keyId: string): string => (keyId.length <= 12 ? keyId : `${keyId.slice(0, 4)}…${keyId.slice(-4)}`)
+const shortenKeyId = (keyId: string): string => (keyId.length <= 12 ? keyId : `${keyId.slice(0, 4)}…${keyId.slice(-4)}`)

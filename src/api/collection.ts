@@ -34,7 +34,7 @@ export interface Collection<T extends { readonly id: string }, Body> {
   remove(api: WriteApi, service: Service, id: string): Promise<boolean>
 }
 
-export interface CollectionOptions<T> {
+interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */
   readonly name: string
   /** One of them, for messages: `alert`. */

@@ -1,5 +1,5 @@
 export const profileNames = ['clickhouse-cloud'] as const
-export type ProfileName = (typeof profileNames)[number]
+type ProfileName = (typeof profileNames)[number]
 
 /** What is known about a product behind the API. Without a profile the contract is neutral and promises less. */
 export interface Profile {
@@ -22,7 +22,7 @@ export interface Profile {
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
 }
 
-export interface BillingProvider {
+interface BillingProvider {
   readonly name: string
   readonly serviceName: string
   /** One of the service categories of FOCUS. */

@@ -13,7 +13,7 @@ import type { Reader } from './wire.ts'
 /** Longest that one request may take, from connecting to the last byte. */
 export const requestTimeoutMs = 30_000
 
-export interface RequesterOptions {
+interface RequesterOptions {
   /** Base url without a trailing slash. */
   readonly baseUrl: URL
   /** Value of the `Authorization` header. */
@@ -58,7 +58,7 @@ export interface Call<T> {
 /** What a look at the object says about a write whose answer was lost. */
 export type Reconciled<T> = 'not-applied' | { readonly applied: T } | 'changed-by-others'
 
-export interface Requester {
+interface Requester {
   /** Throws an ApiError when the request failed for good. */
   request<T>(call: Call<T>): Promise<T>
   /** The API's request id of the last answer that had one. */
@@ -89,13 +89,13 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  function ask(call: Call<unknown>, failure: AttemptFailure, tries: AttemptLog): RetryDecision {
+  function decide(call: Call<unknown>, failure: AttemptFailure, attempts: AttemptLog): RetryDecision {
     const policy = cancellation.stop.aborted ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
     const waitMs = failure.status === undefined ? undefined : serverWaitMs(failure.status, failure.headers, clock.now())
     return decideRetry({
       policy,
-      attempts: tries.counted(),
-      sameCause: tries.sameCause(),
+      attempts: attempts.attemptNumber(),
+      sameCause: attempts.sameCause(),
       maxAttempts: options.maxAttempts,
       serverWaitMs: waitMs,
       remainingMs: deadline.remainingMs(),
@@ -107,14 +107,14 @@ export function createRequester(options: RequesterOptions): Requester {
   async function recover<T>(
     call: Call<T>,
     failure: AttemptFailure,
-    tries: AttemptLog,
+    attempts: AttemptLog,
     facts: RequestFacts,
   ): Promise<Exclude<Reconciled<T>, 'changed-by-others'>> {
-    const decision = ask(call, failure, tries)
-    const end = { attempts: tries.sent(), hadUnknownOutcome: tries.hadUnknownOutcome(), decision, nowMs: clock.now() }
+    const decision = decide(call, failure, attempts)
+    const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
     const error = new ApiError(explainFailure(facts, failure, end))
     if (decision.retry) {
-      note(`Trying again in ${inSeconds(decision.waitMs)} (${tries.describe()}): ${reasonOf(failure)}`)
+      note(`Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${reasonOf(failure)}`)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
     }
     // An address that redirects does not serve the API: there is nothing to read.
@@ -128,14 +128,14 @@ export function createRequester(options: RequesterOptions): Requester {
     const facts = factsOf(options, call, path)
     // Nothing may take its time between a request's admission and its sending.
     await options.transport.ready()
-    const tries = createAttemptLog(options.maxAttempts)
+    const attempts = createAttemptLog(options.maxAttempts)
     for (;;) {
       await unlessStopped(cancellation.stop, () => deadline.admit(facts))
       const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('success' in outcome) return outcome.success.value
-      tries.add(outcome.failure)
-      const found = await recover(call, outcome.failure, tries, { ...facts, timeoutMs })
+      attempts.add(outcome.failure)
+      const found = await recover(call, outcome.failure, attempts, { ...facts, timeoutMs })
       if (found !== 'not-applied') return found.applied
     }
   }
@@ -147,8 +147,19 @@ export function createRequester(options: RequesterOptions): Requester {
 const withQuery = ({ path, query }: Call<unknown>): string => (query === undefined ? path : `${path}?${query}`)
 
 function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {
-  const shown = `${baseUrl.pathname.replace(/\/$/, '')}${path}`
-  return { ...call, path: shown, host: baseUrl.host, proxyHost, keyId: keyName, timeoutMs: requestTimeoutMs }
+  const { method, noun, permission, isSafe, missing } = call
+  return {
+    method,
+    noun,
+    permission,
+    ...(isSafe !== undefined && { isSafe }),
+    ...(missing !== undefined && { missing }),
+    path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
+    host: baseUrl.host,
+    proxyHost,
+    keyId: keyName,
+    timeoutMs: requestTimeoutMs,
+  }
 }
 
 function toExchange(

@@ -3,7 +3,7 @@ import { toDecimal } from '../core/decimal.ts'
 import { quote } from '../core/text.ts'
 import type { Headers } from '../http/rate-limit.ts'
 
-export interface Unwrapped {
+interface Unwrapped {
   readonly payload: unknown
   /** Where the payload stands in the answer, for messages: `result`, `data`, or empty. */
   readonly prefix: string

@@ -52,7 +52,7 @@ export interface Aged<B> {
   readonly ageMs: number
 }
 
-export interface Freshness<B> {
+interface Freshness<B> {
   readonly outcome: Outcome
   readonly passes: boolean
   /** The backup that decided the outcome. Absent for `missing` and `unknown`, and for a failed backup without a date. */
@@ -68,7 +68,7 @@ export interface Freshness<B> {
 /** Difference between clocks that is tolerated. A backup dated further in the future makes the outcome `unknown`. */
 export const clockSkewMs = 5 * 60_000
 
-export type BackupState = 'successful' | 'failed' | 'in-progress' | 'unknown'
+type BackupState = 'successful' | 'failed' | 'in-progress' | 'unknown'
 
 const states: ReadonlyMap<string, BackupState> = new Map([
   ['done', 'successful'],
@@ -191,7 +191,7 @@ export const trendSchema = z.object({
 
 export type Trend = z.output<typeof trendSchema>
 
-export interface BackupTrend {
+interface BackupTrend {
   readonly size: Trend
   readonly duration: Trend
   /** Number of earlier backups of the same type. */
@@ -224,7 +224,7 @@ const roundingError = 4 * Number.EPSILON
 
 export const sizeOutcomes = ['ok', 'too-small', 'unknown-size', 'unknown-earlier-sizes', 'no-earlier-backup'] as const
 
-export type SizeOutcome = (typeof sizeOutcomes)[number]
+type SizeOutcome = (typeof sizeOutcomes)[number]
 
 /** A size equal to the ratio is ok. */
 export function judgeSize({ size, earlierCount }: BackupTrend, minRatio: number): SizeOutcome {

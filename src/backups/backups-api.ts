@@ -25,7 +25,7 @@ export const backupSchema = z.looseObject({
 export type Backup = z.output<typeof backupSchema>
 
 /** How often a service is backed up. Every field may be missing. */
-export const backupConfigurationSchema = z.looseObject({
+const backupConfigurationSchema = z.looseObject({
   backupPeriodInHours: wireNumber.nullish(),
   backupRetentionPeriodInHours: wireNumber.nullish(),
   /** `HH:MM` in UTC. */

@@ -42,7 +42,7 @@ export const backupOutput = z.object({
   backupBucketPath: z.string().optional().describe('Where it is stored, for your own bucket: its path, or the Azure container.'),
 })
 
-export type BackupOutput = z.output<typeof backupOutput>
+type BackupOutput = z.output<typeof backupOutput>
 
 const backupId = z
   .string()

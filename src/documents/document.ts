@@ -20,7 +20,7 @@ import { fromText } from '../core/decimal.ts'
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
-export interface Interpolation {
+interface Interpolation {
   readonly value: unknown
   readonly errors: readonly { readonly path: ValuePath; readonly message: string }[]
 }
@@ -91,7 +91,7 @@ export interface ReadDocument {
   locationOfKey(path: ValuePath): Location
 }
 
-export type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
+type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
 
 const maxBytes = 5 * 1024 * 1024
 

@@ -14,7 +14,7 @@ export interface EmulatorContext {
   reset(): void
 }
 
-export interface ServerClock {
+interface ServerClock {
   now(): number
   setOffset(ms: number): void
 }

@@ -6,7 +6,7 @@ import type { Effect, Fault, FaultHeaders } from './faults.ts'
 import type { Gateway } from './gateways/gateway.ts'
 import { type Headers, type HttpResponse, htmlType, jsonType, type ResponseWriter } from './http.ts'
 
-export interface FaultContext {
+interface FaultContext {
   readonly writer: ResponseWriter
   readonly gateway: Gateway
   readonly ids: Ids

@@ -118,7 +118,7 @@ export interface ResponseWriter {
   logStatus(status: number): void
 }
 
-export interface ResponseWriterOptions {
+interface ResponseWriterOptions {
   readonly now: () => number
   readonly logStatus: (status: number) => void
   /** Aborted when the emulator is reset or closed. */

@@ -84,7 +84,7 @@ interface Expected {
   readonly operations: readonly string[]
 }
 
-export interface Missing {
+interface Missing {
   /** Undefined when no result is about any part of the fleet. */
   readonly operation: string | undefined
   readonly target: Target

@@ -4,9 +4,9 @@ import { isUuid } from '../api/path.ts'
 import { numberText, parseJson } from '../core/json.ts'
 import { clip } from '../core/text.ts'
 
-export const resultStatuses = ['pass', 'warn', 'fail', 'error'] as const
+const resultStatuses = ['pass', 'warn', 'fail', 'error'] as const
 
-export type ResultStatus = (typeof resultStatuses)[number]
+type ResultStatus = (typeof resultStatuses)[number]
 
 /** The result of an operation for one service or organization; for neither where the file has no ids. */
 export interface TargetResult {

@@ -6,7 +6,7 @@ import { renderMarkdown } from '../report/markdown.ts'
 import type { Notification, SyncContext } from './notification.ts'
 import { commitOf } from './run.ts'
 
-export type MarkerKind = 'comment' | 'issue'
+type MarkerKind = 'comment' | 'issue'
 
 /** The hidden first line of every body. The label is encoded so that it cannot end the HTML comment. */
 export const markerOf = (kind: MarkerKind, label: string): string =>
@@ -22,13 +22,13 @@ export const isOwn = (
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
 
 /** A section of a body: its length in UTF-16 units, and a digest that shows whether somebody edited it. */
-export interface Section {
+interface Section {
   readonly length: number
   readonly digest: string
 }
 
 /** The hidden second line: what the next run has to know of this one. */
-export interface Memory {
+interface Memory {
   readonly atMs: number
   /** Digest of the failure's reason without its figures. */
   readonly reason: string
@@ -71,7 +71,7 @@ const earlierStart = '<details><summary>Before</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
 const earlierTooLong = '*What stood here before is too long to be kept.*\n'
 
-export interface BodyParts {
+interface BodyParts {
   /** See `markerOf`. */
   readonly marker: string
   readonly notification: Notification
@@ -100,7 +100,7 @@ export function writeBody({ marker, notification, old, source, redact }: BodyPar
   return `${marker}\n${memory}\n\n${report}\n${fold}${source}\n`
 }
 
-export interface ParsedBody {
+interface ParsedBody {
   readonly memory: Memory | undefined
   /** Empty when it was edited since it was written. */
   readonly report: string

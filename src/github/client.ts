@@ -32,7 +32,7 @@ export interface Author {
   readonly id: number
 }
 
-export interface Comment {
+interface Comment {
   readonly id: number
   readonly body: string
   readonly authorId: number | undefined

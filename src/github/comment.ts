@@ -18,7 +18,7 @@ export async function syncComment(context: SyncContext, mode: CommentMode, targe
     return
   }
   const write = (old: string | undefined): string => writeBody({ marker, notification, old, source: sourceLine(context), redact })
-  if (found !== undefined && (await isUpdated(context, found.id, write(found.body)))) {
+  if (found !== undefined && (await tryUpdate(context, found.id, write(found.body)))) {
     deps.note(`comment: updated on #${number}`)
     return
   }
@@ -40,7 +40,7 @@ async function pullRequestNumber(target: PullRequestTarget, { github, deps }: Sy
 }
 
 /** False when the comment was deleted since it was found. */
-async function isUpdated({ github }: SyncContext, id: number, body: string): Promise<boolean> {
+async function tryUpdate({ github }: SyncContext, id: number, body: string): Promise<boolean> {
   try {
     await github.updateComment(id, body)
     return true

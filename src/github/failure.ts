@@ -4,7 +4,7 @@ import { type Headers, serverWaitMs } from '../http/rate-limit.ts'
 import { isTlsCode, writeOutcomeOf } from '../http/retry.ts'
 
 /** Why a request to GitHub failed. */
-export interface GitHubFailure {
+interface GitHubFailure {
   /** Undefined when there was no answer. */
   readonly status?: number
   /** GitHub's own message, or the network's. Untrusted, but printable and short. */

@@ -38,7 +38,7 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
   const body = bodyFor(context, old)
   // A failure that `warn-only` makes a warning is no recovery.
   if (!notification.hasFailed) return close(context, number, body)
-  if (!(await isUpdated(context, number, { body }))) return isFailure(notification) ? open(context) : undefined
+  if (!(await tryUpdate(context, number, { body }))) return isFailure(notification) ? open(context) : undefined
   if (memory !== undefined && memory.reason !== digestOfReason(notification.reason))
     await comment(context, number, 'It fails for another reason now.')
   deps.note(`issue: updated #${number}`)
@@ -77,7 +77,7 @@ const maxTitleCharacters = 200
 
 // Closed before the comment: if closing failed after it, every later run would comment again.
 async function close(context: SyncContext, number: number, body: string): Promise<void> {
-  if (!(await isUpdated(context, number, { body, close: 'completed' }))) return
+  if (!(await tryUpdate(context, number, { body, close: 'completed' }))) return
   await comment(context, number, 'It has recovered.')
   context.deps.note(`issue: closed #${number}`)
 }
@@ -90,7 +90,7 @@ async function closeDuplicates({ github, deps }: SyncContext, found: readonly Is
 }
 
 /** False when the issue was deleted, or moved to another repository, since it was found. */
-async function isUpdated({ github }: SyncContext, number: number, change: IssueChange): Promise<boolean> {
+async function tryUpdate({ github }: SyncContext, number: number, change: IssueChange): Promise<boolean> {
   try {
     await github.updateIssue(number, change)
     return true

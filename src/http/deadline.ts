@@ -15,13 +15,13 @@ interface PlannedRequest {
   readonly path: string
 }
 
-export interface Deadline {
+interface Deadline {
   remainingMs(): number
   /** Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late. */
   admit(facts: PlannedRequest): Promise<void>
 }
 
-export interface DeadlineOptions {
+interface DeadlineOptions {
   readonly clock: Clock
   readonly deadlineMs: number
   readonly pacer: Pacer

@@ -5,7 +5,7 @@
 export type WriteOutcome = 'not-applied' | 'refused' | 'applied' | 'unknown'
 
 /** What one attempt left behind: a status and whether the body was readable, or the code of a failure before a whole answer. */
-export type AttemptEvidence = { readonly status: number; readonly readable: boolean } | { readonly code: string }
+type AttemptEvidence = { readonly status: number; readonly readable: boolean } | { readonly code: string }
 
 const neverConnected = new Set([
   'ECONNREFUSED',
@@ -69,7 +69,7 @@ export function retryPolicyFor(method: Method, failure: Failure): RetryPolicy {
   return failure.cause === 'unreadable' ? 'once' : 'attempts'
 }
 
-export interface RetryInput {
+interface RetryInput {
   readonly policy: RetryPolicy
   /** Attempts made so far. */
   readonly attempts: number
@@ -89,8 +89,8 @@ export type RetryDecision =
   | { readonly retry: false; readonly because: 'final' | 'attempts' }
   | { readonly retry: false; readonly because: 'deadline'; readonly waitMs: number }
 
-export function decideRetry(question: RetryInput): RetryDecision {
-  const { policy, attempts, sameCause, maxAttempts, serverWaitMs, remainingMs, random } = question
+export function decideRetry(input: RetryInput): RetryDecision {
+  const { policy, attempts, sameCause, maxAttempts, serverWaitMs, remainingMs, random } = input
   if (policy === 'none') return { retry: false, because: 'final' }
   const isUsedUp = attempts >= maxAttempts || (policy === 'once' && sameCause > 1)
   if (policy !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
@@ -110,8 +110,8 @@ export interface AttemptLog {
   add(failure: Failure): void
   /** Requests sent, all answers together. */
   sent(): number
-  /** The number of the last attempt, as the retry policy counts. */
-  counted(): number
+  /** Number of the last attempt: without 429s, except right after one, when all attempts count. */
+  attemptNumber(): number
   /** The same for people. */
   describe(): string
   /** How many failed with the same cause as the last one. */
@@ -122,14 +122,15 @@ export interface AttemptLog {
 
 export function createAttemptLog(maxAttempts: number): AttemptLog {
   const failures: Failure[] = []
-  const isLimited = (failure: Failure | undefined): boolean => failure?.status === 429
-  const counted = (): number => (isLimited(failures.at(-1)) ? failures.length : failures.filter((failure) => !isLimited(failure)).length)
+  const isRateLimited = (failure: Failure | undefined): boolean => failure?.status === 429
+  const attemptNumber = (): number =>
+    isRateLimited(failures.at(-1)) ? failures.length : failures.filter((failure) => !isRateLimited(failure)).length
   return {
     add: (failure) => void failures.push(failure),
     sent: () => failures.length,
-    counted,
+    attemptNumber,
     sameCause: () => failures.filter(({ cause }) => cause === failures.at(-1)?.cause).length,
-    describe: () => (isLimited(failures.at(-1)) ? `attempt ${counted()}` : `attempt ${counted()} of ${maxAttempts}`),
+    describe: () => (isRateLimited(failures.at(-1)) ? `attempt ${attemptNumber()}` : `attempt ${attemptNumber()} of ${maxAttempts}`),
     hadUnknownOutcome: () => failures.slice(0, -1).some(({ writeOutcome }) => writeOutcome === 'unknown'),
   }
 }

@@ -7,10 +7,10 @@ import type { Headers } from './rate-limit.ts'
 import type { Method } from './retry.ts'
 
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
-export const largestAnswerBytes = 64 * 1024 * 1024
+const largestAnswerBytes = 64 * 1024 * 1024
 
 /** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a bomb, broken gzip or bytes that are no UTF-8. */
-export async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
+async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
   const bytes = await inflated(raw, contentEncoding?.trim().toLowerCase())
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -42,7 +42,7 @@ async function inflate(raw: Buffer): Promise<Buffer> {
   })
 }
 
-export const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>
+const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>
   new ExchangeFailure('TOO_LARGE', `the answer is larger than the cap of ${largestAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
 
 // Decoding leniently and encoding again keeps every byte up to the first bad one.
@@ -55,20 +55,20 @@ function firstBadByte(bytes: Buffer): number {
 
 export const connectTimeoutMs = 10_000
 
-export interface Connections {
+interface Connections {
   readonly dispatcher: Dispatcher
   /** Ends every connection at once, also one that is only being made. */
   end(): Promise<void>
 }
 
-export interface Dispatchers {
+interface Dispatchers {
   /** Kept open between requests. */
   readonly shared: Connections
   /** For a single request, whose caller ends them. */
   fresh(): Connections
 }
 
-export async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dispatchers> {
+async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dispatchers> {
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const forHttps = origin.protocol === 'https:'

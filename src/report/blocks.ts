@@ -2,7 +2,7 @@ import { type Diagnostic, formatLocation, type Severity } from '../core/diagnost
 import { clip, plural, printable } from '../core/text.ts'
 
 /** Text from the API, a file or the user. It is shown, and can do nothing else. */
-export interface Untrusted {
+interface Untrusted {
   readonly kind: 'untrusted'
   readonly text: string
   /** How much of it is shown, where that is more than usual. */
@@ -149,7 +149,7 @@ export function progressBar(percent: number): string {
 }
 
 /** A changed field of an object; undefined for a side on which it does not exist. */
-export interface FieldDifference {
+interface FieldDifference {
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown

@@ -4,7 +4,7 @@ import { terminalUntrusted } from '../core/escape.ts'
 import { printable } from '../core/text.ts'
 import { type Block, type BlockOf, isEmpty, type Line, maxSentenceLength, type Status, sparkline } from './blocks.ts'
 
-export interface TerminalStyle {
+interface TerminalStyle {
   readonly color: boolean
   /** Where the parts are that are left out of a terminal. */
   readonly rest?: string

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** A reference that `plan` resolves to an id; the name must be unique among all that exist. */
-export const byName = (noun: string, name: string) =>
+const byName = (noun: string, name: string) =>
   z
     .union([z.string().min(1), z.strictObject({ [noun]: z.string().min(1) })])
     .meta({ description: `${name}: its id, or { ${noun}: its name }.`, accepts: `an id, or { ${noun}: its name }` })

@@ -7,7 +7,7 @@ interface Named {
 }
 
 /** What the service has, as far as it is found by name. */
-export interface DirectoryLists {
+interface DirectoryLists {
   readonly dashboards: readonly (Named & { readonly tiles: readonly Named[] })[]
   readonly savedSearches: readonly Named[]
   readonly sources: readonly Named[]

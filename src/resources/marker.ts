@@ -139,13 +139,13 @@ const snapshotTag = /^wks(\d{1,3}):([0-9a-f]{20})$/
 
 const isSnapshotTag = (tag: unknown): boolean => typeof tag === 'string' && snapshotTag.test(tag)
 
-export function readTagSnapshot(tags: unknown): SnapshotMarker | undefined {
+function readTagSnapshot(tags: unknown): SnapshotMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isSnapshotTag) : undefined
   const found = typeof tag === 'string' ? snapshotTag.exec(tag) : null
   return found === null ? undefined : readSnapshot(found)
 }
 
-export const withTagSnapshot = (tags: readonly string[], digest: string): readonly string[] => [
+const withTagSnapshot = (tags: readonly string[], digest: string): readonly string[] => [
   ...tags.filter((tag) => !isSnapshotTag(tag)),
   `wks${snapshotRevision}:${digest}`,
 ]

@@ -17,7 +17,7 @@ export const diffSides = ({ schema }: ResourceType, { stored, declared }: Pick<S
   diffFields(normalForm(stored, schema), normalForm(declared, schema))
 
 /** What changed in the service since the last apply. */
-export interface Drift {
+interface Drift {
   /** What differs; empty where the server only filled in fields that are not declared. */
   readonly fields: readonly FieldChange[]
   /** Only the snapshot shows that it was changed by hand: the fields are candidates, and the changed one may not be among them. */
@@ -27,7 +27,7 @@ export interface Drift {
 }
 
 interface DriftInput {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly sides: Sides
   /** The snapshot of the last apply; undefined where there is none. */
   readonly snapshot: string | undefined
@@ -35,16 +35,16 @@ interface DriftInput {
 }
 
 /** For an object whose declaration has not changed since it was applied. */
-export function detectDrift({ kind, sides, snapshot, common }: DriftInput): Drift {
-  const present = undeclaredFields(sides, kind.schema).filter(({ value }) => !isEmpty(value))
+export function detectDrift({ type, sides, snapshot, common }: DriftInput): Drift {
+  const present = undeclaredFields(sides, type.schema).filter(({ value }) => !isEmpty(value))
   const added = snapshot === undefined ? present.filter(({ isKnownDefault }) => !isKnownDefault) : addedSince(snapshot, sides, present)
-  if (added === undefined) return { fields: diffSides(kind, sides), isUncertain: true, newDefaults: [] }
+  if (added === undefined) return { fields: diffSides(type, sides), isUncertain: true, newDefaults: [] }
   const byHand = added.filter(({ place, isKnownDefault }) => !isKnownDefault && !common.has(place))
   const byServer = added.filter((field) => !byHand.includes(field) && !field.isKnownDefault)
   const changesOf = (fields: readonly UndeclaredField[]): readonly FieldChange[] =>
     diffFields(sides.stored, withoutFields(sides.stored, fields))
   // Without a snapshot, the rest is compared with the declaration; with one, the rest is known to be unchanged.
-  const fields = snapshot === undefined ? diffSides(kind, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
+  const fields = snapshot === undefined ? diffSides(type, { ...sides, stored: withoutFields(sides.stored, byServer) }) : changesOf(byHand)
   return { fields, isUncertain: false, newDefaults: fields.length === 0 ? changesOf(byServer) : [] }
 }
 
@@ -55,8 +55,8 @@ export type CommonValues = ReadonlySet<string>
 const minObjects = 2
 
 /** From objects whose declarations have not changed since they were applied. */
-export function findCommonValues(kind: ResourceType, all: readonly Sides[]): CommonValues {
-  const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
+export function findCommonValues(type: ResourceType, all: readonly Sides[]): CommonValues {
+  const fields = all.flatMap((sides) => undeclaredFields(sides, type.schema))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
     const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))

@@ -57,7 +57,7 @@ export interface Surface {
   readonly remoteRepository?: Files['remoteRepository']
 }
 
-export interface PublishedResult extends PublishableResult {
+interface PublishedResult extends PublishableResult {
   /** How many warnings were given about what could not be written. */
   readonly warnings: number
 }
@@ -104,7 +104,7 @@ export interface RunDeps {
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
 
-export interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
+interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
   /** What was done last, without secrets. */
   readonly text: string
   /** The result document of a run that ends here. */
@@ -227,7 +227,7 @@ export interface Signals {
   exit(code: number): void
 }
 
-export interface SignalCancellation extends Cancellation {
+interface SignalCancellation extends Cancellation {
   readonly wasCanceled: () => boolean
   /** Stops listening, so that the process can end by itself. */
   dispose(): void

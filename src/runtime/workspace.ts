@@ -72,7 +72,7 @@ export function resultFilePath(
 /** GitHub allows 1 MiB for all outputs of a job together. */
 const maxOutputBytes = 512 * 1024
 
-export interface ResultTexts {
+interface ResultTexts {
   /** Indented, unless it is too long to be read. */
   readonly forFile: string
   /** Undefined when it is too long for an output. */
@@ -166,7 +166,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
 const mostFiles = 1000
 
 /** Files and links under `root` that match, sorted. Links that lead outside are rejected when they are read. */
-export async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
+async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
     // A link that is skipped would pass for a valid file.

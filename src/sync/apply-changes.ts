@@ -27,9 +27,9 @@ import {
 import type { Change, Plan } from './change.ts'
 import { findAlertOn, findNewAlertOnTiles } from './protect-alerts.ts'
 
-export interface ApplyOptions extends ApplyStateOptions, Omit<ReconcileOptions, 'write'> {}
+interface ApplyOptions extends ApplyStateOptions, Omit<ReconcileOptions, 'write'> {}
 
-export interface Applied {
+interface Applied {
   /** One per change, in the order of the plan. */
   readonly outcomes: readonly Outcome[]
   /** Errors that show only after every request succeeded. */
@@ -38,10 +38,10 @@ export interface Applied {
   readonly stopped: StopReason | undefined
 }
 
-export interface WriteContext {
+interface WriteContext {
   readonly api: WriteApi
   readonly service: Service
-  readonly kinds: ResourceTypes
+  readonly types: ResourceTypes
 }
 
 /** Applies the changes in the order of their dependencies, one request after the other. Each object has its own outcome. */
@@ -98,7 +98,7 @@ async function writeOne(change: Change, desired: Body, state: ApplyState, option
 // Writing one change.
 
 /** A `replace` deleted the object and failed to create it again. */
-export class NotRecreatedError extends Error {
+class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'
 
   constructor(cause: unknown) {
@@ -107,14 +107,14 @@ export class NotRecreatedError extends Error {
 }
 
 /** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
-export async function writeChange(change: Change, desired: Body, context: WriteContext): Promise<Outcome> {
+async function writeChange(change: Change, desired: Body, context: WriteContext): Promise<Outcome> {
   const actual = await write(change, desired, context)
   return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
 }
 
 async function write(change: Change, desired: Body, context: WriteContext): Promise<RemoteObject | undefined> {
-  const { api, service, kinds } = context
-  const { collection } = kinds[change.section]
+  const { api, service, types } = context
+  const { collection } = types[change.section]
   switch (change.action) {
     case 'create':
       return collection.create(api, service, desired)
@@ -128,7 +128,7 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
     case 'adopt': {
       const fresh = await readUnchanged(change, context)
       await demandNoNewAlerts(change, context)
-      return collection.update(api, service, fresh, composeUpdate(kinds[change.section], desired, fresh))
+      return collection.update(api, service, fresh, composeUpdate(types[change.section], desired, fresh))
     }
     case 'delete':
       return remove(change, context)
@@ -138,19 +138,19 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
 }
 
 /** Reads the object again. Throws kind `conflict` when somebody else changed it since the plan was made. */
-export async function readUnchanged(change: Change, { api, service, kinds }: WriteContext): Promise<RemoteObject> {
-  const kind = kinds[change.section]
-  const fresh = await kind.collection.get(api, service, change.id ?? '')
+async function readUnchanged(change: Change, { api, service, types }: WriteContext): Promise<RemoteObject> {
+  const type = types[change.section]
+  const fresh = await type.collection.get(api, service, change.id ?? '')
   const { actual } = change
   if (actual === undefined) return fresh
-  const [then, now] = [actual, fresh].map((one) => kind.readMarker(kind.toBody(one))?.token)
-  if (then === now && isSame(comparedPart(change, fresh, kind), comparedPart(change, actual, kind))) return fresh
-  throw conflict(`The ${kind.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone`)
+  const [then, now] = [actual, fresh].map((one) => type.readMarker(type.toBody(one))?.token)
+  if (then === now && isSame(comparedPart(change, fresh, type), comparedPart(change, actual, type))) return fresh
+  throw conflict(`The ${type.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone`)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
-const comparedPart = ({ desired }: Change, actual: RemoteObject, kind: ResourceType): Body =>
-  desired === undefined ? comparable(kind, kind.toBody(actual)) : compareBodies(kind, desired, actual).before
+const comparedPart = ({ desired }: Change, actual: RemoteObject, type: ResourceType): Body =>
+  desired === undefined ? comparable(type, type.toBody(actual)) : compareBodies(type, desired, actual).before
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
 
@@ -167,32 +167,32 @@ async function remove(change: Change, context: WriteContext): Promise<undefined>
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return
     throw thrown
   }
-  await context.kinds[change.section].collection.remove(context.api, context.service, change.id ?? '')
+  await context.types[change.section].collection.remove(context.api, context.service, change.id ?? '')
 }
 
 // Creates with an unknown outcome: none is repeated before a list says that the object is absent.
 
-export interface ReconcileOptions extends WriteContext {
+interface ReconcileOptions extends WriteContext {
   readonly clock: Clock
   readonly stop: AbortSignal
   readonly write: (change: Change, desired: Body) => Promise<void>
 }
 
-export const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
+const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
   kind === 'unknown' && (action === 'create' || action === 'replace')
 
 /** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
-export async function reconcileUnknownCreates(changes: readonly Change[], state: ApplyState, options: ReconcileOptions): Promise<void> {
+async function reconcileUnknownCreates(changes: readonly Change[], state: ApplyState, options: ReconcileOptions): Promise<void> {
   const unknown = changes.flatMap((change) => state.outcomeOf(change) ?? []).filter(isUnknownCreate)
   if (unknown.length === 0 || preventsReading(state.stopped())) return
   const lists = await readListsLater(unknown, options)
   if (lists === undefined) return
   for (const outcome of unknown) {
     const { change } = outcome
-    const [list, kind, resolved] = [lists[change.section], options.kinds[change.section], state.resolve(change.desired ?? {})]
+    const [list, type, resolved] = [lists[change.section], options.types[change.section], state.resolve(change.desired ?? {})]
     if (list === undefined || !('body' in resolved)) continue
-    const found = findByMarker(list, resolved.body, kind)
-    if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
+    const found = findByMarker(list, resolved.body, type)
+    if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, type))
     else if (state.stopped() === undefined) await options.write(change, resolved.body)
   }
 }
@@ -212,15 +212,15 @@ async function readListsLater(unknown: readonly Outcome[], options: ReconcileOpt
 }
 
 /** Updates an outcome by what the list shows. `desired` has no pending ids. */
-export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, kind: ResourceType): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, type: ResourceType): Outcome {
   const { change } = outcome
-  const found = findByMarker(list, desired, kind)
+  const found = findByMarker(list, desired, type)
   if (typeof found === 'string') return outcome
-  const { before, after } = compareBodies(kind, desired, found.actual)
+  const { before, after } = compareBodies(type, desired, found.actual)
   // Differences that the answer to the write did not have were made by somebody else since.
-  const answered = outcome.actual === undefined ? before : compareBodies(kind, desired, outcome.actual).before
+  const answered = outcome.actual === undefined ? before : compareBodies(type, desired, outcome.actual).before
   const serverChanged = diffFields(after, answered)
-  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, kind)) return outcome
+  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, type)) return outcome
   const { message: _, errorKind: __, ...rest } = outcome
   return {
     ...rest,
@@ -232,9 +232,9 @@ export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: B
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: RemoteObject, kind: ResourceType): boolean {
-  const digestIn = (one: RemoteObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
-  const wanted = kind.readMarker(desired)?.digest
+function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: RemoteObject, type: ResourceType): boolean {
+  const digestIn = (one: RemoteObject): string | undefined => type.readMarker(type.toBody(one))?.digest
+  const wanted = type.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'
   return digestIn(actual) === wanted && (isNew || digestIn(before) !== wanted)
 }
@@ -246,57 +246,57 @@ export const verifyRules = {
   'not-verified': 'What was written could not be read again.',
 } as const
 
-export interface Verification {
+interface Verification {
   /** What is wrong although every request was answered well. */
   readonly diagnostics: readonly Diagnostic[]
   /** Of the sections that were written. */
   readonly lists: MarkerIndexes
 }
 
-export async function verifyWrites(plan: Plan, state: ApplyState, { api, service, kinds }: WriteContext): Promise<Verification> {
+async function verifyWrites(plan: Plan, state: ApplyState, { api, service, types }: WriteContext): Promise<Verification> {
   const touched = state.all().filter(wasAttempted)
   if (touched.length === 0 || state.stopped() !== undefined) return { diagnostics: [], lists: {} }
   const sections = new Set(touched.map(({ change }) => change.section))
   let lists: MarkerIndexes
   try {
-    lists = await readMarkerIndexes(sections, { api, service, kinds })
+    lists = await readMarkerIndexes(sections, { api, service, types })
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
     const [reason] = thrown.message.split('\n', 1)
     const message = `what was written could not be read again: ${reason}`
     return { diagnostics: [{ rule: 'not-verified', severity: 'error', location: { file: 'apply' }, message }], lists: {} }
   }
-  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, { api, service, kinds }))
+  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, { api, service, types }))
   const doubles = [...sections].flatMap((section) => {
     const list = lists[section]
-    return list === undefined ? [] : findDuplicateMarkers(list, kinds[section], kinds[section].markerStyle.projectToken(plan.project))
+    return list === undefined ? [] : findDuplicateMarkers(list, types[section], types[section].markerStyle.projectToken(plan.project))
   })
   return { diagnostics: [...doubles, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
 
-function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, { kinds }: WriteContext): readonly Diagnostic[] {
+function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, { types }: WriteContext): readonly Diagnostic[] {
   const { change, id } = outcome
-  const kind = kinds[change.section]
+  const type = types[change.section]
   const resolved = state.resolve(change.desired ?? {})
   if (list === undefined || !('body' in resolved)) return []
-  state.amend(reconcileOutcome(outcome, list, resolved.body, kind))
-  if (outcome.kind === 'unknown' || findByMarker(list, resolved.body, kind) !== 'absent') return []
+  state.amend(reconcileOutcome(outcome, list, resolved.body, type))
+  if (outcome.kind === 'unknown' || findByMarker(list, resolved.body, type) !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
-    ? `${change.section}.${change.key}: the service did not keep the ownership marker of the ${kind.noun} ${id}: another run would not recognize it`
-    : `${change.section}.${change.key}: the ${kind.noun} ${id} is gone again: somebody deletes what this run writes`
+    ? `${change.section}.${change.key}: the service did not keep the ownership marker of the ${type.noun} ${id}: another run would not recognize it`
+    : `${change.section}.${change.key}: the ${type.noun} ${id} is gone again: somebody deletes what this run writes`
   return [{ rule: 'marker-lost', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
 }
 
 /** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
-export function findDuplicateMarkers({ byToken }: MarkerIndex, kind: ResourceType, projectToken: string): readonly Diagnostic[] {
+export function findDuplicateMarkers({ byToken }: MarkerIndex, type: ResourceType, projectToken: string): readonly Diagnostic[] {
   return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
-    const message = `the ownership marker ${token} is on ${actuals.length} ${pluralOf(kind.noun)} (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
-    return [{ rule: 'duplicate-marker', severity: 'error', location: { file: kind.section }, message }]
+    const message = `the ownership marker ${token} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
+    return [{ rule: 'duplicate-marker', severity: 'error', location: { file: type.section }, message }]
   })
 }
 
@@ -308,7 +308,7 @@ export const snapshotRules = {
   'snapshot-failed': 'What the server stored could not be recorded: plan will show it as a difference until apply runs again.',
 } as const
 
-export interface SnapshotContext {
+interface SnapshotContext {
   readonly changes: readonly Change[]
   /** Read after the writes. */
   readonly lists: MarkerIndexes
@@ -318,7 +318,7 @@ export interface SnapshotContext {
 }
 
 /** Returns a diagnostic for each snapshot that could not be recorded. */
-export async function recordSnapshots(recording: SnapshotContext, context: WriteContext): Promise<readonly Diagnostic[]> {
+async function recordSnapshots(recording: SnapshotContext, context: WriteContext): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   for (const change of recording.changes) {
     if (recording.state.stopped() !== undefined) return diagnostics
@@ -355,27 +355,27 @@ interface StoredObject {
 }
 
 /** A change that somebody else made after the write must not be recorded as the server's, nor be overwritten by the second write. */
-function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { kinds }: WriteContext): boolean {
-  const kind = kinds[change.section]
+function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
+  const type = types[change.section]
   const answer = answers.get(change)
-  return answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(actual)))
+  return answer === undefined || isSame(comparable(type, type.toBody(answer)), comparable(type, type.toBody(actual)))
 }
 
 /** The stored object, where it needs a snapshot. */
-function findStored(change: Change, { lists, state }: SnapshotContext, { kinds }: WriteContext): StoredObject | undefined {
+function findStored(change: Change, { lists, state }: SnapshotContext, { types }: WriteContext): StoredObject | undefined {
   const { section, action, actual: before, desired } = change
-  const kind = kinds[section]
+  const type = types[section]
   const resolved = desired === undefined ? undefined : state.resolve(desired)
   if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
   const { body } = resolved
   const outcome = state.outcomeOf(change)
   const list = lists[section]
   if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
-  const found = findByMarker(list, body, kind)
+  const found = findByMarker(list, body, type)
   if (typeof found === 'string') return undefined
   // An object that had a snapshot keeps one: another version of this tool may know other defaults.
-  const hadSnapshot = before !== undefined && kind.readSnapshot(kind.toBody(before)) !== undefined
-  const isExplained = diffSides(kind, sidesOf(kind, body, found.actual)).length === 0
+  const hadSnapshot = before !== undefined && type.readSnapshot(type.toBody(before)) !== undefined
+  const isExplained = diffSides(type, sidesOf(type, body, found.actual)).length === 0
   return isExplained && !hadSnapshot ? undefined : { actual: found.actual, desired: body }
 }
 
@@ -384,15 +384,15 @@ const maxSnapshotAttempts = 2
 
 /** Returns why the snapshot does not help, if it does not. */
 async function recordSnapshot(change: Change, { actual, desired }: StoredObject, context: WriteContext): Promise<string | undefined> {
-  const { api, service, kinds } = context
-  const kind = kinds[change.section]
+  const { api, service, types } = context
+  const type = types[change.section]
   let stored = await readUnchanged({ ...change, id: actual.id, actual, desired }, context)
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
-    const digest = snapshotOf(sidesOf(kind, desired, stored))
-    stored = await kind.collection.update(api, service, stored, composeUpdate(kind, kind.withSnapshot(desired, digest), stored))
-    if (snapshotOf(sidesOf(kind, desired, stored)) === digest) return undefined
+    const digest = snapshotOf(sidesOf(type, desired, stored))
+    stored = await type.collection.update(api, service, stored, composeUpdate(type, type.withSnapshot(desired, digest), stored))
+    if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
   }
-  const [first] = diffSides(kind, sidesOf(kind, desired, stored))
+  const [first] = diffSides(type, sidesOf(type, desired, stored))
   return `the server stores something else with every write${first === undefined ? '' : `, for example ${first.path}`}: plan will show it again`
 }
 
@@ -407,7 +407,7 @@ interface PruneOptions extends WriteContext {
 }
 
 /** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
-export async function pruneOrphans({ deletes, diagnostics, state, write, api, service }: PruneOptions): Promise<void> {
+async function pruneOrphans({ deletes, diagnostics, state, write, api, service }: PruneOptions): Promise<void> {
   let alerts: List<Alert> | undefined
   for (const change of deletes) {
     const reason = diagnostics.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : state.stopped()?.message
@@ -425,23 +425,23 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
 
 // Lists of remote objects, indexed by their ownership markers.
 
-export type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
+type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
 
 interface ReadListsOptions {
   readonly api: ReadApi
   readonly service: Service
-  readonly kinds: ResourceTypes
+  readonly types: ResourceTypes
 }
 
-export async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, kinds }: ReadListsOptions): Promise<MarkerIndexes> {
+async function readMarkerIndexes(sections: ReadonlySet<Section>, { api, service, types }: ReadListsOptions): Promise<MarkerIndexes> {
   const read = [...sections].map(
-    async (section) => [section, indexByMarker(await kinds[section].collection.list(api, service), kinds[section])] as const,
+    async (section) => [section, indexByMarker(await types[section].collection.list(api, service), types[section])] as const,
   )
   return Object.fromEntries(await Promise.all(read))
 }
 
 /** A list of remote objects, indexed by ownership marker. */
-export interface MarkerIndex {
+interface MarkerIndex {
   readonly items: readonly RemoteObject[]
   readonly mayBeCut: boolean
   readonly byToken: ReadonlyMap<string, MarkerHolders>
@@ -454,10 +454,10 @@ interface MarkerHolders {
 }
 
 /** An object that the list contains twice, because it changed while it was read, counts once. */
-export function indexByMarker({ items, mayBeCut }: List<RemoteObject>, kind: ResourceType): MarkerIndex {
+export function indexByMarker({ items, mayBeCut }: List<RemoteObject>, type: ResourceType): MarkerIndex {
   const byToken = new Map<string, { readonly project: string; readonly actuals: RemoteObject[] }>()
   for (const actual of new Map(items.map((one) => [one.id, one])).values()) {
-    const marker = kind.readMarker(kind.toBody(actual))
+    const marker = type.readMarker(type.toBody(actual))
     if (marker === undefined) continue
     const holders = byToken.get(marker.token)
     if (holders === undefined) byToken.set(marker.token, { project: marker.project, actuals: [actual] })
@@ -466,11 +466,11 @@ export function indexByMarker({ items, mayBeCut }: List<RemoteObject>, kind: Res
   return { items, mayBeCut, byToken }
 }
 
-export type Found = { readonly actual: RemoteObject } | 'absent' | 'unclear'
+type MarkerMatch = { readonly actual: RemoteObject } | 'absent' | 'unclear'
 
 /** The object with the marker of the desired body. */
-export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, kind: ResourceType): Found {
-  const [actual, second] = byToken.get(kind.readMarker(desired)?.token ?? '')?.actuals ?? []
+export function findByMarker({ byToken, mayBeCut }: MarkerIndex, desired: Body, type: ResourceType): MarkerMatch {
+  const [actual, second] = byToken.get(type.readMarker(desired)?.token ?? '')?.actuals ?? []
   if (actual !== undefined && second === undefined) return { actual }
   return actual === undefined && !mayBeCut ? 'absent' : 'unclear'
 }

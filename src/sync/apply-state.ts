@@ -20,7 +20,7 @@ export interface StopReason {
   readonly message: string
 }
 
-export const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was cancelled' }
+const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was cancelled' }
 
 const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   authentication: { kind: 'denied', message: 'the service does not accept the key' },
@@ -121,7 +121,7 @@ function withAdvice({ message, advice: general }: ApiError): string {
 }
 
 /** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
-export interface KnownIds {
+interface KnownIds {
   /** Learns the ids of an object that exists now. */
   learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
   /** The body with ids for all its references, or the first one that is missing. */

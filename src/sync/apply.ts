@@ -73,7 +73,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
     await context.progress({ done, total, line: outcomeLine(last), result: () => toPlanResult(planned, outcomes, described) })
   }
-  const applied = await applyPlan(planned.plan, { api, service, kinds: createResourceTypes(profile), clock, stop, onError, onProgress })
+  const applied = await applyPlan(planned.plan, { api, service, types: createResourceTypes(profile), clock, stop, onError, onProgress })
   const result = await toPlanResult(
     { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] },
     applied.outcomes,
@@ -129,7 +129,7 @@ const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedO
 /** Objects that are not as planned. */
 const undone: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped']
 
-export function applyWords(result: Applied): Line {
+function applyWords(result: Applied): Line {
   const parts = order.flatMap((kind) => {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
@@ -140,7 +140,7 @@ export function applyWords(result: Applied): Line {
   return say`${trusted(word)} to ${result.project} (${join(parts, ', ')})`
 }
 
-export function judgeApply(result: Applied): Verdict {
+function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
   if (unknown.length + failed.length + skipped.length === 0) return judgeWhole(result)
   const reasons = [
@@ -180,12 +180,12 @@ function exitFor(result: Applied): Pick<Verdict, 'exit'> {
   return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
 }
 
-export const outcomeLine = ({ change, kind, message }: Outcome): Line => {
+const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
   return isSuccess({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
 }
 
-export function applyBlocks(result: Applied): readonly Block[] {
+function applyBlocks(result: Applied): readonly Block[] {
   const acted = order.flatMap((kind) => withOutcome(result, kind))
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [

@@ -18,7 +18,7 @@ import { type Declared, sections } from '../resources/resource-types.ts'
 import { declaredSavedSearch } from '../resources/saved-searches/saved-search-declaration.ts'
 import { type LintSettings, lint } from './lint.ts'
 
-export const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
+const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
 
 /** No field is required here: it may come from `defaults`. */
 const written = {
@@ -48,7 +48,7 @@ export const declarationsSchema = z.strictObject({
 })
 
 /** The frame only: objects are checked one by one, with their defaults. */
-export const frameSchema = z.strictObject({
+const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
   dashboards: z.record(z.string(), z.unknown()).optional(),
@@ -56,7 +56,7 @@ export const frameSchema = z.strictObject({
   alerts: z.record(z.string(), z.unknown()).optional(),
 })
 
-export interface SourceFile {
+interface SourceFile {
   /** As messages show it. */
   readonly path: string
   readonly text: string
@@ -198,7 +198,7 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
   })
 }
 
-export const defaultFiles = ['observability/**/*.{yml,yaml,json}']
+const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
 export const filesInput = fields
   .lines('Files with alerts and dashboards, as globs, one a line.', 'globs inside the workspace, one a line', fields.glob)

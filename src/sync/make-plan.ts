@@ -42,9 +42,9 @@ export const planInput = z.strictObject({
   sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
 })
 
-export const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
+const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
 
-export interface ResolvedProject {
+interface ResolvedProject {
   readonly project: string
   /** A note, where it was inferred. */
   readonly diagnostics: readonly Diagnostic[]
@@ -78,7 +78,7 @@ function validProject(text: string, source: string): string {
 
 export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
 
-export interface ServerCheck {
+interface ServerCheck {
   readonly diagnostics: readonly Diagnostic[]
   /** Dashboards that the server was not asked about. */
   readonly uncheckedCount: number
@@ -92,7 +92,7 @@ interface ServerCheckContext {
 /** So that the number of requests does not grow with the number of dashboards. What is adopted is adopted once. */
 const maxCheckedDashboards = 20
 
-export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
+async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change))
   const changed = written.filter(({ isAdopted }) => !isAdopted)
@@ -145,7 +145,7 @@ const withoutIds = (body: Body): Body => ({
 
 const withoutId = ({ id: _, ...rest }: Body): Body => rest
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly files: readonly string[]
   readonly project?: string | undefined
   readonly adoptFrom?: string | undefined

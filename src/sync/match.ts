@@ -38,7 +38,7 @@ export const matchRules = {
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
 interface MatchInput<D extends Declared> {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   /** Whether this project owns anything in the service. */
@@ -47,25 +47,25 @@ interface MatchInput<D extends Declared> {
   readonly actual: readonly RemoteObject[]
 }
 
-export const markedObjects = (kind: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
-  actual.map((one) => ({ actual: one, marker: kind.readMarker(kind.toBody(one)) }))
+export const markedObjects = (type: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
+  actual.map((one) => ({ actual: one, marker: type.readMarker(type.toBody(one)) }))
 
 /** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
 export function matchObjects<D extends Declared>({
-  kind,
+  type,
   project,
   adoptFrom,
   ownsAnything = true,
   declared,
   actual,
 }: MatchInput<D>): MatchResult<D> {
-  const marked = markedObjects(kind, actual)
-  const ours = marked.filter(({ marker }) => marker?.project === kind.markerStyle.projectToken(project))
-  const claimed = new Set(declared.map(({ key }) => kind.markerStyle.token(project, key)))
+  const marked = markedObjects(type, actual)
+  const ours = marked.filter(({ marker }) => marker?.project === type.markerStyle.projectToken(project))
+  const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
   const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
   const others = marked.filter(({ marker }) => marker !== undefined && !ours.some((one) => one.marker === marker))
   const index: Index = {
-    kind,
+    type,
     project,
     adoptFrom,
     ownsAnything,
@@ -109,7 +109,7 @@ export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section
 const nameOf = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
 
 interface Index {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly project: string
   readonly adoptFrom: AdoptFrom
   readonly ownsAnything: boolean
@@ -138,12 +138,12 @@ const report = (
 ): Diagnostic => ({ rule, severity, location, message: `${section}.${key}: ${message}` })
 
 function findFor(declared: Declared, index: Index): Match {
-  const { kind } = index
+  const { type } = index
   const { id, previousKey } = declared.value
   const own = findOwned(declared, index.project, declared.key, index)
   const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
   if (own.found !== undefined && moved.found !== undefined) {
-    const message = `the ${kind.noun} exists under this key (${own.found.actual.id}) and under its previousKey ${previousKey} (${moved.found.actual.id}): delete one of them, or remove previousKey`
+    const message = `the ${type.noun} exists under this key (${own.found.actual.id}) and under its previousKey ${previousKey} (${moved.found.actual.id}): delete one of them, or remove previousKey`
     return { ...own, complaint: report(declared, 'moved-key', message) }
   }
   const marked =
@@ -169,11 +169,11 @@ function withSameId(search: Match, declared: Declared): Match {
 }
 
 /** The object with the ownership marker of this key. */
-function findOwned(declared: Declared, project: string, key: string, { kind, byToken }: Index): Match {
-  const [own, second] = byToken.get(kind.markerStyle.token(project, key)) ?? []
+function findOwned(declared: Declared, project: string, key: string, { type, byToken }: Index): Match {
+  const [own, second] = byToken.get(type.markerStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const message = `two ${pluralOf(kind.noun)} have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
+  const message = `two ${pluralOf(type.noun)} have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
   return { found: own, complaint: report(declared, 'duplicate-marker', message) }
 }
 
@@ -190,49 +190,49 @@ const withArticle = ({ noun }: ResourceType): string => `${/^[aeiou]/.test(noun)
 
 export const unmanagedAdoption = 'takes over an unmanaged object'
 
-function findById(declared: Declared, id: string, { kind, byId }: Index): Match {
+function findById(declared: Declared, id: string, { type, byId }: Index): Match {
   const found = byId.get(id)
   if (found === undefined)
-    return { complaint: report(declared, 'missing-object', `there is no ${kind.noun} ${quote(id, 60)}; without id a new one is created`) }
+    return { complaint: report(declared, 'missing-object', `there is no ${type.noun} ${quote(id, 60)}; without id a new one is created`) }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
   return {
-    complaint: report(declared, 'owned-elsewhere', `${kind.noun} ${found.actual.id} has the ownership marker of another key or project`),
+    complaint: report(declared, 'owned-elsewhere', `${type.noun} ${found.actual.id} has the ownership marker of another key or project`),
   }
 }
 
 function findByName(declared: Declared, index: Index): Match {
-  const { kind, freeByName } = index
+  const { type, freeByName } = index
   const name = nameOf(declared.value)
   const alike = freeByName.get(name) ?? []
   const exact = alike.filter(({ actual }) => actual.name === declared.value.name)
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const message = `another ${kind.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and has no ownership marker; write adopt: true to take it over`
+    const message = `another ${type.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and has no ownership marker; write adopt: true to take it over`
     return { complaint: report(declared, 'same-name', message) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several ${pluralOf(kind.noun)} called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
+  const message = `several ${pluralOf(type.noun)} called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
   return { complaint: report(declared, 'ambiguous-adoption', message) }
 }
 
 /** An orphan with this name: most likely its key was changed. */
-function findOrphan(declared: Declared, { kind, orphanByName }: Index): Match | undefined {
+function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | undefined {
   const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
   const advice = key === undefined ? 'previousKey with its key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(kind)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
+  const message = `this project owns ${withArticle(type)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
   return { complaint: report(declared, 'same-name', message) }
 }
 
 /** An object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
-function findOwnedByOthers(declared: Declared, { kind, otherByName, adoptFrom, ownsAnything }: Index): Match {
+function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, ownsAnything }: Index): Match {
   const [other] = otherByName.get(nameOf(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
   const given = adoptFrom === undefined ? '' : `; adopt-from names ${adoptFrom.project}, which does not own it`
-  const what = `${owner} owns ${withArticle(kind)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
+  const what = `${owner} owns ${withArticle(type)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
   if (ownsAnything) return { complaint: report(declared, 'other-project', `${what}, and a second one will be created`, 'warning') }
   const advice =
     'was the project renamed? Give adopt-from with its previous name to take its objects over, or adopt-from: none to create a second set'

@@ -38,11 +38,11 @@ export const guardRules = {
   'too-many-deletes': 'More objects would be deleted than `max-deletes` allows.',
 } as const
 
-export interface GuardSettings {
+interface GuardSettings {
   readonly maxDeletes: number
 }
 
-export function checkGuards(
+function checkGuards(
   changes: readonly Change[],
   doubts: Readonly<Partial<Record<Section, string>>>,
   { maxDeletes }: GuardSettings,
@@ -67,7 +67,7 @@ function requiredLists({ section, action, removes: takes }: Change): readonly Se
 }
 
 interface ChangeContext {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly project: string
   readonly directory: Directory
   /** What the server fills in by itself, as all objects together show. */
@@ -75,16 +75,16 @@ interface ChangeContext {
 }
 
 /** Plans one object. `body` is the desired one without a marker; `sides` are undefined for an object that does not exist yet. */
-export function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
-  const { kind, project, directory } = around
+function planChange({ declared, found, takeover }: Pair, body: Body, sides: Sides | undefined, around: ChangeContext): Change {
+  const { type, project, directory } = around
   const { section, key, location } = declared
   const digest = declarationDigest(declared)
-  const desired = kind.withMarker(body, { project, key, digest })
+  const desired = type.withMarker(body, { project, key, digest })
   const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
   if (found === undefined || sides === undefined)
-    return { ...common, action: 'create', notes: [], fields: named(addedFields(comparable(kind, desired)), directory) }
+    return { ...common, action: 'create', notes: [], fields: named(addedFields(comparable(type, desired)), directory) }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
-  const kept = fields.length === 0 ? [] : findUnclearable(kind, normalForm(sides.stored, kind.schema) as Body, desired)
+  const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema) as Body, desired)
   const action = actionFor(fields.length > 0 || notes.length > 0, common.isAdopted)
   return {
     ...common,
@@ -112,13 +112,13 @@ interface Comparison {
   readonly sides: Sides
 }
 
-function compare({ found: { actual, marker }, digest, sides }: Comparison, { kind, common }: ChangeContext): FieldComparison {
-  const snapshot = marker === undefined ? undefined : kind.readSnapshot(kind.toBody(actual))?.digest
+function compare({ found: { actual, marker }, digest, sides }: Comparison, { type, common }: ChangeContext): FieldComparison {
+  const snapshot = marker === undefined ? undefined : type.readSnapshot(type.toBody(actual))?.digest
   if (snapshot !== undefined && snapshot === snapshotOf(sides)) return { fields: [], notes: [] }
-  const differences = diffSides(kind, sides)
+  const differences = diffSides(type, sides)
   const isAsApplied = marker?.digest === digest
   if (!isAsApplied || (snapshot === undefined && differences.length === 0)) return { fields: differences, notes: [] }
-  const { fields, isUncertain, newDefaults } = detectDrift({ kind, sides, snapshot, common: common() })
+  const { fields, isUncertain, newDefaults } = detectDrift({ type, sides, snapshot, common: common() })
   if (isUncertain)
     return { fields, notes: [fields.length > 1 ? changedAmong : fields.length === 0 ? changedElsewhere : ''].filter(Boolean) }
   return { fields, notes: [], newDefaults }
@@ -129,7 +129,7 @@ const changedAmong = 'at least one of these fields was changed since the last ap
 const changedElsewhere = 'a field that no file declares was changed since the last apply'
 
 /** Digest of the declaration without the fields that only help to find an existing object. */
-export const declarationDigest = ({ value }: Declared): string => {
+const declarationDigest = ({ value }: Declared): string => {
   const { adopt: _, id: __, previousKey: ___, ...fields } = value
   return digestOf(fields)
 }
@@ -142,7 +142,7 @@ function actionFor(differs: boolean, isAdopted: boolean): Action {
 const originOf = ({ marker }: MarkedObject, digest: string): Change['origin'] =>
   marker === undefined ? undefined : marker.digest === digest ? 'service' : 'files'
 
-export const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
+const planDelete = (section: Change['section'], { actual, marker }: MarkedObject): Change => ({
   section,
   key: marker?.key ?? '',
   name: actual.name ?? '',
@@ -184,10 +184,10 @@ export interface PlanOptions extends GuardSettings {
 
 /** Compares declarations and remote state. Pure: it sends nothing and reads no clock. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, remote: RemoteState, options: PlanOptions): Plan {
-  const kinds = createResourceTypes(options.profile)
+  const types = createResourceTypes(options.profile)
   const directory = createDirectory(remote)
-  const ownsAnything = Object.values(kinds).some((kind: ResourceType) =>
-    markedObjects(kind, remote[kind.section]).some(({ marker }) => marker?.project === kind.markerStyle.projectToken(options.project)),
+  const ownsAnything = Object.values(types).some((type: ResourceType) =>
+    markedObjects(type, remote[type.section]).some(({ marker }) => marker?.project === type.markerStyle.projectToken(options.project)),
   )
   const { objects } = declarations
   const planType = createPlanner({ ...options, remote, directory, ownsAnything })
@@ -198,18 +198,18 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     dashboards: new Map(),
     tilesOf: (id) => tiles.get(id) ?? [],
   }
-  const savedSearches = planType(kinds.savedSearches, objects.filter(isOf('savedSearches')), context)
-  const dashboards = planType(kinds.dashboards, objects.filter(isOf('dashboards')), context)
-  const alerts = planType(kinds.alerts, objects.filter(isOf('alerts')), {
+  const savedSearches = planType(types.savedSearches, objects.filter(isOf('savedSearches')), context)
+  const dashboards = planType(types.dashboards, objects.filter(isOf('dashboards')), context)
+  const alerts = planType(types.alerts, objects.filter(isOf('alerts')), {
     ...context,
     savedSearches: alertTargets(savedSearches.changes),
     dashboards: alertTargets(dashboards.changes),
   })
   const parts = [savedSearches, dashboards, alerts]
-  const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, kinds[section])) : []
+  const copies = options.prune ? parts.flatMap(({ section, orphans }) => findDuplicateOrphans(orphans, types[section])) : []
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
-  const losses = protectAlerts(written, remote.alerts, kinds.dashboards)
+  const losses = protectAlerts(written, remote.alerts, types.dashboards)
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
   return {
     project: options.project,
@@ -220,7 +220,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   }
 }
 
-interface KindPlan extends Pick<MatchResult, 'orphans'> {
+interface TypePlan extends Pick<MatchResult, 'orphans'> {
   readonly section: Section
   readonly changes: readonly Change[]
   readonly diagnostics: readonly Diagnostic[]
@@ -240,23 +240,23 @@ interface ResolvedPair {
 
 const createPlanner =
   ({ remote, directory, ...owner }: PlannerOptions) =>
-  <D extends Declared>(kind: ResourceType<D>, declared: readonly D[], context: ResolveContext): KindPlan => {
-    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, kind, declared, actual: remote[kind.section] })
+  <D extends Declared>(type: ResourceType<D>, declared: readonly D[], context: ResolveContext): TypePlan => {
+    const { pairs, orphans, diagnostics } = matchObjects({ ...owner, type, declared, actual: remote[type.section] })
     const compared = pairs.map((pair): ResolvedPair => {
-      const desired = kind.resolve(pair.declared, context)
-      return { pair, desired, sides: pair.found && sidesOf(kind, desired.body, pair.found.actual) }
+      const desired = type.resolve(pair.declared, context)
+      return { pair, desired, sides: pair.found && sidesOf(type, desired.body, pair.found.actual) }
     })
-    const common = once(() => findCommonValues(kind, compared.flatMap(unchangedDeclarations)))
-    const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, { ...owner, kind, directory, common }))
+    const common = once(() => findCommonValues(type, compared.flatMap(unchangedDeclarations)))
+    const changes = compared.map(({ pair, desired, sides }) => planChange(pair, desired.body, sides, { ...owner, type, directory, common }))
     return {
-      section: kind.section,
+      section: type.section,
       orphans,
       changes,
       diagnostics: [
         ...diagnostics,
         ...compared.flatMap(({ desired }) => desired.diagnostics),
         ...changes.flatMap(cannotClear),
-        ...serverDefaults(kind, changes),
+        ...serverDefaults(type, changes),
       ],
     }
   }
@@ -295,5 +295,5 @@ const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, AlertTarg
     }),
   )
 
-const toOrphans = ({ section, orphans }: KindPlan): Plan['orphans'] =>
+const toOrphans = ({ section, orphans }: TypePlan): Plan['orphans'] =>
   orphans.map(({ actual, marker }) => ({ section, id: actual.id, name: actual.name ?? '', key: marker?.key ?? '' }))

@@ -6,7 +6,7 @@ import { sectionNames } from '../resources/resource-type.ts'
 import type { ResourceTypes } from '../resources/resource-types.ts'
 import { type Action, actions, type Change, type Plan } from './change.ts'
 
-export const planFileVersion = 1
+const planFileVersion = 1
 
 const section = z.enum(sectionNames)
 
@@ -35,14 +35,14 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-export interface PlanIdentity {
+interface PlanIdentity {
   readonly organizationId: string
   readonly serviceId: string
   readonly prune: boolean
 }
 
-export function toPlanFile(plan: Plan, kinds: ResourceTypes, identity: PlanIdentity): PlanFile {
-  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, kinds))
+export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))
   const content = { project: plan.project, ...identity, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
@@ -50,13 +50,13 @@ export function toPlanFile(plan: Plan, kinds: ResourceTypes, identity: PlanIdent
 /** Whether it is as `plan` wrote it. This finds mistakes, not attacks: the digest has no secret. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
-function toPlanned(change: Change, kinds: ResourceTypes): PlannedChange {
+function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
   const { section: where, key, id, action, desired, actual } = change
-  const kind = kinds[where]
+  const type = types[where]
   const sides =
     desired === undefined || actual === undefined
-      ? { before: actual && comparable(kind, kind.toBody(actual)), after: desired && comparable(kind, desired) }
-      : compareBodies(kind, desired, actual)
+      ? { before: actual && comparable(type, type.toBody(actual)), after: desired && comparable(type, desired) }
+      : compareBodies(type, desired, actual)
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 

@@ -64,7 +64,7 @@ export const planDetails = z.object({
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
 /** Every change as it is shown, without its outcome. */
-export type Described = ReadonlyMap<Change, PlannedObject>
+type Described = ReadonlyMap<Change, PlannedObject>
 
 export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
@@ -154,8 +154,7 @@ const verbs: Readonly<Record<Action, string>> = {
   unchanged: 'leave',
 }
 
-export const locationOf = ({ file, line }: PlannedObject): string =>
-  file === undefined ? '' : line === undefined ? file : `${file}:${line}`
+const locationOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
 
 /** No facts when the plan could not be made. */
 export function planFacts(result: PlanResult): Block {
@@ -192,7 +191,7 @@ export function objectBlocks(result: PlanResult): readonly Block[] {
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
 /** Parts of an object that the API does not show, so that an update cannot keep them. */
-export const hiddenPartsText =
+const hiddenPartsText =
   'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
 
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {

@@ -14,7 +14,7 @@ export const alertProtectionRules = {
   'hidden-tile': 'An alert is on a tile that the API does not list. The API shows no PromQL tiles, and an update deletes them.',
 } as const
 
-export interface ProtectedPlan {
+interface ProtectedPlan {
   /** The changes; alerts that the server deletes and that must be created again are replacements. */
   readonly changes: readonly Change[]
   readonly diagnostics: readonly Diagnostic[]

@@ -20,7 +20,7 @@ export interface RemoteState {
   readonly doubts: Readonly<Partial<Record<Section, string>>>
 }
 
-export interface Reading {
+interface Reading {
   readonly api: ReadApi
   readonly service: Service
   readonly profile: Profile

@@ -134,7 +134,7 @@ export interface Budget {
   readonly judgesForecast: boolean
 }
 
-export interface BudgetDates {
+interface BudgetDates {
   readonly today: Day
   readonly billingCycleDay: number | undefined
   /** For budgets that name no period. */
@@ -166,7 +166,7 @@ function toPeriod(written: z.output<typeof entry>['period'], name: string, { tod
 
 const level = z.enum(issueLevels)
 
-export type BudgetIssue = z.output<typeof budgetIssue>
+type BudgetIssue = z.output<typeof budgetIssue>
 
 /** A reason to distrust the figure of one budget. */
 const budgetIssue = z.discriminatedUnion('kind', [
@@ -199,7 +199,7 @@ export const budgetOutcome = z.object({
   dataQualityIssue: budgetIssue.optional().describe('Why the figure may mean nothing.'),
 })
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly readings: Readings
   readonly today: Day
   /** Counts final records only. */
@@ -332,7 +332,7 @@ function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined
  * Whether the wanted metrics are known well enough for a limit: none is negative, and the difference between the records and the
  * sum of their metrics is only rounding. A positive difference is the metric `other`, so it does not matter where that is counted.
  */
-export function hasDistinctMetrics(records: readonly UsageRecord[], wanted: readonly string[], limit: Decimal): boolean {
+function hasDistinctMetrics(records: readonly UsageRecord[], wanted: readonly string[], limit: Decimal): boolean {
   if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false
   const rests = records.map(({ total, metrics }) => total.minus(sum(Object.values(metrics))))
   const unclear = wanted.includes(otherMetric) ? rests.filter((rest) => rest.lt(zero)) : rests

@@ -16,7 +16,7 @@ import {
 } from './records.ts'
 
 /** Most that the usage may grow: an amount, or a part of the earlier total. */
-export type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
+type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
 
 const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
 

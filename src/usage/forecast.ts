@@ -25,7 +25,7 @@ export const forecast = z.discriminatedUnion('status', [
   }),
 ])
 
-export interface ForecastInput {
+interface ForecastInput {
   readonly period: CurrentPeriod
   readonly today: Day
   /** What each day used, in the period and before it. A day without any record is not in it. */
@@ -105,12 +105,12 @@ function marginOf({ stray, levelError, days }: Rhythm, ahead: number, expected: 
   return Math.max(eightyPercent * deviation, expected / days)
 }
 
-export interface DayValue {
+interface DayValue {
   readonly day: Day
   readonly value: number
 }
 
-export interface Rhythm {
+interface Rhythm {
   /** Number of days that it was learned from. */
   readonly days: number
   readonly isWeekdayAware: boolean

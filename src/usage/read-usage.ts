@@ -21,7 +21,7 @@ export interface Readings {
   readonly tagged: ReadonlyMap<string, readonly UsageReading[]>
 }
 
-export interface ReadUsageOptions {
+interface ReadUsageOptions {
   readonly period: Period
   readonly hasComparison: boolean
   /** The days that budgets need, with a tag where the API has to filter for them. */

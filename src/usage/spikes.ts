@@ -15,7 +15,7 @@ import {
   type UsageRecord,
 } from './records.ts'
 
-export type Spike = z.output<typeof spike>
+type Spike = z.output<typeof spike>
 
 /** A day that cost far more than days like it. */
 export const spike = z.object({

@@ -12,7 +12,7 @@ import type { RemoteState } from '../../src/sync/remote-state.ts'
 import { cpuMsOf } from '../support/clocks.ts'
 
 const profile = profileNamed('clickhouse-cloud')
-const kinds = createResourceTypes(profile)
+const types = createResourceTypes(profile)
 const options = { project: 'shop/many', profile, prune: true, maxDeletes: 0 }
 
 const alertCount = 9500
@@ -115,7 +115,7 @@ describe('ten thousand objects', () => {
     const ms = cpuMsOf(() => {
       const plan = planChanges({ objects: byKey }, other, { ...options, prune: false })
       expect(count(plan.changes)).toEqual({ update: byKey.length })
-      toPlanFile(plan, kinds, { organizationId: 'o', serviceId: 's', prune: false })
+      toPlanFile(plan, types, { organizationId: 'o', serviceId: 's', prune: false })
     })
     expect(ms).toBeLessThan(longestMs)
   })
@@ -132,10 +132,10 @@ describe('ten thousand objects', () => {
     const { changes } = planChanges(declared, { ...remote, alerts: [] }, options)
     const created = changes.filter(({ section }) => section === 'alerts')
     const ms = cpuMsOf(() => {
-      const list = indexByMarker({ items, mayBeCut: false }, kinds.alerts)
-      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, kinds.alerts))
+      const list = indexByMarker({ items, mayBeCut: false }, types.alerts)
+      const reviewed = created.map((change) => reconcileOutcome({ change, kind: 'created' }, list, change.desired ?? {}, types.alerts))
       expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
-      expect(findDuplicateMarkers(list, kinds.alerts, options.project)).toEqual([])
+      expect(findDuplicateMarkers(list, types.alerts, options.project)).toEqual([])
     })
     expect(ms).toBeLessThan(longestMs)
   })

@@ -14,7 +14,7 @@ import { messages, readValue } from './declarations.ts'
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 
 export const profile = profileNamed('clickhouse-cloud')
-export const kinds = createResourceTypes(profile)
+export const types = createResourceTypes(profile)
 
 export type Lists = Readonly<Partial<Record<Exclude<keyof RemoteState, 'doubts'>, readonly object[]>>> &
   Pick<Partial<RemoteState>, 'doubts'>
@@ -65,7 +65,7 @@ function writtenBy(change: Change, resolved: Resolved): RemoteObject {
   const { section, key, action, actual } = change
   const id = actual?.id ?? `${section}-${key}`
   if (action === 'unchanged' && actual !== undefined) return actual
-  const sent = actual === undefined || action === 'replace' ? resolved.body : composeUpdate(kinds[section], resolved.body, actual)
+  const sent = actual === undefined || action === 'replace' ? resolved.body : composeUpdate(types[section], resolved.body, actual)
   const tiles = listOf(sent.tiles).map((tile): Body => ({ ...tile, id: tile.id ?? `${id}-${tile.name}` }))
   const filters = listOf(sent.filters).map((filter): Body => ({ ...filter, id: filter.id ?? `${id}-${filter.name}` }))
   return { ...sent, id, ...(section === 'dashboards' && { tiles, filters }) } as RemoteObject

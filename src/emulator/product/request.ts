@@ -17,7 +17,7 @@ export interface ProductRequest {
   readonly body: unknown
 }
 
-export interface PagingSettings {
+interface PagingSettings {
   /** The longest list of a response, whatever the request asks for. Undefined: the product's own limits. */
   readonly pageLimit: number | undefined
   readonly isPagingIgnored: boolean

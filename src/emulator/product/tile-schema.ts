@@ -46,7 +46,7 @@ const units = (
   'opm rpm_reads wpm'
 ).split(' ')
 
-export const numberFormat = z.object({
+const numberFormat = z.object({
   output: z.enum(['currency', 'percent', 'byte', 'time', 'duration', 'number', 'data_rate', 'throughput']),
   numericUnit: z.nativeEnum(Object.fromEntries(units.map((unit) => [unit, unit]))).optional(),
   mantissa: z.number().int().optional(),

@@ -327,10 +327,10 @@ async function changeAlert(
   current: Alert,
   declared: AlertFields,
 ): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
-  const kind = createAlertType(profile)
+  const type = createAlertType(profile)
   const desired = mergeDeclared(toAlertBody(current), declared)
-  if (diffSides(kind, sidesOf(kind, desired, current)).length === 0) return { alert: current, changed: false }
-  return { alert: await alertCollection.update(api, service, current, composeUpdate(kind, desired, current)), changed: true }
+  if (diffSides(type, sidesOf(type, desired, current)).length === 0) return { alert: current, changed: false }
+  return { alert: await alertCollection.update(api, service, current, composeUpdate(type, desired, current)), changed: true }
 }
 
 /** What a new alert sends: the server refuses null, and any time that is not in UTC. */

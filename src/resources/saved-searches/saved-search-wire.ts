@@ -4,7 +4,7 @@ import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import type { Body, RemoteObject } from '../resource-type.ts'
 
 /** A saved search as answered. Fields that are not named here are kept. */
-export const savedSearchSchema = z.looseObject({
+const savedSearchSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
   tags: z

@@ -3,7 +3,7 @@ import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 /** Only what is needed to find a webhook by its name: its url is a secret, and is dropped here. */
-export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
+const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
 
 export type Webhook = z.output<typeof webhookSchema>
 

@@ -8,7 +8,7 @@ import { styleText } from 'node:util'
 import { exitCodes } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
 
-export interface DemoStep {
+interface DemoStep {
   readonly title: string
   readonly operation: string
   /** Inputs by kebab-case name. */
@@ -20,7 +20,7 @@ export interface DemoStep {
 }
 
 /** Settings that a job would set once, as environment variables. */
-export const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> => ({
+const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> => ({
   WATCHKEEPER_API_URL: url,
   WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
   WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
@@ -29,7 +29,7 @@ export const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, stri
 })
 
 /** The main operations against the emulator's shop; the last two are gates that fail. */
-export function demoSteps({ store }: Emulator): readonly DemoStep[] {
+function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
   const tile = dashboard?.tiles.find(({ name }) => name === 'Error rate')
@@ -111,7 +111,7 @@ alerts:
 `,
 })
 
-export interface DemoRun {
+interface DemoRun {
   readonly exitCode: number | null
   readonly log: string
   /** The text of the file that a runner reads outputs from. */
@@ -158,7 +158,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd
   })
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
   readonly bundle: string | undefined
   readonly write: (text: string) => void

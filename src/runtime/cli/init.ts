@@ -9,7 +9,7 @@ import { quote } from '../../core/text.ts'
 import { remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
-export interface InitOptions {
+interface InitOptions {
   /** Kits by name. */
   readonly words: readonly string[]
   /** Only show what there is. */
@@ -56,7 +56,7 @@ async function ask({ stdin, stdout, directory }: Terminal, write: (text: string)
   return askForKits(stdin, write)
 }
 
-export interface KitFile {
+interface KitFile {
   /** Path under examples/. */
   readonly example: string
   /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
@@ -66,7 +66,7 @@ export interface KitFile {
 }
 
 /** A set of examples that belong together. */
-export interface Kit {
+interface Kit {
   readonly name: string
   readonly summary: string
   readonly files: readonly KitFile[]
@@ -144,7 +144,7 @@ export function selectKits(words: readonly string[]): { readonly chosen: readonl
 }
 
 /** Throws an InputError that lists all unknown words. */
-export function requireKits(words: readonly string[]): readonly Kit[] {
+function requireKits(words: readonly string[]): readonly Kit[] {
   const { chosen, diagnostics } = selectKits(words)
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   return chosen
@@ -176,7 +176,7 @@ export interface Sample extends KitFile {
 }
 
 /** Each file once, in the order of the kits. */
-export async function readSamples(kits: readonly Kit[]): Promise<readonly Sample[]> {
+async function readSamples(kits: readonly Kit[]): Promise<readonly Sample[]> {
   const files = new Map(kits.flatMap((kit) => kit.files.map((file) => [file.target, file] as const)))
   return Promise.all(
     [...files.values()].map(async (file) => ({ ...file, text: await readFile(fileURLToPath(new URL(file.example, examples)), 'utf8') })),
@@ -187,7 +187,7 @@ const schemaComment =
   '# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas/config.schema.json'
 
 /** The config file with the owner of alerts and dashboards. */
-export const projectConfig = (repository: string | undefined): Sample => ({
+const projectConfig = (repository: string | undefined): Sample => ({
   example: '.watchkeeper.yml',
   target: '.watchkeeper.yml',
   ...(repository === undefined && { check: 'needs the name of your project' }),
@@ -206,7 +206,7 @@ export interface Written {
 }
 
 /** When a file cannot be written, throws before any of them is. */
-export async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
+async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
   const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [inputDiagnostic(target, place.refused)] : []))
   if (refused.length > 0) throw new InputError(refused)
@@ -286,13 +286,13 @@ const inColumns = (rows: readonly (readonly [string, string])[]): readonly strin
 }
 
 /** With numbers where an answer may use them. */
-export const kitList = ({ numbered }: { readonly numbered: boolean }): string =>
+const kitList = ({ numbered }: { readonly numbered: boolean }): string =>
   inColumns(kits.map(({ name, summary }, i) => [numbered ? `${i + 1}  ${name}` : name, summary] as const))
     .concat('')
     .join('\n')
 
 /** With the files of each. */
-export const kitDetails = (): string => kits.flatMap((kit) => [...describe(kit), '']).join('\n')
+const kitDetails = (): string => kits.flatMap((kit) => [...describe(kit), '']).join('\n')
 
 const describe = ({ name, summary, files }: Kit): readonly string[] => [
   `${name}: ${summary}`,
@@ -308,7 +308,7 @@ const words: Readonly<Record<Written['outcome'], string>> = {
   same: 'kept: it is the same',
 }
 
-export function initReport(written: readonly Written[]): string {
+function initReport(written: readonly Written[]): string {
   const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
   const steps = nextSteps(written).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
   return [...files, '', 'What to do next:', '', ...steps, ''].join('\n')

@@ -24,5 +24,5 @@ export async function remoteRepository(directory: string): Promise<string | unde
 }
 
 /** The last two parts of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. */
-export const repositoryIn = (url: string): string | undefined =>
+const repositoryIn = (url: string): string | undefined =>
   /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+@[^/:]+:)(?:[^?#]*\/)?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1]

@@ -71,11 +71,11 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, remote, profile, excluded } = input
-  const kinds = createResourceTypes(profile)
-  const { newObjects, skipped } = selectObjects({ remote, kinds, plan, declarations })
+  const types = createResourceTypes(profile)
+  const { newObjects, skipped } = selectObjects({ remote, types, plan, declarations })
   const directory = createDirectory(remote)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({
-    kinds,
+    types,
     references: createReferenceRenderer(remote, directory, keysById(plan.changes, targets)),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.

@@ -33,7 +33,7 @@ import {
   textOptions,
 } from './write-yaml.ts'
 
-export interface FileEdit {
+interface FileEdit {
   readonly path: string
   readonly text: string
   /** The `defaults` of the file, with their expressions replaced. */

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff'
 
 /** Three versions of a text: the YAML library formats a document as a whole, and people do not. */
-export interface LineVersions {
+interface LineVersions {
   /** As somebody wrote it. */
   readonly original: string
   /** The original, formatted by the library. */

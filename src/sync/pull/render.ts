@@ -18,7 +18,7 @@ import type { Change } from '../change.ts'
 import type { RemoteState } from '../remote-state.ts'
 
 /** An object as a file declares it. */
-export interface Rendered {
+interface Rendered {
   readonly fields: Body
   /** The ids of tiles, which files do not contain, by rendered tile. */
   readonly itemIds: ReadonlyMap<unknown, string>
@@ -31,33 +31,33 @@ export interface RenderedChange {
 }
 
 export interface RenderContext {
-  readonly kinds: ResourceTypes
+  readonly types: ResourceTypes
   readonly references: ReferenceRenderer
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject(section: Section, actual: RemoteObject, { kinds, references }: RenderContext): Rendered {
-  const kind = kinds[section]
-  const body = kind.toBody(actual)
+export function renderNewObject(section: Section, actual: RemoteObject, { types, references }: RenderContext): Rendered {
+  const type = types[section]
+  const body = type.toBody(actual)
   if (section === 'dashboards') return renderDashboard(body, { references })
-  const managed = managedPart(body, undefined, kind.schema) as Body
-  return section === 'alerts' ? renderAlert(managed, { kind, references }) : renderSavedSearch(managed, references)
+  const managed = managedPart(body, undefined, type.schema) as Body
+  return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, references)
 }
 
 /** Renders an object that a file declares and the service has. */
 export function renderChange(
   declared: Declared,
   { desired = {}, actual }: Change & { readonly actual: RemoteObject },
-  { kinds, references }: RenderContext,
+  { types, references }: RenderContext,
 ): RenderedChange {
   const { section, value } = declared
-  const kind = kinds[section]
-  const body = kind.toBody(actual)
-  const before = withTileIds(kind.carryOverIds(desired, body))
-  const after = managedPart(body, before, kind.schema) as Body
+  const type = types[section]
+  const body = type.toBody(actual)
+  const before = withTileIds(type.carryOverIds(desired, body))
+  const after = managedPart(body, before, type.schema) as Body
   const render = (side: Body): Rendered => {
     if (section === 'savedSearches') return renderSavedSearch(side, references)
-    if (section === 'alerts') return renderAlert(side, { kind, references, usesList: 'channels' in value && value.channels !== undefined })
+    if (section === 'alerts') return renderAlert(side, { type, references, usesList: 'channels' in value && value.channels !== undefined })
     return renderDashboard(side, { references, inFile: readDashboardInFile(value as Declared<'dashboards'>['value'], before) })
   }
   const rendered = render(before)
@@ -121,7 +121,7 @@ export interface ReferenceRenderer {
   tile(dashboardId: unknown, tileId: unknown): unknown
 }
 
-export type TargetSection = 'dashboards' | 'savedSearches'
+type TargetSection = 'dashboards' | 'savedSearches'
 
 /** By section and id. */
 export type KeysById = Readonly<Record<TargetSection, ReadonlyMap<string, string>>>
@@ -166,14 +166,14 @@ export function createReferenceRenderer(
 }
 
 interface AlertOptions {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly references: ReferenceRenderer
   /** Whether a single channel is written as `channels`. */
   readonly usesList?: boolean
 }
 
-export function renderAlert(body: Body, { kind, references, usesList = false }: AlertOptions): Rendered {
-  const alert = withPlainNumbers(comparable(kind, body)) as Body
+export function renderAlert(body: Body, { type, references, usesList = false }: AlertOptions): Rendered {
+  const alert = withPlainNumbers(comparable(type, body)) as Body
   const channels = (alert.channels as readonly Body[] | undefined)?.map((channel) => renderChannel(channel, references)) ?? []
   const [channel] = channels
   const values: Body = {
@@ -217,7 +217,7 @@ export interface DashboardInFile {
   readonly tiles: ReadonlyMap<string, TileInFile>
 }
 
-export interface TileInFile {
+interface TileInFile {
   readonly name: string
   readonly raw: readonly string[]
 }

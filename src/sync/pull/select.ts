@@ -8,7 +8,7 @@ import { type MarkedObject, markedObjects } from '../match.ts'
 import type { RemoteState } from '../remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
-export type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
+type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
 
 /** An object of the service that no file declares, and that a file can declare. */
 export interface NewObject {
@@ -26,14 +26,14 @@ export interface SkippedObject {
   readonly reason: string
 }
 
-export interface Selection {
+interface Selection {
   readonly newObjects: readonly NewObject[]
   readonly skipped: readonly SkippedObject[]
 }
 
-export interface SelectOptions {
+interface SelectOptions {
   readonly remote: RemoteState
-  readonly kinds: ResourceTypes
+  readonly types: ResourceTypes
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
@@ -44,21 +44,21 @@ export function selectObjects(options: SelectOptions): Selection {
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
-function selectIn(section: Section, { remote, kinds, plan, declarations }: SelectOptions): Selection {
-  const kind = kinds[section]
+function selectIn(section: Section, { remote, types, plan, declarations }: SelectOptions): Selection {
+  const type = types[section]
   const changes = plan.changes.filter((change) => change.section === section)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = markedObjects(kind, uniqueById(remote[section]))
+  const all = markedObjects(type, uniqueById(remote[section]))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
-  const isOurs = ({ marker }: MarkedObject): boolean => marker?.project === kind.markerStyle.projectToken(plan.project)
+  const isOurs = ({ marker }: MarkedObject): boolean => marker?.project === type.markerStyle.projectToken(plan.project)
   const ours = undeclared.filter(isOurs)
   const ofOtherProjects = undeclared.filter((one) => one.marker !== undefined && !isOurs(one))
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
   // Keys in markers come first: an unmanaged object can have another key.
-  const managed = ours.map((one) => selectManaged(one, { kind, project: plan.project, ours, takenKeys }))
+  const managed = ours.map((one) => selectManaged(one, { type, project: plan.project, ours, takenKeys }))
   const unmarkedByName = Map.groupBy(
     all.filter(({ marker }) => marker === undefined),
     ({ actual }) => trimmedName(actual),
@@ -69,7 +69,7 @@ function selectIn(section: Section, { remote, kinds, plan, declarations }: Selec
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
     const isUnique = unmarkedByName.get(name)?.length === 1 && remote.doubts[section] === undefined
-    const key = claimKey({ name, id: actual.id, noun: kind.noun }, takenKeys)
+    const key = claimKey({ name, id: actual.id, noun: type.noun }, takenKeys)
     return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
   })
   const found = [...managed, ...adoptable]
@@ -109,15 +109,15 @@ const byName = ({ actual: a }: MarkedObject, { actual: b }: MarkedObject): numbe
   compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.id, b.id)
 
 interface ManagedOptions {
-  readonly kind: ResourceType
+  readonly type: ResourceType
   readonly project: string
   readonly ours: readonly MarkedObject[]
   readonly takenKeys: Set<string>
 }
 
 /** An object of this project keeps the key that is in its marker. */
-function selectManaged({ actual, marker }: MarkedObject, { kind, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
-  const { section, markerStyle } = kind
+function selectManaged({ actual, marker }: MarkedObject, { type, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
+  const { section, markerStyle } = type
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
     return skip(section, actual, 'has the same ownership marker as another object: two runs created them at once, or one is a copy')
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
@@ -143,7 +143,7 @@ export const toSlug = (name: string): string =>
     .slice(0, maxSlugLength)
     .replace(/^-+|-+$/g, '')
 
-export interface KeySource {
+interface KeySource {
   readonly name: string
   readonly id: string
   /** Used when the name gives no slug. */
@@ -160,13 +160,13 @@ export function claimKey({ name, id, noun }: KeySource, taken: Set<string>): str
   return key
 }
 
-export interface PlacementOptions {
+interface PlacementOptions {
   readonly globs: readonly string[]
   /** The files that exist. */
   readonly paths: readonly string[]
 }
 
-export interface PlacedObject {
+interface PlacedObject {
   readonly section: Section
   readonly key: string
   /** For an alert: the key of its dashboard, if these files declare it. */

@@ -64,7 +64,7 @@ const minAlertsForDefaults = 3
 const extractedFields = ['interval', 'channel'] as const
 
 /** Moves the interval and the channel to `defaults` if all alerts have the same. */
-export function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; readonly alerts: readonly Body[] } {
+function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; readonly alerts: readonly Body[] } {
   const [first, ...others] = alerts
   if (first === undefined || alerts.length < minAlertsForDefaults) return { defaults: {}, alerts }
   const shared = extractedFields.filter((name) => first[name] !== undefined && others.every((alert) => isEqual(alert[name], first[name])))

@@ -141,7 +141,7 @@ describe('an update', () => {
 
 // A field that this tool does not know belongs to somebody else: it is no difference, and it survives every update.
 
-const kinds = createResourceTypes(profileNamed('clickhouse-cloud'))
+const types = createResourceTypes(profileNamed('clickhouse-cloud'))
 
 const select = { aggFn: 'count', where: 'level:error' }
 const chart = { displayType: 'line', sourceId: 's', select: [select] }
@@ -169,30 +169,30 @@ const future = { future: { deep: [1, null, 'x'] } }
 type Case = readonly [where: string, kind: ResourceType, desired: Body, actual: Body, changed: Body]
 
 const cases: readonly Case[] = [
-  ['an alert', kinds.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
+  ['an alert', types.alerts, alert, { ...alert, ...future }, { threshold: 2 }],
   [
     'a channel',
-    kinds.alerts,
+    types.alerts,
     alert,
     { ...alert, channel: { ...channel, ...future }, channels: [{ ...channel, ...future }] },
     { threshold: 2 },
   ],
-  ['a dashboard', kinds.dashboards, dashboard, { ...stored, ...future }, { name: 'New' }],
-  ['a tile', kinds.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
-  ['a chart', kinds.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }, { name: 'New' }],
+  ['a dashboard', types.dashboards, dashboard, { ...stored, ...future }, { name: 'New' }],
+  ['a tile', types.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', ...future }] }, { name: 'New' }],
+  ['a chart', types.dashboards, dashboard, { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }, { name: 'New' }],
   [
     'a series of a chart',
-    kinds.dashboards,
+    types.dashboards,
     dashboard,
     { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, select: [{ ...select, ...future }] } }] },
     { name: 'New' },
   ],
-  ['a filter', kinds.dashboards, dashboard, { ...stored, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
-  ['a container', kinds.dashboards, dashboard, { ...stored, containers: [{ ...container, ...future }] }, { name: 'New' }],
-  ['a saved search', kinds.savedSearches, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
+  ['a filter', types.dashboards, dashboard, { ...stored, filters: [{ ...filter, id: 'f', ...future }] }, { name: 'New' }],
+  ['a container', types.dashboards, dashboard, { ...stored, containers: [{ ...container, ...future }] }, { name: 'New' }],
+  ['a saved search', types.savedSearches, savedSearch, { ...savedSearch, ...future }, { name: 'New' }],
   [
     'a filter of a saved search',
-    kinds.savedSearches,
+    types.savedSearches,
     savedSearch,
     { ...savedSearch, filters: [{ type: 'sql', condition: 'a = 1', ...future }] },
     { name: 'New' },
@@ -202,13 +202,13 @@ const cases: readonly Case[] = [
 const actualOf = (body: Body): RemoteObject => ({ id: 'x', ...body }) as RemoteObject
 
 describe('an unknown field', () => {
-  it.each(cases)('of %s is no difference', (_where, kind, desired, actual) => {
-    const { before, after } = compareBodies(kind, desired, actualOf(actual))
+  it.each(cases)('of %s is no difference', (_where, type, desired, actual) => {
+    const { before, after } = compareBodies(type, desired, actualOf(actual))
     expect(before).toEqual(after)
   })
 
-  it.each(cases)('of %s survives an update of something else', (...[, kind, desired, actual, changed]) => {
-    const sent = composeUpdate(kind, { ...desired, ...changed }, actualOf(actual))
+  it.each(cases)('of %s survives an update of something else', (...[, type, desired, actual, changed]) => {
+    const sent = composeUpdate(type, { ...desired, ...changed }, actualOf(actual))
     expect(sent).toEqual({ ...actual, ...changed })
   })
 
@@ -221,14 +221,14 @@ describe('an unknown field', () => {
         { ...tile, x: 5 },
       ],
     }
-    const sent = composeUpdate(kinds.dashboards, moved, actualOf({ ...stored, tiles: [{ ...tile, id: 't', ...future }, other] }))
+    const sent = composeUpdate(types.dashboards, moved, actualOf({ ...stored, tiles: [{ ...tile, id: 't', ...future }, other] }))
     expect(sent.tiles).toEqual([other, { ...tile, id: 't', x: 5, ...future }])
   })
 
   it('of a chart does not survive that the chart becomes another: the two have nothing in common', () => {
     const text = { ...dashboard, tiles: [{ ...tile, config: { displayType: 'markdown', markdown: 'x' } }] }
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, ...future } }] }
-    expect(composeUpdate(kinds.dashboards, text, actualOf(actual)).tiles).toEqual([
+    expect(composeUpdate(types.dashboards, text, actualOf(actual)).tiles).toEqual([
       { ...tile, id: 't', config: { displayType: 'markdown', markdown: 'x' } },
     ])
   })
@@ -237,7 +237,7 @@ describe('an unknown field', () => {
     const { config: _, ...bare } = tile
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
     const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }
-    expect(composeUpdate(kinds.dashboards, desired, actualOf(actual))).toEqual(actual)
+    expect(composeUpdate(types.dashboards, desired, actualOf(actual))).toEqual(actual)
   })
 })
 
@@ -262,7 +262,7 @@ describe('a field that the profile does not know, on a server that does', () => 
 describe('what files have a say in, and leave out', () => {
   it('is cleared where an update can', () => {
     const actual = actualOf({ ...alert, note: 'n', message: 'm', numConsecutiveWindows: 2, scheduleOffsetMinutes: 3 })
-    expect(composeUpdate(kinds.alerts, alert, actual)).toEqual({
+    expect(composeUpdate(types.alerts, alert, actual)).toEqual({
       ...alert,
       note: null,
       message: null,
@@ -270,7 +270,7 @@ describe('what files have a say in, and leave out', () => {
       scheduleOffsetMinutes: 0,
     })
     const filled = { ...stored, savedQuery: 'x', savedQueryLanguage: 'sql', savedFilterValues: [{ condition: 'a' }] }
-    expect(composeUpdate(kinds.dashboards, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
+    expect(composeUpdate(types.dashboards, { name: 'Shop', tiles: [tile] }, actualOf(filled))).toEqual({
       name: 'Shop',
       tiles: stored.tiles,
       tags: [],
@@ -284,17 +284,17 @@ describe('what files have a say in, and leave out', () => {
   it.each(['severity', 'slackChannelId'])('is a difference, and is cleared, inside a channel: %s', (field) => {
     const full = { ...channel, webhookService: 'slack_api', [field]: 'critical' }
     const actual = actualOf({ ...alert, channel: full, channels: [full] })
-    const { before, after } = compareBodies(kinds.alerts, alert, actual)
+    const { before, after } = compareBodies(types.alerts, alert, actual)
     expect(before).not.toEqual(after)
     const kept = { ...channel, webhookService: 'slack_api' }
-    expect(composeUpdate(kinds.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
-    expect(composeUpdate(kinds.alerts, alert, actual).channel).toEqual(kept)
+    expect(composeUpdate(types.alerts, alert, actual)).toMatchObject({ channel: kept, channels: [kept] })
+    expect(composeUpdate(types.alerts, alert, actual).channel).toEqual(kept)
   })
 
   it('is a difference inside a chart, and goes', () => {
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { ...chart, groupBy: 'host' } }] }
-    const { before, after } = compareBodies(kinds.dashboards, dashboard, actualOf(actual))
+    const { before, after } = compareBodies(types.dashboards, dashboard, actualOf(actual))
     expect(before).not.toEqual(after)
-    expect(composeUpdate(kinds.dashboards, dashboard, actualOf(actual)).tiles).toEqual(stored.tiles)
+    expect(composeUpdate(types.dashboards, dashboard, actualOf(actual)).tiles).toEqual(stored.tiles)
   })
 })

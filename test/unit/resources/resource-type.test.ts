@@ -4,14 +4,14 @@ import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
-import { kinds } from '../../support/plans.ts'
+import { types } from '../../support/plans.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
 
 const hook = { type: 'webhook', webhookId: 'w' }
 
-const isAlike = (kind: ResourceType, a: Body, b: Body): boolean =>
-  JSON.stringify(comparable(kind, a)) === JSON.stringify(comparable(kind, b))
+const isAlike = (type: ResourceType, a: Body, b: Body): boolean =>
+  JSON.stringify(comparable(type, a)) === JSON.stringify(comparable(type, b))
 
 describe('two alerts', () => {
   const alert = {
@@ -34,7 +34,7 @@ describe('two alerts', () => {
     ['the service of a webhook', { channels: [{ ...hook, webhookService: 'slack' }] }],
     ['the first channel said twice', { channel: hook }],
   ])('are alike but for %s', (_, fields) => {
-    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(true)
+    expect(isAlike(types.alerts, alert, { ...alert, ...fields })).toBe(true)
   })
 
   it.each([
@@ -47,36 +47,36 @@ describe('two alerts', () => {
     ['a second channel', { channels: [hook, { ...hook, webhookId: 'v' }] }],
     ['the first look', { scheduleStartAt: '2026-01-01T00:00:00Z' }],
   ])('are not alike with another %s', (_, fields) => {
-    expect(isAlike(kinds.alerts, alert, { ...alert, ...fields })).toBe(false)
+    expect(isAlike(types.alerts, alert, { ...alert, ...fields })).toBe(false)
   })
 
   it('are alike by the moment of the first look, however it is written', () => {
     const at = (scheduleStartAt: string) => ({ ...alert, scheduleStartAt })
-    expect(isAlike(kinds.alerts, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
-    expect(isAlike(kinds.alerts, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
-    expect(comparable(kinds.alerts, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
+    expect(isAlike(types.alerts, at('2026-01-01T01:00:00+01:00'), at('2026-01-01T00:00:00.000Z'))).toBe(true)
+    expect(isAlike(types.alerts, at('some day'), at('2026-01-01T00:00:00.000Z'))).toBe(false)
+    expect(comparable(types.alerts, at('some day'))).toMatchObject({ scheduleStartAt: 'some day' })
   })
 
   it('are compared by both ends of a range, whichever side of it fires', () => {
     for (const thresholdType of ['between', 'not_between']) {
       const range = { ...alert, thresholdType }
-      expect(isAlike(kinds.alerts, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
+      expect(isAlike(types.alerts, { ...range, thresholdMax: 2 }, { ...range, thresholdMax: 3 })).toBe(false)
     }
   })
 
   it('on a saved search are compared by that and its groups, and by no tile', () => {
     const search = { ...alert, source: 'saved_search', savedSearchId: 's', groupBy: 'service' }
-    expect(isAlike(kinds.alerts, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
-    expect(isAlike(kinds.alerts, search, { ...search, groupBy: 'host' })).toBe(false)
-    expect(isAlike(kinds.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
+    expect(isAlike(types.alerts, search, { ...search, dashboardId: 'x', tileId: 'y' })).toBe(true)
+    expect(isAlike(types.alerts, search, { ...search, groupBy: 'host' })).toBe(false)
+    expect(isAlike(types.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
   })
 
   it('with one channel are alike, be it said alone or in a list', () => {
     const { channels: _, ...rest } = alert
-    expect(isAlike(kinds.alerts, alert, { ...rest, channel: hook })).toBe(true)
-    expect(isAlike(kinds.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
-    expect(isAlike(kinds.alerts, rest, { ...rest, channel: null })).toBe(true)
-    expect(isAlike(kinds.alerts, rest, { ...rest, channel: hook })).toBe(false)
+    expect(isAlike(types.alerts, alert, { ...rest, channel: hook })).toBe(true)
+    expect(isAlike(types.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
+    expect(isAlike(types.alerts, rest, { ...rest, channel: null })).toBe(true)
+    expect(isAlike(types.alerts, rest, { ...rest, channel: hook })).toBe(false)
   })
 })
 
@@ -84,16 +84,16 @@ describe('the mark of an alert', () => {
   it('stands in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
     const simple = createResourceTypes(neutral).alerts
-    expect(kinds.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
+    expect(types.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
     expect(simple.withMarker({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
-    expect(kinds.alerts.readMarker({ note: written, message: '' })?.key).toBe('errors')
+    expect(types.alerts.readMarker({ note: written, message: '' })?.key).toBe('errors')
     // As another profile wrote it.
-    expect(kinds.alerts.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
+    expect(types.alerts.readMarker({ message: written, note: 'Call' })?.key).toBe('errors')
     expect(simple.readMarker({ message: written })?.key).toBe('errors')
   })
 
   it('leaves no blanks behind', () => {
-    expect(isAlike(kinds.alerts, { note: 'Call  \n' }, kinds.alerts.withMarker({ note: 'Call' }, mark))).toBe(true)
+    expect(isAlike(types.alerts, { note: 'Call  \n' }, types.alerts.withMarker({ note: 'Call' }, mark))).toBe(true)
   })
 })
 
@@ -102,20 +102,20 @@ describe('the kinds behind the neutral contract', () => {
 
   it('know no field that it does not document', () => {
     expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])
-    expect(Object.keys(kinds.alerts.clearWith)).toContain('note')
+    expect(Object.keys(types.alerts.clearWith)).toContain('note')
   })
 
   it('leave such a field to whoever put it there', () => {
     const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as RemoteObject
     expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
-    expect(composeUpdate(kinds.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
+    expect(composeUpdate(types.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
   })
 })
 
 describe('the channels of an update', () => {
   const desired = (channels: object) => ({ name: 'A', ...channels })
   const send = (channels: object, actual: object): Body =>
-    composeUpdate(kinds.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as RemoteObject)
+    composeUpdate(types.alerts, desired(channels), { id: 'x', name: 'A', ...actual } as RemoteObject)
 
   it('are one, where the server knows one', () => {
     expect(send({ channel: hook }, { channel: { ...hook, webhookService: 'slack' } })).toEqual({
@@ -146,7 +146,7 @@ describe('the channels of an update', () => {
 })
 
 describe('two dashboards', () => {
-  const { dashboards } = kinds
+  const { dashboards } = types
   const one = { name: 'T', x: 0, y: 0, w: 1, h: 1 }
   const dashboard = {
     name: 'D',
@@ -199,7 +199,7 @@ describe('the filters of an update', () => {
       filters: [filter('A', '1'), filter('B', '2'), filter('A', '3')],
     } as unknown as RemoteObject
     const sent = composeUpdate(
-      kinds.dashboards,
+      types.dashboards,
       { name: 'D', tiles: [], filters: ['A', 'B', 'A', 'A'].map((name) => filter(name)) },
       actual,
     )
@@ -209,7 +209,7 @@ describe('the filters of an update', () => {
   })
 
   it('are no business of a dashboard without any', () => {
-    const sent = composeUpdate(kinds.dashboards, { name: 'D', tiles: [] }, {
+    const sent = composeUpdate(types.dashboards, { name: 'D', tiles: [] }, {
       id: 'd',
       name: 'D',
       tiles: [],
@@ -223,15 +223,15 @@ describe('two saved searches', () => {
   const search = { name: 'S', sourceId: 'l', tags: ['a', 'b'], filters: [{ type: 'sql', condition: 'x' }] }
 
   it('are alike whatever the order of their tags, and the name of what a filter is anyway', () => {
-    expect(isAlike(kinds.savedSearches, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
-    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
-    expect(isAlike(kinds.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
+    expect(isAlike(types.savedSearches, search, { ...search, tags: ['b', 'a', 'wk:0a1b2c:shop:3d4e5f'] })).toBe(true)
+    expect(isAlike(types.savedSearches, search, { ...search, filters: [{ condition: 'x' }] })).toBe(true)
+    expect(isAlike(types.savedSearches, search, { ...search, filters: [{ condition: 'y' }] })).toBe(false)
   })
 
   it('bear their mark among the tags, once', () => {
-    const marked = kinds.savedSearches.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
+    const marked = types.savedSearches.withMarker({ tags: ['a', 'wk:0a1b2c:old:3d4e5f'] }, mark)
     expect(marked.tags).toHaveLength(2)
-    expect(kinds.savedSearches.readMarker(marked)?.key).toBe('errors')
-    expect(kinds.savedSearches.withMarker({}, mark).tags).toHaveLength(1)
+    expect(types.savedSearches.readMarker(marked)?.key).toBe('errors')
+    expect(types.savedSearches.withMarker({}, mark).tags).toHaveLength(1)
   })
 })

@@ -4,7 +4,7 @@ import { sidesOf } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
 import type { RemoteState } from '../../../src/sync/remote-state.ts'
-import { afterApply, fieldsOf, kinds, messagesOf, planOf, steps } from '../../support/plans.ts'
+import { afterApply, fieldsOf, messagesOf, planOf, steps, types } from '../../support/plans.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }
 const chart = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
@@ -34,11 +34,11 @@ function appliedOn(fill: Fill, { snapshot = true } = {}): RemoteState {
   const plan = planOf(declared)
   const remote = filled(afterApply(plan), fill)
   if (!snapshot) return remote
-  const kind = kinds.dashboards
+  const type = types.dashboards
   const desired = plan.changes.find(({ section }) => section === 'dashboards')?.desired ?? {}
   const dashboards = remote.dashboards.map((one) => ({
     ...one,
-    ...kind.withSnapshot(kind.toBody(one), snapshotOf(sidesOf(kind, desired, one))),
+    ...type.withSnapshot(type.toBody(one), snapshotOf(sidesOf(type, desired, one))),
   }))
   return { ...remote, dashboards }
 }
@@ -142,23 +142,23 @@ describe('a snapshot', () => {
   })
 
   it('is taken away with the ownership marker of an update', () => {
-    const kind = kinds.dashboards
-    const marked = kind.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
+    const type = types.dashboards
+    const marked = type.withSnapshot({ tags: ['a', 'wk:0a1b2c:shop:0a1b2c'] }, '0123456789abcdef0123')
     expect(marked.tags).toEqual(['a', 'wk:0a1b2c:shop:0a1b2c', 'wks1:0123456789abcdef0123'])
-    expect(kind.withMarker(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
+    expect(type.withMarker(marked, { project: 'shop/main', key: 'shop', digest: 'ffffff' }).tags).toEqual([
       'a',
       expect.stringMatching(/^wk:.*ffffff$/),
     ])
   })
 
   it('stands below the ownership marker in a text, and both are taken out of it', () => {
-    const kind = kinds.alerts
-    const marked = kind.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
-    const both = kind.withSnapshot(marked, '0123456789abcdef0123')
+    const type = types.alerts
+    const marked = type.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
+    const both = type.withSnapshot(marked, '0123456789abcdef0123')
     expect(both.note).toBe('Call Ada\n\nwatchkeeper: shop/main errors 0a1b2c\nwatchkeeper-snapshot: 1 0123456789abcdef0123')
-    expect(kind.canonical(both).note).toBe('Call Ada')
-    expect(kind.readMarker(both)).toEqual(kind.readMarker(marked))
-    expect(kind.readSnapshot(both)).toEqual({ digest: '0123456789abcdef0123' })
+    expect(type.canonical(both).note).toBe('Call Ada')
+    expect(type.readMarker(both)).toEqual(type.readMarker(marked))
+    expect(type.readSnapshot(both)).toEqual({ digest: '0123456789abcdef0123' })
   })
 
   it('is computed as in every version of its revision', () => {

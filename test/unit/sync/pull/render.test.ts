@@ -228,7 +228,7 @@ describe('renderAlert and renderSavedSearch', () => {
   const alert = (fields: object, usesList?: boolean) =>
     renderAlert(
       { ...bare, ...fields },
-      { kind: createResourceTypes(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
+      { type: createResourceTypes(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
     ).fields
 
   describe('an alert', () => {
@@ -298,7 +298,7 @@ describe('renderAlert and renderSavedSearch', () => {
     it('has only the fields of its profile', () => {
       const { fields } = renderAlert(
         { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-        { kind: createResourceTypes(neutral).alerts, references: naming },
+        { type: createResourceTypes(neutral).alerts, references: naming },
       )
       expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })
