@@ -41,6 +41,47 @@ describe('records that can still change', () => {
   })
 })
 
+describe('the report', () => {
+  const textOf = (line: readonly { readonly text: string }[]): string => line.map(({ text }) => text).join('')
+
+  it('shows the limits, what was judged and what can still change', async () => {
+    const { blocks } = await judge({ budget: '40', 'warn-budget': '29', unlocked: 'exclude' })
+    const facts = blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : []))
+    expect(Object.fromEntries(facts.map(({ label, value }) => [label, textOf(value)]))).toEqual({
+      Total: '48 Credits',
+      Final: '30 Credits',
+      Budget: '40 Credits',
+      'Warn above': '29 Credits',
+      Used: '75.00 %',
+      'Can still change': '18 Credits (37.5 %)',
+      Days: '10',
+    })
+  })
+
+  it('says that no limit was given', async () => {
+    const { blocks } = await judge({})
+    expect(JSON.stringify(blocks)).toContain('no limit was given')
+    expect(JSON.stringify(blocks)).toContain('none given')
+  })
+
+  it('has a row for each group, with the part that can still change', async () => {
+    const { blocks } = await judge({ 'group-by': 'entity' })
+    const tables = blocks.flatMap((block) => (block.kind === 'table' ? [block] : []))
+    const [table] = tables.filter(({ columns }) => columns[0]?.title === 'Entity')
+    expect(table?.columns.map(({ title, align = 'left' }) => [title, align])).toEqual([
+      ['Entity', 'left'],
+      ['Type', 'left'],
+      ['Used, Credits', 'right'],
+      ['Share', 'right'],
+      ['Can still change', 'right'],
+    ])
+    expect(table?.rows.map((row) => row.map(textOf))).toEqual([
+      ['checkout', 'service', '30.00', '62.5 %', '0.00'],
+      ['search', 'service', '18.00', '37.5 %', '18.00'],
+    ])
+  })
+})
+
 describe('a forecast', () => {
   const dates = (days: number, ahead: number): Inputs => ({
     period: '',
