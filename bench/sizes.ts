@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { say, trusted } from '../src/report/blocks.ts'
+import { say, trusted } from '../src/core/line.ts'
 import type { Benchmark } from './benchmark.ts'
 
 const root = new URL('..', import.meta.url).pathname

@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { systemClock } from '../src/core/clock.ts'
 import { addDays, dayOf } from '../src/core/dates.ts'
-import { type Line, say, trusted } from '../src/report/blocks.ts'
+import { type Line, say, trusted } from '../src/core/line.ts'
 import type { Benchmark } from './benchmark.ts'
 import { perform } from './in-process.ts'
 import { withServer } from './server.ts'

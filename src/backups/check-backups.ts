@@ -1,9 +1,11 @@
 // The backup gate: does each service have a fresh backup?
 import * as z from 'zod'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { sparkline } from '../core/text.ts'
 import { list, positiveNumber, uuid } from '../operation/inputs.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
-import { type Block, type Column, type Line, say, sentence, sparkline, trusted, untrusted } from '../report/blocks.ts'
+import type { Block, Column } from '../report/blocks.ts'
 
 import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import { byWorst, type DataQualityIssue, outcomes, type Trend, type UnknownReason } from './backup-rules.ts'
@@ -352,9 +354,7 @@ const maxSparklinePoints = 20
 const trendCells = ({ latest, ratio, values }: Trend, format: (value: number) => string): readonly Line[] => [
   orDash(latest, format),
   orDash(ratio, formatShare),
-  orDash(values.length < 2 ? undefined : values.slice(-maxSparklinePoints), (some) =>
-    sparkline(some.map((value) => ({ label: '', value }))),
-  ),
+  orDash(values.length < 2 ? undefined : values.slice(-maxSparklinePoints), (some) => sparkline(some)),
 ]
 
 /** Errors that the report shows in full; the result document has all of them. */

@@ -37,3 +37,17 @@ export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.tes
 
 /** `1 alert`, `2 saved searches`. */
 export const plural = (count: number, noun: string): string => `${count} ${count === 1 ? noun : pluralOf(noun)}`
+
+const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+
+/** A chart in one line: a character for each value, from zero to the largest value. */
+export function sparkline(values: readonly number[]): string {
+  const largest = Math.max(0, ...values)
+  return values.map((value) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')
+}
+
+/** A progress bar of ten characters. More than 100 percent looks like 100. */
+export function progressBar(percent: number): string {
+  const full = Math.min(10, Math.max(0, Math.round(percent / 10)))
+  return '█'.repeat(full) + '░'.repeat(10 - full)
+}

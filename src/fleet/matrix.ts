@@ -1,10 +1,11 @@
 // Makes the matrix of jobs for a fleet. A leg is one job of the matrix; GitHub schedules them.
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
+import { counted, join, say, untrusted } from '../core/line.ts'
 import { compareText } from '../core/text.ts'
 import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
-import { type Column, counted, join, say, untrusted } from '../report/blocks.ts'
+import type { Column } from '../report/blocks.ts'
 import { type FleetOrganization, type FleetService, fleetFile, labels, readFleet, type Settings } from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */

@@ -1,9 +1,10 @@
 // Merges the results of the legs of a fleet into one verdict, which fails when a result is missing.
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
+import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, join, type Line, say, sentence, trusted, untrusted } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
 import { fleetFile, labels, readFleet } from './fleet-file.ts'
 import {
   type FleetResult,

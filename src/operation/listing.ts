@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
-import { say } from '../report/blocks.ts'
+import { say } from '../core/line.ts'
 import { text } from './inputs.ts'
 import { pass, type Verdict } from './operation.ts'
 

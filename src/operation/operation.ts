@@ -1,13 +1,12 @@
 import * as z from 'zod'
-import { ApiError } from '../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
-import { exitCodeOfKind, exitCodes, type WatchkeeperError } from '../core/errors.ts'
-import { toKebab } from '../core/names.ts'
-import { type Block, join, type Line, type Status, say, toPlainText } from '../report/blocks.ts'
+import type { WatchkeeperError } from '../core/errors.ts'
+import type { Line } from '../core/line.ts'
+import type { Block, Status } from '../report/blocks.ts'
 
 /** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
@@ -171,95 +170,3 @@ export const reservedNames: readonly string[] = ['operation', 'status', 'failure
 
 /** What a run was about, and its last request. */
 export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
-
-interface CompletedOperation {
-  readonly name: string
-  readonly operation: Operation
-  readonly input: Readonly<Record<string, unknown>>
-  readonly result: Readonly<Record<string, unknown>>
-  readonly verdict: Verdict
-  readonly report: Report
-  /** The setting that makes a failed gate a warning; undefined where there is none. */
-  readonly warnOnlySource: Line | undefined
-  readonly subject: RunSubject
-}
-
-export async function toRunResult({
-  name,
-  operation,
-  input,
-  result,
-  verdict,
-  report,
-  warnOnlySource,
-  subject,
-}: CompletedOperation): Promise<RunResult> {
-  const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
-  const status = isWarnOnly ? 'warn' : verdict.status
-  const reasons = isWarnOnly ? [...verdict.reasons, say`a warning alone, by ${warnOnlySource}`] : verdict.reasons
-  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
-  const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
-  const document = { operation: name, status, failureReason, ...subject, ...fields }
-  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...report.blocks]
-  const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
-  return {
-    document,
-    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
-    blocks,
-    files: (await operation.files?.(result, input, blocks)) ?? [],
-    annotations: report.annotations ?? [],
-    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
-    exitCode: exitCodeFor(status, verdict.exit),
-  }
-}
-
-function exitCodeFor(status: Status, exit: Verdict['exit']): number {
-  if (status === 'pass' || status === 'warn') return exitCodes.ok
-  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
-}
-
-/** Number of reasons that still read as one sentence. */
-const maxInLine = 2
-
-function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
-  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
-  return [
-    { kind: 'verdict', status, line: headline },
-    { kind: 'list', items: reasons },
-  ]
-}
-
-const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
-  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
-
-export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject = {}): RunResult {
-  const httpStatus = error instanceof ApiError ? error.status : undefined
-  const document: ResultDocument = {
-    operation: name,
-    status: 'error',
-    failureReason: error.message,
-    ...subject,
-    error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
-  }
-  return {
-    document,
-    outputs: commonOutputs(document),
-    blocks: [
-      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
-      { kind: 'preformatted', text: error.message },
-    ],
-    files: [],
-    annotations: [],
-    hasFailed: true,
-    exitCode: exitCodeOfKind[error.kind],
-    error,
-  }
-}
-
-const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
-  status,
-  'failure-reason': failureReason,
-  'request-id': requestId ?? '',
-})
-
-const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))

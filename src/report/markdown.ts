@@ -1,16 +1,7 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import {
-  type Block,
-  type BlockOf,
-  isEmpty,
-  type Line,
-  type Point,
-  type Status,
-  sparkline,
-  type Trusted,
-  toPlainText,
-  toTable,
-} from './blocks.ts'
+import { type Line, type Trusted, toPlainText } from '../core/line.ts'
+import { sparkline } from '../core/text.ts'
+import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
@@ -27,7 +18,7 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
   const room = maxBytes - noteBytes
   let text = ''
   let leftOut = 0
-  for (const block of blocks.filter((one) => !isEmpty(one))) {
+  for (const block of blocks) {
     const piece = renderBlock(block, room - byteLength(text))
     if (piece === undefined) leftOut += 1
     else text += `${piece}\n\n`
@@ -56,7 +47,7 @@ function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'di
     case 'facts':
       return renderFacts(block)
     case 'chart':
-      return `${markdownTrusted(block.title)} ${sparkline(block.points)}\n\n${barChart(block)}`
+      return `${markdownTrusted(block.title)} ${sparkline(block.points.map(({ value }) => value))}\n\n${barChart(block)}`
     case 'preformatted':
       return markdownBlock(block.text)
   }

@@ -1,7 +1,8 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
+import { type Line, toPlainText } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, isEmpty, type Line, type Status, toPlainText, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type Status, toTable } from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** A report as one self-contained page: it loads nothing, and runs no script but its own. */
@@ -44,11 +45,7 @@ interface PageChart {
   readonly finals: readonly number[]
 }
 
-const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string =>
-  blocks
-    .filter((block) => !isEmpty(block))
-    .map((block) => renderBlock(block, charts))
-    .join('\n')
+const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => blocks.map((block) => renderBlock(block, charts)).join('\n')
 
 function renderBlock(block: Block, charts: PageChart[]): string {
   switch (block.kind) {

@@ -1,8 +1,9 @@
 import { styleText } from 'node:util'
 import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
-import { printable } from '../core/text.ts'
-import { type Block, type BlockOf, isEmpty, type Line, maxSentenceLength, type Status, sparkline } from './blocks.ts'
+import { type Line, maxSentenceLength } from '../core/line.ts'
+import { printable, sparkline } from '../core/text.ts'
+import type { Block, BlockOf, Status } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
@@ -26,7 +27,7 @@ const paint = (style: TerminalStyle, format: Format, text: string): string =>
 
 /** A report as lines for terminals and logs. Color is never the only sign. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
-  return blocks.filter((block) => !isEmpty(block)).flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
+  return blocks.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
 
 function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
@@ -50,7 +51,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
         sign === ' ' ? `  ${printable(text)}`.trimEnd() : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
       )
     case 'chart':
-      return [`${block.title}  ${sparkline(block.points)}`, rangeOf(block)]
+      return [`${block.title}  ${sparkline(block.points.map(({ value }) => value))}`, rangeOf(block)]
     case 'details':
       return [paint(style, 'dim', `${block.title}: see ${restOf(style)}`)]
     case 'preformatted':

@@ -2,8 +2,7 @@
 // removes, turns into a type that carries no alerts, or cannot list.
 import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
-import { type Alert, alertCollection } from './alerts/alert-wire.ts'
-import { isMap } from './compare.ts'
+import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alerts/alert.ts'
 import type { Body } from './resource-type.ts'
 
 /** A write that removes a saved search, a dashboard, or tiles of a dashboard. */
@@ -48,15 +47,4 @@ export function findLostTiles(before: readonly Body[], after: readonly Body[]): 
     if (next === undefined) return [{ tile, reason: 'is deleted' }]
     return canCarryAlerts(next) ? [] : [{ tile, reason: `is of the type ${String(displayTypeOf(next))}, which carries no alerts` }]
   })
-}
-
-/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
-export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
-
-export const displayTypeOf = ({ config }: Body): unknown => (isMap(config) ? config.displayType : undefined)
-
-/** A tile of an unknown type is assumed to carry alerts. */
-export function canCarryAlerts(tile: Body): boolean {
-  const type = displayTypeOf(tile)
-  return typeof type !== 'string' || alertableTypes.includes(type)
 }

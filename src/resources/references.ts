@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { alertableTypes } from './lost-alerts.ts'
+import { alertableTypes } from './alerts/alert.ts'
 import type { DeclaredKey, Section } from './resource-type.ts'
 import { type Declared, isOf } from './resource-types.ts'
 

@@ -1,12 +1,9 @@
 import type * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
-import { type DeclaredAlert, declaredAlert } from './alerts/alert-declaration.ts'
-import { createAlertType } from './alerts/alert-type.ts'
-import { type DeclaredDashboard, declaredDashboard } from './dashboards/dashboard-declaration.ts'
-import { dashboardType } from './dashboards/dashboard-type.ts'
+import { createAlertType, type DeclaredAlert, declaredAlert } from './alerts/alert.ts'
+import { type DeclaredDashboard, dashboardType, declaredDashboard } from './dashboards/dashboard.ts'
 import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
-import { type DeclaredSavedSearch, declaredSavedSearch } from './saved-searches/saved-search-declaration.ts'
-import { savedSearchType } from './saved-searches/saved-search-type.ts'
+import { type DeclaredSavedSearch, declaredSavedSearch, savedSearchType } from './saved-searches/saved-search.ts'
 
 /** What a file holds under each section. */
 export const sections = {

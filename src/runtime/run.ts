@@ -1,6 +1,9 @@
+import { ApiError } from '../api/api-error.ts'
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { exitCodes, InputError, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
+import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
+import { join, type Line, say, toPlainText } from '../core/line.ts'
+import { toKebab } from '../core/names.ts'
 import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
@@ -9,16 +12,17 @@ import {
   type Context,
   type Effect,
   type Files,
+  type Operation,
   type Progress,
   pass,
+  type Report,
   type ResultDocument,
   type RunResult,
   type RunSubject,
   type Scope,
-  toErrorResult,
-  toRunResult,
+  type Verdict,
 } from '../operation/operation.ts'
-import { toPlainText } from '../report/blocks.ts'
+import type { Block, Status } from '../report/blocks.ts'
 import {
   credentialsIn,
   type Environment,
@@ -34,8 +38,9 @@ import {
   resultFilePath,
   toResultTexts,
   workspaceFiles,
-  writeEssentialFiles,
+  writeAll,
   writeResultFile,
+  writeWorkspaceFile,
 } from './workspace.ts'
 
 /** What the action and the command line do in their own way. */
@@ -89,6 +94,26 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   surface.showResult(result, resultFile)
   const warnings = await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
+}
+
+/** What keeps one file from being written keeps most of them. */
+const maxNamedFailures = 3
+
+/** Writes the files that the operation is there for. When one cannot be written, the run ends with an error. */
+export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
+  const essential = result.files.filter(({ isEssential }) => isEssential)
+  const failures = await writeAll(essential, ({ path, content }) => writeWorkspaceFile(directory, path, content))
+  if (failures.length === 0) return result
+  const rest = failures.length > maxNamedFailures ? [`… and ${failures.length - maxNamedFailures} more`] : []
+  const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
+  const message = [...failures.slice(0, maxNamedFailures), ...rest, summary].join('\n')
+  const { operation, requestId, organizationId, serviceId } = result.document
+  const subject = {
+    ...(requestId !== undefined && { requestId }),
+    ...(organizationId !== undefined && { organizationId }),
+    ...(serviceId !== undefined && { serviceId }),
+  }
+  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject) }
 }
 
 /** What a run needs from outside; tests and the library bring their own. */
@@ -203,6 +228,122 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
       const document = { ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) }
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
+  }
+}
+
+interface CompletedOperation {
+  readonly name: string
+  readonly operation: Operation
+  readonly input: Readonly<Record<string, unknown>>
+  readonly result: Readonly<Record<string, unknown>>
+  readonly verdict: Verdict
+  readonly report: Report
+  /** The setting that makes a failed gate a warning; undefined where there is none. */
+  readonly warnOnlySource: Line | undefined
+  readonly subject: RunSubject
+}
+
+/** Everything that entry points show, write and return. */
+export async function toRunResult({
+  name,
+  operation,
+  input,
+  result,
+  verdict,
+  report,
+  warnOnlySource,
+  subject,
+}: CompletedOperation): Promise<RunResult> {
+  const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
+  const status = isWarnOnly ? 'warn' : verdict.status
+  const reasons = isWarnOnly ? [...verdict.reasons, say`a warning alone, by ${warnOnlySource}`] : verdict.reasons
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
+  const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
+  const document = { operation: name, status, failureReason, ...subject, ...fields }
+  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...withoutEmpty(report.blocks)]
+  const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
+  return {
+    document,
+    outputs: { ...commonOutputs(document), ...Object.fromEntries(own.map((key) => [toKebab(key), toText(fields[key])])) },
+    blocks,
+    files: (await operation.files?.(result, input, blocks)) ?? [],
+    annotations: report.annotations ?? [],
+    hasFailed: verdict.status === 'fail' || verdict.status === 'error',
+    exitCode: exitCodeFor(status, verdict.exit),
+  }
+}
+
+function exitCodeFor(status: Status, exit: Verdict['exit']): number {
+  if (status === 'pass' || status === 'warn') return exitCodes.ok
+  return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
+}
+
+/** Number of reasons that still read as one sentence. */
+const maxInLine = 2
+
+function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
+  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
+  return [
+    { kind: 'verdict', status, line: headline },
+    { kind: 'list', items: reasons },
+  ]
+}
+
+const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
+  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
+
+export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject = {}): RunResult {
+  const httpStatus = error instanceof ApiError ? error.status : undefined
+  const document: ResultDocument = {
+    operation: name,
+    status: 'error',
+    failureReason: error.message,
+    ...subject,
+    error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
+  }
+  return {
+    document,
+    outputs: commonOutputs(document),
+    blocks: [
+      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
+      { kind: 'preformatted', text: error.message },
+    ],
+    files: [],
+    annotations: [],
+    hasFailed: true,
+    exitCode: exitCodeOfKind[error.kind],
+    error,
+  }
+}
+
+const commonOutputs = ({ status, failureReason, requestId }: ResultDocument): Readonly<Record<string, string>> => ({
+  status,
+  'failure-reason': failureReason,
+  'request-id': requestId ?? '',
+})
+
+const toText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+
+/** A table without rows looks as if something were missing. */
+const withoutEmpty = (blocks: readonly Block[]): readonly Block[] =>
+  blocks.flatMap((block): readonly Block[] => {
+    if (block.kind !== 'details') return isEmpty(block) ? [] : [block]
+    const inner = withoutEmpty(block.blocks)
+    return inner.length === 0 ? [] : [{ ...block, blocks: inner }]
+  })
+
+function isEmpty(block: Block): boolean {
+  switch (block.kind) {
+    case 'table':
+      return block.rows.length === 0
+    case 'facts':
+      return block.facts.length === 0
+    case 'diagnostics':
+      return block.diagnostics.length === 0
+    case 'diff':
+      return block.lines.length === 0
+    default:
+      return false
   }
 }
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { appendFile, glob, lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { type InputError, inputError, WatchkeeperError } from '../core/errors.ts'
+import { type InputError, inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { type Files, type OutputFile, type ResultDocument, type RunResult, toErrorResult } from '../operation/operation.ts'
+import type { Files, OutputFile, ResultDocument, RunResult } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import type { Environment } from './read-input.ts'
@@ -97,26 +97,6 @@ async function writeSummary(blocks: readonly Block[], file: string): Promise<voi
   await appendFile(file, renderMarkdown(blocks, maxSummaryBytes - size))
 }
 
-/** What keeps one file from being written keeps most of them. */
-const maxNamedFailures = 3
-
-/** Writes the files that the operation is there for. When one cannot be written, the run ends with an error. */
-export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
-  const essential = result.files.filter(({ isEssential }) => isEssential)
-  const failures = await writeAll(essential, ({ path, content }) => writeWorkspaceFile(directory, path, content))
-  if (failures.length === 0) return result
-  const rest = failures.length > maxNamedFailures ? [`… and ${failures.length - maxNamedFailures} more`] : []
-  const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
-  const message = [...failures.slice(0, maxNamedFailures), ...rest, summary].join('\n')
-  const { operation, requestId, organizationId, serviceId } = result.document
-  const subject = {
-    ...(requestId !== undefined && { requestId }),
-    ...(organizationId !== undefined && { organizationId }),
-    ...(serviceId !== undefined && { serviceId }),
-  }
-  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject) }
-}
-
 /** Writes the other files that were asked for. Returns a line for each that could not be written. */
 export const writeOutputFiles = (files: readonly OutputFile[], directory: string): Promise<readonly string[]> =>
   writeAll(
@@ -124,7 +104,8 @@ export const writeOutputFiles = (files: readonly OutputFile[], directory: string
     ({ path, content }) => writeFileFrom(directory, path, content),
   )
 
-async function writeAll(files: readonly OutputFile[], write: (file: OutputFile) => Promise<void>): Promise<readonly string[]> {
+/** Returns a line for each file that could not be written. */
+export async function writeAll(files: readonly OutputFile[], write: (file: OutputFile) => Promise<void>): Promise<readonly string[]> {
   const failures: string[] = []
   // One after the other: some systems cannot open a thousand files at once.
   for (const file of files) {

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import type { FieldChange } from '../resources/compare.ts'
-import { withTileIds } from '../resources/dashboards/dashboard-type.ts'
+import { withTileIds } from '../resources/dashboards/dashboard.ts'
 import { PendingId } from '../resources/resolve.ts'
 import { type Body, listOf, type RemoteObject } from '../resources/resource-type.ts'
 import type { Action, Change } from './change.ts'

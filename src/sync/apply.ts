@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
+import { counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, join, type Line, say, sentence, toDiffLines, toPlainText, trusted, untrusted } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
 import { applyPlan } from './apply-changes.ts'
@@ -21,6 +22,7 @@ import {
   planFacts,
   planOutput,
   sarifFile,
+  toDiffLines,
   toPlanResult,
 } from './plan-report.ts'
 

@@ -1,5 +1,6 @@
+import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
-import { type Block, counted, type Line, say, trusted, untrusted } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
 import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'

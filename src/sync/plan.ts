@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { counted, type Line, say } from '../core/line.ts'
 import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
-import { counted, type Line, say } from '../report/blocks.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
 import { hasErrors, makePlan, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'

@@ -3,7 +3,7 @@
 import type { List } from '../api/collection.ts'
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import type { Alert } from '../resources/alerts/alert-wire.ts'
+import type { Alert } from '../resources/alerts/alert.ts'
 import { composeUpdate } from '../resources/compare.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../resources/lost-alerts.ts'
 import { listOf, type ResourceType } from '../resources/resource-type.ts'

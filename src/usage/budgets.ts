@@ -5,8 +5,8 @@ import { inputError } from '../core/errors.ts'
 import { flag } from '../operation/inputs.ts'
 import { daysWithForecast, forecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, clipToToday, day, daysIn, hasDaysAhead, isWithin, mostDays, periodName, resolvePeriod } from './periods.ts'
-import { allReadings, type Readings } from './read-usage.ts'
 import {
+  allReadings,
   amountInput,
   checkLimit,
   dayOn,
@@ -24,6 +24,7 @@ import {
   otherMetric,
   percent,
   provisionalOf,
+  type Readings,
   runOutDay,
   totalByDay,
   totalOf,

@@ -1,7 +1,9 @@
 import { type Day, formatDay, formatDays } from '../core/dates.ts'
 import { type Decimal, formatEstimate, formatExact, formatRounded, percentOf, sum } from '../core/decimal.ts'
+import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
+import { progressBar } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
-import { type Block, type Column, counted, type Line, type Point, progressBar, say, trusted, untrusted } from '../report/blocks.ts'
+import type { Block, Column, Point } from '../report/blocks.ts'
 
 import type { BudgetOutcome } from './budgets.ts'
 import type { Forecast } from './forecast.ts'

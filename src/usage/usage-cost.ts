@@ -9,8 +9,8 @@ import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './bu
 import { compareUsage, increaseInput } from './comparison.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, checkPeriod, choosePeriod, daysIn, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
-import { allReadings, type Readings, readUsage } from './read-usage.ts'
 import {
+  allReadings,
   amountInput,
   checkLimit,
   type DataQualityIssue,
@@ -23,6 +23,8 @@ import {
   judgedTotal,
   knownDays,
   provisionalOf,
+  type Readings,
+  readUsage,
   runOutDay,
   totalByDay,
   withoutGaps,

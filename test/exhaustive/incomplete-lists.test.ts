@@ -2,8 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
-import { alertCollection } from '../../src/resources/alerts/alert-wire.ts'
-import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search-wire.ts'
+import { alertCollection } from '../../src/resources/alerts/alert.ts'
+import { savedSearchCollection } from '../../src/resources/saved-searches/saved-search.ts'
 import { ids, methodsOf, serviceOf, useEmulator } from '../support/emulator.ts'
 import { service } from '../support/session.ts'
 import { errors, errorsIn, shop, tile } from '../support/shop-declaration.ts'

@@ -198,8 +198,8 @@ type Version = typeof withSite
 async function versionThat(knows: { readonly fillNulls: boolean; readonly ofThisServer: boolean }): Promise<Version> {
   vi.resetModules()
   const [{ builtConfig }, { alertBodySchema }, site] = await Promise.all([
-    import('../../src/resources/dashboards/dashboard-declaration.ts'),
-    import('../../src/resources/alerts/alert-wire.ts'),
+    import('../../src/resources/dashboards/dashboard.ts'),
+    import('../../src/resources/alerts/alert.ts'),
     import('../support/site.ts'),
   ])
   const [line] = builtConfig.options

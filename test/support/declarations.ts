@@ -1,7 +1,7 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
 
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
-import { alertBodySchema } from '../../src/resources/alerts/alert-wire.ts'
+import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import type { Abilities } from '../../src/resources/references.ts'
 import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
 

@@ -5,18 +5,18 @@ import type { Service } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
+import { counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
-import { type Block, counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../report/blocks.ts'
+import type { Block } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
 import type { Body } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
-import { createAlertType } from './alert-type.ts'
 import {
   type Alert,
   type AlertFields,
@@ -28,11 +28,12 @@ import {
   alertSources,
   alertStates,
   channelTypes,
+  createAlertType,
   missingInAlert,
   thresholdTypes,
   toAlertBody,
   toUtc,
-} from './alert-wire.ts'
+} from './alert.ts'
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {

@@ -3,25 +3,26 @@ import type { ReadApi } from '../../api/client.ts'
 import type { Service } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
+import { counted, type Inline, type Line, say, trusted, untrusted } from '../../core/line.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
-import { type Block, counted, type Inline, type Line, say, trusted, untrusted } from '../../report/blocks.ts'
+import type { Block } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { readLostAlerts } from '../lost-alerts.ts'
 import { isMarkerTag } from '../marker.ts'
 import { type Body, listOf } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
-import { dashboardType } from './dashboard-type.ts'
 import {
   type Dashboard,
   type DashboardFields,
   dashboardBodySchema,
   dashboardCollection,
   dashboardSchema,
+  dashboardType,
   toDashboardBody,
-} from './dashboard-wire.ts'
+} from './dashboard.ts'
 
 const dashboardId = resourceId('The dashboard.')
 

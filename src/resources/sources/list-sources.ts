@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { counted, say, trusted, untrusted } from '../../core/line.ts'
 import { choice } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
-import { counted, say, trusted, untrusted } from '../../report/blocks.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({

@@ -6,11 +6,11 @@ import { logLine } from '../../core/escape.ts'
 import { toCamel } from '../../core/names.ts'
 import { createRedact, formsOf } from '../../core/secrets.ts'
 import type { Cancellation } from '../../http/deadline.ts'
-import { type ResultDocument, type RunResult, toErrorResult } from '../../operation/operation.ts'
+import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
-import { cancelOnSignals, type PublishableResult, runAndPublish, type Signals, type Surface } from '../run.ts'
+import { cancelOnSignals, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */

@@ -6,8 +6,8 @@ import type { settingsSchema } from '../../operation/inputs.ts'
 import type { ResultDocument } from '../../operation/operation.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
 import type { Environment } from '../read-input.ts'
-import { runOperation } from '../run.ts'
-import { workspaceFiles, writeEssentialFiles, writeOutputFiles } from '../workspace.ts'
+import { runOperation, writeEssentialFiles } from '../run.ts'
+import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
 
 /** Settings of the action and the command line. */
 type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'

@@ -1,9 +1,10 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
+import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
 import type { Verdict } from '../../operation/operation.ts'
-import { type Block, counted, type DiffLine, join, type Line, say, sentence, trusted, untrusted } from '../../report/blocks.ts'
+import type { Block, DiffLine } from '../../report/blocks.ts'
 import { sectionNames, sectionNouns } from '../../resources/resource-type.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { say, untrusted } from '../../../src/core/line.ts'
 import { createRedact } from '../../../src/core/secrets.ts'
 import {
   digestOfReason,
@@ -9,7 +10,7 @@ import {
   writeBody,
   writeIssueComment,
 } from '../../../src/github/body.ts'
-import { type Block, say, untrusted } from '../../../src/report/blocks.ts'
+import type { Block } from '../../../src/report/blocks.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { notificationOf, startMs } from '../../support/notify.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, say, strong, trusted, untrusted } from '../../../src/report/blocks.ts'
+import { say, strong, trusted, untrusted } from '../../../src/core/line.ts'
+import type { Block } from '../../../src/report/blocks.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
@@ -50,10 +51,6 @@ describe('renderMarkdown', () => {
     expect(renderMarkdown([{ kind: 'facts', facts: [fact('x'.repeat(60)), fact('y'.repeat(60))] }])).toMatch(
       /^\| Field \| Value \|\n.*\n\| Id \| x+ \|\n\| Id \| y+ \|\n/,
     )
-  })
-
-  it('shows no table without rows', () => {
-    expect(renderMarkdown([table(0), { kind: 'details', title: '0 records', blocks: [table(0)] }])).toBe('')
   })
 
   it('writes no exponent into a chart', () => {

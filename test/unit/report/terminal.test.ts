@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, say, trusted, untrusted } from '../../../src/report/blocks.ts'
+import { say, trusted, untrusted } from '../../../src/core/line.ts'
+import type { Block } from '../../../src/report/blocks.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 
 const blocks: readonly Block[] = [

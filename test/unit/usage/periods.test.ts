@@ -16,7 +16,7 @@ import {
   periodPresets,
   resolvePeriod,
 } from '../../../src/usage/periods.ts'
-import { cutIntoWindows, longestWindowDays } from '../../../src/usage/read-usage.ts'
+import { cutIntoWindows, longestWindowDays } from '../../../src/usage/records.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([

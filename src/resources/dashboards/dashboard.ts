@@ -1,8 +1,112 @@
 import * as z from 'zod'
-import { isMap } from '../compare.ts'
+import type { ReadApi } from '../../api/client.ts'
+import { collectionPath, defineCollection } from '../../api/collection.ts'
+import { type Service, under } from '../../api/path.ts'
+import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
+import { digestOfText } from '../../core/digest.ts'
+import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
 import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
-import { type Body, type DeclaredObject, listOf, type ResolveContext, type ResolvedDeclaration } from '../resource-type.ts'
+import {
+  type Body,
+  type DeclaredObject,
+  listOf,
+  type RemoteObject,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type ResourceType,
+} from '../resource-type.ts'
+
+const word = (longest: number) => z.string().min(1).max(longest)
+
+const bodyTile = z.looseObject({
+  name: z.string(),
+  x: z.int().min(0).max(23),
+  y: z.int().min(0),
+  w: z.int().min(1).max(24),
+  h: z.int().min(1),
+  /** Kept only when the dashboard has such a tile; otherwise the server gives a new one. */
+  id: z.string().max(36).optional(),
+  config: z.looseObject({}).optional(),
+})
+
+const bodyContainer = z.looseObject({ id: word(256), title: word(256) })
+
+/** A dashboard as users write it for the operations, in the API's own names. The API checks the configuration of tiles. */
+export const dashboardBodySchema = z.strictObject({
+  name: word(1024),
+  tiles: z.array(bodyTile).max(500),
+  tags: z.array(z.string().min(1).max(32)).max(50).optional(),
+  filters: z.array(z.looseObject({ name: z.string(), id: z.string().optional() })).optional(),
+  savedQuery: z.string().nullish(),
+  savedQueryLanguage: z.enum(['sql', 'lucene']).nullish(),
+  savedFilterValues: z.array(z.looseObject({})).optional(),
+  containers: z.array(bodyContainer).max(50).optional(),
+})
+
+export type DashboardFields = z.output<typeof dashboardBodySchema>
+
+/** A dashboard as answered. Fields that are not named here are kept. */
+export const dashboardSchema = z.looseObject({
+  id: wireId,
+  name: nameOrEmpty,
+  tiles: z
+    .array(z.looseObject({ id: wireId, name: z.string().nullish() }))
+    .nullish()
+    .transform((tiles) => tiles ?? []),
+  tags: z
+    .array(z.string())
+    .nullish()
+    .transform((tags) => tags ?? []),
+})
+
+export type Dashboard = z.output<typeof dashboardSchema>
+
+/** The part of an answered dashboard that may be sent again: a gateway refuses the top-level id. */
+export function toDashboardBody(dashboard: RemoteObject): Body {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
+  return body
+}
+
+export const dashboardCollection = defineCollection<Dashboard, Body>({
+  name: 'dashboards',
+  noun: 'dashboard',
+  listing: 'whole',
+  schema: dashboardSchema,
+  toBody: toDashboardBody,
+})
+
+const validationSchema = z.object({
+  valid: z.boolean(),
+  errors: z
+    .array(z.object({ path: z.string().nullish(), message: z.string() }))
+    .nullish()
+    .transform((errors) => errors ?? []),
+})
+
+export interface InvalidField {
+  /** A path in the body: `tiles.0.config.select`; may be empty. */
+  readonly path: string
+  readonly message: string
+}
+
+/** Lets the server validate the body of a create. Nothing is stored, so it is as safe to repeat as a read. */
+export async function checkDashboard(api: ReadApi, service: Service, body: Body): Promise<readonly InvalidField[]> {
+  const { valid, errors } = await api.read({
+    method: 'POST',
+    isSafe: true,
+    path: under(collectionPath(api, service, 'dashboards'), 'validate'),
+    body,
+    read: readOne(validationSchema),
+    noun: 'dashboard',
+    missing: 'service',
+    permission: api.profile.permissions.observability,
+  })
+  if (valid) return []
+  const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
+  return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server does not say why' }]
+}
 
 // What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
 // API's own; sources can also be given by name. `serverDefault` is what the product answers, or assumes, where a body has no such
@@ -259,8 +363,6 @@ export const filterFields = {
 
 // What a person may write of a dashboard in a file of declarations.
 
-const word = (longest: number) => z.string().min(1).max(longest)
-
 /** Passed on as it is, for what these types do not know yet. */
 const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
@@ -321,3 +423,95 @@ export function resolveDashboard(
 }
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMap(raw) && raw) })
+
+export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
+  section: 'dashboards',
+  noun: 'dashboard',
+  collection: dashboardCollection,
+  schema: declaredDashboard,
+  // The server resets the language with the query, and refuses null as the language of a query.
+  clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
+  resolve: resolveDashboard,
+  toBody: toDashboardBody,
+  ...tagMarkers,
+  canonical: ({ tags, tiles, ...body }) =>
+    withoutEmpty({
+      ...body,
+      tags: withoutMarkerTags(tags).toSorted(),
+      tiles: Array.isArray(tiles) ? listOf(tiles).map(effectiveTile).toSorted(byId) : tiles,
+    }),
+  // A tile that loses its id loses its alerts.
+  carryOverIds: (desired, stored) => ({
+    ...desired,
+    tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
+    ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),
+  }),
+}
+
+const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
+
+/** Without `showOperandSeries` where there are no formulas: it has no effect then, and the server forgets it. */
+function effectiveTile(tile: Body): Body {
+  const { config } = tile
+  if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
+  const { showOperandSeries: _, ...effective } = config
+  return { ...tile, config: effective }
+}
+
+/** Gives tiles the ids that they have already: by id or name, and the rest by content, because a renamed tile is the same tile. */
+export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
+  const hasTwins = new Set(before.map(nameOf)).size < before.length
+  const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), nameOf, trimmedNameOf])
+  const rest = desired.filter((tile) => !ids.has(tile))
+  if (rest.length > 0 && left.size > 0) {
+    const [wanted, known] = [Map.groupBy(rest, contentOf), Map.groupBy(left, contentOf)]
+    for (const [content, [tile, second]] of wanted) {
+      const [only, another] = known.get(content) ?? []
+      // Two tiles with the same content could be mistaken for each other.
+      if (tile !== undefined && only !== undefined && second === undefined && another === undefined) ids.set(tile, only.id)
+    }
+  }
+  return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
+}
+
+/** Gives every filter an id, as an update must; the server replaces the ones that it does not know. */
+export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
+  const { ids } = pair(desired, before, [idOf, nameOf, trimmedNameOf])
+  return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
+}
+
+interface Pairing {
+  /** The ids of stored items, by the desired ones that they belong to. */
+  readonly ids: Map<Body, unknown>
+  /** The stored items that belong to no desired one. */
+  readonly left: ReadonlySet<Body>
+}
+
+/** Pairs items by each key in turn. */
+function pair(desired: readonly Body[], before: readonly Body[], keys: readonly ((item: Body) => unknown)[]): Pairing {
+  const ids = new Map<Body, unknown>()
+  const left = new Set(before)
+  for (const keyOf of keys) {
+    const known = Map.groupBy(left, keyOf)
+    for (const one of desired) {
+      const key = keyOf(one)
+      const found = ids.has(one) || key === undefined ? undefined : known.get(key)?.shift()
+      if (found === undefined) continue
+      ids.set(one, found.id)
+      left.delete(found)
+    }
+  }
+  return { ids, left }
+}
+
+const idOf = ({ id }: Body): unknown => id
+const nameOf = ({ name }: Body): unknown => name
+/** Two tiles may have the same name. */
+const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
+/** Some servers trim names. */
+const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? name.trim() : undefined)
+
+const chart = z.union([builtConfig, writtenConfig])
+
+/** Compares only what files can declare: fields that the server adds do not make it another tile. */
+const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))

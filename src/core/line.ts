@@ -1,0 +1,58 @@
+import { plural } from './text.ts'
+
+/** Text from the API, a file or the user. It is shown, and can do nothing else. */
+interface Untrusted {
+  readonly kind: 'untrusted'
+  readonly text: string
+  /** How much of it is shown, where that is more than usual. */
+  readonly maxLength?: number
+}
+
+/** Text that this project wrote: words, formatted numbers and days. */
+export interface Trusted {
+  readonly kind: 'trusted'
+  readonly text: string
+  readonly strong?: boolean
+}
+
+export type Inline = Untrusted | Trusted
+
+/** A line of text that remembers which parts are untrusted, so that each renderer can escape them. */
+export type Line = readonly Inline[]
+
+export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text })
+
+export const maxSentenceLength = 1000
+
+/** A sentence with untrusted text in it, which was shortened when the sentence was made. */
+export const sentence = (text: string): Untrusted => ({ kind: 'untrusted', text, maxLength: maxSentenceLength })
+
+/** Only for text that this project wrote or formatted itself. */
+export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })
+
+export const strong = (text: string): Trusted => ({ kind: 'trusted', text, strong: true })
+
+/** `1 object`, `2 objects`. */
+export const counted = (count: number, noun: string): Trusted => trusted(plural(count, noun))
+
+type Part = string | number | Inline | Line
+
+/** Template tag: its literal parts are trusted, and an interpolated string is not: forgetting to escape one is impossible. */
+export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): Line {
+  return literals.flatMap((literal, i) => [
+    ...(literal === '' ? [] : [trusted(literal)]),
+    ...(i < parts.length ? toLine(parts[i] ?? '') : []),
+  ])
+}
+
+function toLine(part: Part): Line {
+  if (typeof part === 'string') return [untrusted(part)]
+  if (typeof part === 'number') return [trusted(String(part))]
+  return 'kind' in part ? [part] : part
+}
+
+export const join = (lines: readonly Line[], separator: string): Line =>
+  lines.flatMap((line, i) => (i === 0 ? line : [trusted(separator), ...line]))
+
+/** For outputs and JSON. */
+export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')

@@ -1,0 +1,404 @@
+import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { wireId, wireNumber } from '../../api/wire.ts'
+import { didYouMean } from '../../core/names.ts'
+import { quote } from '../../core/text.ts'
+import { isMap, withoutEmpty } from '../compare.ts'
+import { adoption } from '../declaration-fields.ts'
+import type { Noun } from '../directory.ts'
+import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
+import { createResolver, PendingId, type Resolver } from '../resolve.ts'
+import {
+  type AlertTarget,
+  type Body,
+  type DeclaredObject,
+  listOf,
+  type RemoteObject,
+  type ResolveContext,
+  type ResolvedDeclaration,
+  type ResourceType,
+} from '../resource-type.ts'
+
+export const alertSources = ['tile', 'saved_search'] as const
+export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
+/** `30s` needs a feature of the team; the server refuses it without. */
+export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
+export const thresholdTypes = [
+  'above',
+  'below',
+  'above_exclusive',
+  'below_or_equal',
+  'equal',
+  'not_equal',
+  'between',
+  'not_between',
+] as const
+export const channelTypes = ['webhook', 'email'] as const
+
+/** The fields of a webhook channel besides its webhook. */
+export const webhookChannelFields = {
+  webhookService: z.string().nullish(),
+  slackChannelId: z.string().nullish(),
+  severity: z.enum(['critical', 'error', 'warning', 'info']).nullish(),
+}
+
+export const emailChannel = z.strictObject({ type: z.literal('email'), emailRecipients: z.array(z.string().min(3)).min(1) })
+
+const bodyChannel = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), webhookId: z.string().min(1), ...webhookChannelFields }),
+  emailChannel,
+])
+
+/** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
+export const conditionFields = {
+  groupBy: z.string().nullish().meta({ description: 'One alert for each value of this expression; for saved searches.' }),
+  threshold: z.number().meta({ description: 'The value that it is about.', accepts: 'a number' }),
+  thresholdMax: z.number().nullish().meta({ description: 'The other end of the range, for between and not_between.' }),
+  thresholdType: z.enum(thresholdTypes).meta({ description: 'On which side of the threshold it fires.' }),
+  interval: z.enum(alertIntervals).meta({ description: 'How often it looks, and over which time.' }),
+  scheduleOffsetMinutes: z
+    .int()
+    .min(0)
+    .max(1439)
+    .nullish()
+    .meta({ description: 'Minutes after the start of each interval; less than the interval.', serverDefault: 0 }),
+  scheduleStartAt: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .meta({ description: 'When the first look is.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
+  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'How many intervals in a row must be beyond the threshold.' }),
+}
+
+const id = z.string().min(1).max(128)
+
+const text = (longest: number) => z.string().min(1).max(longest)
+
+/** An alert as users write it for the operations, in the API's own names. All fields are optional: which are needed depends on the rest. */
+export const alertBodySchema = z.strictObject({
+  source: z.enum(alertSources).optional(),
+  dashboardId: id.nullish(),
+  tileId: id.nullish(),
+  savedSearchId: id.nullish(),
+  ...z.object(conditionFields).partial().shape,
+  channel: bodyChannel.optional(),
+  channels: z.array(bodyChannel).min(1).max(10).optional(),
+  name: text(512).nullish(),
+  message: text(4096).nullish(),
+  note: text(4096).nullish(),
+})
+
+export type AlertFields = z.output<typeof alertBodySchema>
+
+type AlertField = keyof AlertFields
+
+/** The fields that the neutral contract documents. */
+const neutralFields: readonly AlertField[] = [
+  'dashboardId',
+  'tileId',
+  'threshold',
+  'interval',
+  'source',
+  'thresholdType',
+  'channel',
+  'name',
+  'message',
+]
+
+const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> = {
+  neutral: neutralFields,
+  'clickhouse-cloud': alertBodySchema.keyof().options,
+}
+
+/** The fields that the product behind the API knows. A gateway may refuse others. */
+export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
+
+/** The fields that the server requires beside those that are given. */
+export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
+  const { source = 'tile', thresholdType } = alert
+  const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
+  if (source === 'tile') needed.push('dashboardId', 'tileId')
+  else needed.push('savedSearchId')
+  if (thresholdType === 'between' || thresholdType === 'not_between') needed.push('thresholdMax')
+  const missing = needed.filter((field) => alert[field] === undefined || alert[field] === null)
+  return alert.channel === undefined && alert.channels === undefined ? [...missing, 'channel'] : missing
+}
+
+const optionalText = z.string().nullish()
+
+/** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
+const executionError = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
+
+/** An alert as answered. Fields that are not named here are kept. */
+export const alertSchema = z.looseObject({
+  id: wireId,
+  name: optionalText,
+  state: optionalText,
+  dashboardId: optionalText,
+  tileId: optionalText,
+  threshold: wireNumber.nullish(),
+  thresholdMax: wireNumber.nullish(),
+  thresholdType: optionalText,
+  interval: optionalText,
+  source: optionalText,
+  channel: z.looseObject({ type: optionalText, webhookId: optionalText }).nullish(),
+  message: optionalText,
+  /** Errors of the last evaluation. Read-only; absent before the first evaluation (HyperDX 2.36). Only shown: an odd one fails nothing. */
+  executionErrors: z.array(executionError).nullish().catch(undefined),
+})
+
+export type Alert = z.output<typeof alertSchema>
+
+/** The part of an answered alert that may be sent again: a gateway refuses the fields that the server sets itself. */
+export function toAlertBody(alert: RemoteObject): Body {
+  const {
+    id: _id,
+    teamId: _team,
+    state: _state,
+    silenced: _silenced,
+    executionErrors: _errors,
+    createdAt: _created,
+    updatedAt: _updated,
+    ...body
+  } = alert
+  return body
+}
+
+/** The server takes times in UTC only. */
+export function toUtc(text: string): string {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString()
+}
+
+export const alertCollection = defineCollection<Alert, Body>({
+  name: 'alerts',
+  noun: 'alert',
+  listing: 'paged',
+  schema: alertSchema,
+  toBody: toAlertBody,
+})
+
+/** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
+export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
+
+export const displayTypeOf = ({ config }: Body): unknown => (isMap(config) ? config.displayType : undefined)
+
+/** A tile of an unknown type is assumed to carry alerts. */
+export function canCarryAlerts(tile: Body): boolean {
+  const type = displayTypeOf(tile)
+  return typeof type !== 'string' || alertableTypes.includes(type)
+}
+
+/** The API takes 4096 characters of a message or a note, and the markers of this tool need room in one of them. */
+const longestText = 3800
+
+const reference = (noun: string) =>
+  z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
+    description: `${noun}: its key in these files, or { id: … } or { name: … } of one that exists.`,
+    accepts: 'a key, { id: … } or { name: … }',
+  })
+
+const webhookChannel = z
+  .strictObject({
+    type: z.literal('webhook'),
+    webhook: z.string().min(1).optional().meta({ description: 'The webhook by its name.' }),
+    webhookId: z.string().min(1).optional().meta({ description: 'The webhook by its id.' }),
+    ...webhookChannelFields,
+  })
+  .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
+    message: 'must name one of webhook and webhookId',
+    params: { isComplete: true },
+  })
+
+const channel = z.discriminatedUnion('type', [webhookChannel, emailChannel]).meta({ id: 'channel' })
+
+/** Files have the fields in this order. */
+export const declaredAlert = z.strictObject({
+  name: text(512).meta({ description: 'What it is called; can be changed, the key stays.' }),
+  dashboard: reference('The dashboard').optional(),
+  tile: z
+    .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
+    .optional()
+    .meta({ description: 'The tile of the dashboard, by its name.', accepts: 'a name, or { id: … }' }),
+  savedSearch: reference('The saved search').optional(),
+  ...conditionFields,
+  thresholdType: conditionFields.thresholdType.default('above'),
+  channel: channel.optional().meta({ description: 'Whom it notifies.' }),
+  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several of them, instead of channel.' }),
+  message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: text(longestText).nullable().optional().meta({ description: 'A note for the person on call: what to do. Markdown.' }),
+  ...adoption,
+})
+
+export type DeclaredAlert = z.output<typeof declaredAlert>
+
+export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
+  const resolver = createResolver(declared, context.directory)
+  const { adopt: _, id: __, previousKey: ___, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
+  const watched =
+    savedSearch === undefined
+      ? { source: 'tile', ...tileIds({ dashboard, tile }, context, resolver) }
+      : { source: 'saved_search', savedSearchId: objectId('savedSearch', savedSearch, context.savedSearches, resolver) }
+  const body = {
+    ...fields,
+    ...(fields.scheduleStartAt != null && { scheduleStartAt: toUtc(fields.scheduleStartAt) }),
+    ...watched,
+    ...(channel && { channel: toChannel(channel, ['channel'], resolver) }),
+    ...(channels && toChannels(channels.map((one, i) => toChannel(one, ['channels', i], resolver)))),
+  }
+  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: resolver.diagnostics }
+}
+
+type Reference = NonNullable<DeclaredAlert['savedSearch']>
+
+function objectId(
+  noun: Extract<Noun, 'dashboard' | 'savedSearch'>,
+  reference: Reference,
+  declared: ReadonlyMap<string, AlertTarget>,
+  resolver: Resolver,
+): string | PendingId | undefined {
+  if (typeof reference !== 'string')
+    return 'id' in reference ? resolver.byId(noun, reference.id, [noun]) : resolver.byName(noun, reference.name, [noun])
+  const target = declared.get(reference)
+  if (target === undefined) return resolver.report([noun], `"${quote(reference, 60)}" is no key of these files`)
+  return target.id ?? new PendingId(noun === 'dashboard' ? 'dashboards' : 'savedSearches', reference)
+}
+
+type Watched = Pick<DeclaredAlert, 'dashboard' | 'tile'>
+
+function tileIds({ dashboard, tile }: Watched, context: ResolveContext, resolver: Resolver): Body {
+  if (dashboard === undefined || tile === undefined) return {}
+  const dashboardId = objectId('dashboard', dashboard, context.dashboards, resolver)
+  if (dashboardId === undefined) return {}
+  const key = typeof dashboard === 'string' ? dashboard : undefined
+  const tiles = key === undefined ? context.tilesOf(String(dashboardId)) : (context.dashboards.get(key)?.tiles ?? [])
+  return { dashboardId, tileId: tileId({ tile, tiles, key }, resolver) }
+}
+
+interface TileSearch {
+  readonly tile: NonNullable<DeclaredAlert['tile']>
+  readonly tiles: readonly Body[]
+  /** Of the dashboard, where it is one of these files. */
+  readonly key: string | undefined
+}
+
+function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
+  if (typeof tile !== 'string') {
+    const known = tiles.find(({ id }) => id === tile.id)
+    if (known === undefined) return resolver.report(['tile'], `the dashboard has no tile ${quote(tile.id, 60)}`)
+    return canCarryAlerts(known) ? tile.id : resolver.report(['tile'], cannotCarry(known))
+  }
+  const [found, second] = tiles.filter(({ name }) => name === tile)
+  if (found === undefined) {
+    const nearest = didYouMean(
+      tile,
+      tiles.map(({ name }) => String(name)),
+    )
+    return resolver.report(['tile'], `the dashboard has no tile called "${quote(tile, 60)}"${nearest}`)
+  }
+  if (second !== undefined) return resolver.report(['tile'], `the dashboard has several tiles called "${quote(tile, 60)}": give { id: … }`)
+  if (!canCarryAlerts(found)) return resolver.report(['tile'], cannotCarry(found))
+  return found.id ?? (key === undefined ? undefined : new PendingId('dashboards', key, tile))
+}
+
+const cannotCarry = (tile: Body): string =>
+  `a tile of type ${quote(String(displayTypeOf(tile)), 40)} carries no alerts; those that do: ${alertableTypes.join(', ')}`
+
+/** Servers before 2.36 know no list: a single channel is sent as one. */
+const toChannels = (channels: readonly Body[]): Body => (channels.length === 1 ? { channel: channels[0] } : { channels })
+
+type Channel = NonNullable<DeclaredAlert['channel']>
+
+function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Resolver): Body {
+  if (channel.type !== 'webhook') return channel
+  const { webhook, ...fields } = channel
+  if (webhook !== undefined) return { ...fields, webhookId: resolver.byName('webhook', webhook, [...path, 'webhook']) }
+  if (resolver.listsWebhooks && fields.webhookId !== undefined) resolver.byId('webhook', fields.webhookId, [...path, 'webhookId'])
+  return fields
+}
+
+export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<DeclaredObject<DeclaredAlert>> {
+  const fields = alertFieldsOf(profile)
+  const markedField = fields.has('note') ? 'note' : 'message'
+  const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
+  const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
+  return {
+    section: 'alerts',
+    noun: 'alert',
+    collection: alertCollection,
+    schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
+    clearWith: onlyKnown(clearWith),
+    resolve: resolveAlert,
+    toBody: toAlertBody,
+    markerStyle: textStyle,
+    // Under another profile the marker was in the other field.
+    readMarker: (body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message),
+    withMarker: (body, marker) => ({ ...body, [markedField]: withTextMarker(markedText(body), marker) }),
+    readSnapshot: (body) => readTextSnapshot(body[markedField]),
+    withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
+    canonical: (body) =>
+      // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
+      withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
+    carryOverIds: mergeChannels,
+  }
+}
+
+/**
+ * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
+ * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one.
+ */
+const clearWith: Body = {
+  name: null,
+  message: null,
+  note: null,
+  groupBy: undefined,
+  thresholdMax: undefined,
+  scheduleStartAt: null,
+  scheduleOffsetMinutes: 0,
+  numConsecutiveWindows: null,
+  dashboardId: null,
+  tileId: null,
+  savedSearchId: null,
+}
+
+/** Without the fields that have no effect beside the others: they keep any value. */
+function effectiveFields(body: Body): Body {
+  const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
+  const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')
+  return {
+    ...fields,
+    ...(fields.source === 'saved_search' ? { savedSearchId, groupBy } : { dashboardId, tileId }),
+    ...(isRange && { thresholdMax }),
+    scheduleStartAt: typeof scheduleStartAt === 'string' ? toUtc(scheduleStartAt) : scheduleStartAt,
+    channels: channelsOf(body).map(withoutWebhookService),
+  }
+}
+
+/**
+ * Keeps the fields of channels that no file can declare, and sends the first channel twice to a server that answers it twice: it refuses
+ * an update in which the two differ. A server that does not answer `channels` knows a single channel only.
+ */
+function mergeChannels(desired: Body, stored: Body): Body {
+  const [first, ...others] = channelsOf(desired).map((channel) => ({
+    ...undeclarableFields(channelsOf(stored).find((other) => isSameTarget(other, channel))),
+    ...channel,
+  }))
+  if (first === undefined) return desired
+  const { channel: _, channels: __, ...fields } = desired
+  const hasList = Array.isArray(stored.channels) || others.length > 0
+  return { ...fields, channel: first, ...(hasList && { channels: [first, ...others] }) }
+}
+
+function channelsOf({ channel, channels }: Body): readonly Body[] {
+  const list = listOf(channels)
+  if (list.length > 0) return list
+  return isMap(channel) ? [channel] : []
+}
+
+/** The server itself sets which service a webhook belongs to. */
+const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
+
+/** A field that a file can declare, and does not, is to go. */
+const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
+
+const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId

@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { defineCollection } from '../../api/collection.ts'
+import { nameOrEmpty, wireId } from '../../api/wire.ts'
+import { withoutEmpty } from '../compare.ts'
+import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { tagMarkers, withoutMarkerTags } from '../marker.ts'
+import { createResolver, resolveSources } from '../resolve.ts'
+import type { Body, DeclaredObject, RemoteObject, ResolveContext, ResolvedDeclaration, ResourceType } from '../resource-type.ts'
+
+/** A saved search as answered. Fields that are not named here are kept. */
+const savedSearchSchema = z.looseObject({
+  id: wireId,
+  name: nameOrEmpty,
+  tags: z
+    .array(z.string())
+    .nullish()
+    .transform((tags) => tags ?? []),
+})
+
+export type SavedSearch = z.output<typeof savedSearchSchema>
+
+/** The part of an answered saved search that may be sent again: a gateway refuses bodies with more. */
+export function toSavedSearchBody(savedSearch: RemoteObject): Body {
+  const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
+  return body
+}
+
+export const savedSearchCollection = defineCollection<SavedSearch, Body>({
+  name: 'saved-searches',
+  noun: 'saved search',
+  listing: 'paged',
+  schema: savedSearchSchema,
+  toBody: toSavedSearchBody,
+})
+
+const expression = (longest: number) => z.string().max(longest).optional()
+
+/** The product lists all three. It refuses to create any but the SQL predicates that its side bar can show; others it keeps. */
+const savedSearchFilter = z.union([
+  z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
+  z.strictObject({
+    type: z.literal('sql_ast'),
+    operator: z.enum(['=', '<', '>', '!=', '<=', '>=']),
+    left: z.string().max(8192),
+    right: z.string().max(8192),
+  }),
+])
+
+export const declaredSavedSearch = z.strictObject({
+  name: z.string().trim().min(1).max(1024),
+  sourceId: sourceReference,
+  select: expression(4096),
+  where: expression(8192),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),
+  orderBy: expression(1024),
+  tags: declaredTags,
+  filters: z.array(savedSearchFilter).max(100).optional(),
+  ...adoption,
+})
+
+export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
+
+export function resolveSavedSearch(
+  declared: DeclaredObject<DeclaredSavedSearch>,
+  { directory }: Pick<ResolveContext, 'directory'>,
+): ResolvedDeclaration {
+  const resolver = createResolver(declared, directory)
+  const { adopt: _, id: __, previousKey: ___, ...fields } = declared.value
+  return { body: resolveSources(fields, resolver), diagnostics: resolver.diagnostics }
+}
+
+export const savedSearchType: ResourceType<DeclaredObject<DeclaredSavedSearch>> = {
+  section: 'savedSearches',
+  noun: 'saved search',
+  collection: savedSearchCollection,
+  schema: declaredSavedSearch,
+  // An update replaces the whole: what it leaves out is gone.
+  clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
+  resolve: resolveSavedSearch,
+  // The server trims the name when it stores it again.
+  toBody: (savedSearch) => toSavedSearchBody({ ...savedSearch, name: savedSearch.name?.trim() }),
+  ...tagMarkers,
+  canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
+  carryOverIds: (desired) => desired,
+}
