@@ -2,6 +2,8 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 
 /** What all tests have in common, wherever they run. */
 export const common = defineConfig({
+  // Vite warns about each package that publishes source maps without the sources.
+  logLevel: 'error',
   test: {
     // Every test starts its own servers and child processes; nothing is shared between files.
     pool: 'threads',
