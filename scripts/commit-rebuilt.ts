@@ -1,17 +1,18 @@
 // The privileged half of rebuilding: commits generated files to a branch through GitHub's API, unless the branch has moved. It runs with
 // write permission, so it executes nothing that it is given, and refuses files that are not generated.
-import { appendFileSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** A part of the bundle that is loaded on demand. An empty file stands for one that an update removed. */
 const chunk = /^dist\/\d+\.index\.js$/
 
-/** What `npm run generate` and `npm run bundle` write. */
+/** What `npm run generate` and `npm run bundle` write after an update of packages or actions. */
 const generated = [
   chunk,
   /^dist\/(?:index\.js|licenses\.txt|package\.json)$/,
   /^schemas\/[a-z-]+\.schema\.json$/,
-  /^docs\/operations\.md$/,
+  /^docs\/[a-z-]+\.md$/,
+  /^examples\/workflows\/[a-z-]+\.yml$/,
   /^src\/report\/page-assets\.ts$/,
   /^src\/core\/version\.ts$/,
   /^README\.md$/,
@@ -58,7 +59,7 @@ export async function commitRebuilt(directory: string, target: Target): Promise<
     branch: { repositoryNameWithOwner: target.repository, branchName: target.branch },
     expectedHeadOid: target.head,
     // With the second line, Dependabot still rebases the branch.
-    message: { headline: 'Build anew what is generated', body: '[dependabot skip]' },
+    message: { headline: 'Rebuild generated files', body: '[dependabot skip]' },
     fileChanges: {
       additions: written.map((path) => ({ path, contents: readFileSync(join(directory, path)).toString('base64') })),
       deletions: gone.map((path) => ({ path })),
@@ -82,7 +83,7 @@ export async function commitRebuilt(directory: string, target: Target): Promise<
 }
 
 if (import.meta.main) {
-  const { GITHUB_GRAPHQL_URL = '', GITHUB_TOKEN = '', GITHUB_REPOSITORY = '', GITHUB_OUTPUT = '', BRANCH = '', HEAD = '' } = process.env
+  const { GITHUB_GRAPHQL_URL = '', GITHUB_TOKEN = '', GITHUB_REPOSITORY = '', BRANCH = '', HEAD = '' } = process.env
   const [directory = ''] = process.argv.slice(2)
   const present = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
   const commit = present
@@ -94,6 +95,6 @@ if (import.meta.main) {
         head: HEAD,
       })
     : undefined
-  if (commit !== undefined) appendFileSync(GITHUB_OUTPUT, `commit=${commit}\n`)
-  console.log(commit ?? 'nothing was rebuilt')
+  const next = 'Select "Approve workflows to run" in the pull request to start its checks.'
+  console.log(commit === undefined ? 'No generated file changed.' : `::notice::Committed ${commit}. ${next}`)
 }

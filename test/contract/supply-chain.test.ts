@@ -107,7 +107,7 @@ const rightsOf = (workflows: readonly WorkflowDocument[]) =>
 it('these are all the rights to write that our own workflows have', () => {
   expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
-    'commit-rebuilt.yml': ['commit: contents', 'check: actions'],
+    'commit-rebuilt.yml': ['commit: contents'],
     'release.yml': ['attest: id-token', 'attest: attestations', 'npm: id-token', 'release: contents', 'major-tag: contents'],
     'scorecard.yml': ['score: id-token', 'score: security-events'],
   })

@@ -79,6 +79,8 @@ export interface Job {
   readonly uses?: string
   readonly needs?: string | readonly string[]
   readonly environment?: string
+  readonly name?: string
+  readonly strategy?: { readonly matrix?: Readonly<Record<string, readonly string[]>> }
 }
 
 interface Workflow {

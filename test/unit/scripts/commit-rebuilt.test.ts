@@ -74,6 +74,11 @@ describe('committing what was rebuilt', () => {
     expect(rebuiltFiles(directory)).toEqual(['dist/380.index.js', 'dist/index.js'])
   })
 
+  it('commits documents and examples with new pins', () => {
+    put({ 'docs/files.md': 'x\n', 'examples/workflows/plan.yml': 'x\n' })
+    expect(rebuiltFiles(directory)).toEqual(['docs/files.md', 'examples/workflows/plan.yml'])
+  })
+
   it('deletes a chunk whose file is empty', async () => {
     put({ 'dist/380.index.js': '', 'dist/381.index.js': 'bundled\n' })
     await commit()
@@ -106,6 +111,8 @@ describe('committing what was rebuilt', () => {
     ['a source', 'src/action.ts'],
     ['a manifest', 'package.json'],
     ['another file of dist', 'dist/other.js'],
+    ['a document in a folder of docs', 'docs/decisions/0001-x.md'],
+    ['an example that is not a workflow', 'examples/budgets.yml'],
     ['a file beside a chunk', 'dist/12.index.js.sh'],
     ['a name that only begins right', 'README.md.sh'],
     ['a name on two lines', 'README.md\nx'],
