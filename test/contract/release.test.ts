@@ -7,8 +7,9 @@ import { forEachEntry } from '../support/corpus.ts'
 import { ownWorkflows, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
 const text = ownWorkflows.find(({ name }) => name.endsWith('/release.yml'))?.text ?? ''
-const { jobs } = parseWorkflow(text)
+const { jobs, concurrency } = parseWorkflow(text)
 const steps = stepsOf({ jobs })
+const releasing = readFileSync(new URL('../../docs/releasing.md', import.meta.url), 'utf8')
 
 let directory: string
 beforeEach(() => {
@@ -16,26 +17,46 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Runs a step as a runner does. `gh` is a program that notes its arguments and answers by the first pattern that they fit; null fails. */
-function runStep(name: string, answers: Readonly<Record<string, string | null>>, tag = 'v1.2.0') {
-  const script = steps.find((step) => step.name === name)?.run ?? ''
+interface ScriptOptions {
+  /** What `gh` and `npm` print for the first pattern that their arguments match; null fails. Other arguments print nothing. */
+  readonly answers: Readonly<Record<string, string | null>>
+  readonly tag?: string
+  readonly cwd?: string
+}
+
+/** Runs a script as a runner does, with `gh` and `npm` that log their arguments. */
+function runScript(script: string, { answers, tag = 'v1.2.0', cwd = directory }: ScriptOptions) {
+  const [log, output] = [join(directory, 'calls.log'), join(directory, 'output')]
   const cases = Object.entries(answers).map(([pattern, answer]) => `  ${pattern}) ${answer === null ? 'exit 1' : `echo '${answer}'`} ;;`)
-  writeFileSync(join(directory, 'gh'), `#!/usr/bin/env bash\necho "$*" >> "$0.log"\ncase "$*" in\n${cases.join('\n')}\nesac\n`, {
-    mode: 0o755,
-  })
-  writeFileSync(join(directory, 'gh.log'), '')
+  for (const program of ['gh', 'npm'])
+    writeFileSync(join(directory, program), `#!/usr/bin/env bash\necho "$*" >> "${log}"\ncase "$*" in\n${cases.join('\n')}\nesac\n`, {
+      mode: 0o755,
+    })
+  for (const file of [log, output]) writeFileSync(file, '')
   writeFileSync(join(directory, 'script.sh'), script)
   const ran = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', join(directory, 'script.sh')], {
+    cwd,
     encoding: 'utf8',
     env: {
       PATH: `${directory}:${process.env.PATH}`,
+      GITHUB_OUTPUT: output,
       GITHUB_REPOSITORY: 'watchkeeper/watchkeeper',
       GITHUB_REF_NAME: tag,
       GITHUB_SHA: 'a'.repeat(40),
     },
   })
-  return { status: ran.status, stdout: ran.stdout, calls: readFileSync(join(directory, 'gh.log'), 'utf8').trim().split('\n') }
+  return {
+    status: ran.status,
+    stdout: ran.stdout,
+    calls: readFileSync(log, 'utf8').trim().split('\n'),
+    outputs: readFileSync(output, 'utf8'),
+  }
 }
+
+const runStep = (name: string, answers: ScriptOptions['answers'], tag?: string) =>
+  runScript(steps.find((step) => step.name === name)?.run ?? 'exit 9', { answers, ...(tag !== undefined && { tag }) })
+
+const expression = (text: string): string => `$\{{ ${text} }}`
 
 describe('a release is built', () => {
   const step = 'The tag is signed, and its commit is on main'
@@ -54,7 +75,7 @@ describe('a release is built', () => {
       (_, answer) => {
         const { status, stdout } = runStep(step, { ...signed, '*/git/tags/the-tag*': answer, '*/compare/main...*': 'identical' })
         expect(status).toBe(1)
-        expect(stdout).toContain('::error::v1.2.0 is not a tag with a signature')
+        expect(stdout).toContain('::error::GitHub cannot verify the signature of v1.2.0.')
       },
     ))
 
@@ -70,36 +91,97 @@ describe('a release is built', () => {
   })
 })
 
-describe('the major tag', () => {
-  const step = 'Move it, unless a newer release has it'
-  const released = (...tags: readonly string[]): Record<string, string> => ({ 'release?list*': tags.join('\n') })
-  const sha = `sha=${'a'.repeat(40)}`
+describe('the channel of npm', () => {
+  const choose = (tag: string, current: string | null) => runStep('Choose the channel', { 'view?watchkeeper?dist-tags.*': current }, tag)
 
-  it('moves to the newest release of its line', () => {
-    const { status, calls } = runStep(step, released('v1.2.0', 'v1.10.0', 'v1.9.0', 'v2.0.0', 'v10.0.0'), 'v1.10.0')
-    expect(status).toBe(0)
-    expect(calls.at(-1)).toBe(
-      `api --method PATCH repos/watchkeeper/watchkeeper/git/refs/tags/v1 --field ${sha} --field force=true --silent`,
-    )
+  it.each([
+    ['a newer version', 'v0.2.0', '0.1.9', 'latest'],
+    ['a version after the placeholder', 'v0.1.0', '0.0.0', 'latest'],
+    ['a version with a larger number', 'v0.10.0', '0.9.0', 'latest'],
+    ['a pre-release', 'v0.2.0-rc.1', '', 'next'],
+    ['a newer pre-release', 'v0.2.0-rc.10', '0.2.0-rc.9', 'next'],
+    ['an older version', 'v0.1.1', '0.2.0', 'latest-0.1'],
+    ['an older pre-release', 'v0.2.0-rc.1', '0.3.0-rc.1', 'next-0.2'],
+  ])('of %s does not move back', (_, tag, current, channel) => {
+    const { status, outputs, calls } = choose(tag, current)
+    expect({ status, outputs }).toEqual({ status: 0, outputs: `channel=${channel}\n` })
+    expect(calls).toEqual([`view watchkeeper dist-tags.${tag.includes('-') ? 'next' : 'latest'}`])
   })
 
-  it('is made when the line is new', () => {
-    const { status, calls } = runStep(step, { ...released('v1.2.0', 'v0.9.0'), '*/git/ref/tags/v1*': null })
-    expect(status).toBe(0)
-    expect(calls.at(-1)).toBe(`api --method POST repos/watchkeeper/watchkeeper/git/refs --field ref=refs/tags/v1 --field ${sha} --silent`)
+  it('is unknown when npm does not answer, so nothing is published', () => {
+    expect(choose('v0.2.0', null)).toMatchObject({ status: 1, outputs: '' })
   })
 
-  it('does not move back for a correction of an older line', () => {
-    const { status, stdout, calls } = runStep(step, released('v1.3.0', 'v1.2.0'))
+  it('is the one that npm publish and the GitHub release use', () => {
+    expect(jobs.npm?.steps?.find(({ run }) => run?.startsWith('npm publish'))).toMatchObject({
+      env: { CHANNEL: expression('steps.channel.outputs.channel') },
+      run: expect.stringMatching(/--tag "\$CHANNEL"$/),
+    })
+    expect(jobs.release?.steps?.find(({ run }) => run?.startsWith('gh release create'))).toMatchObject({
+      env: { LATEST: expression("needs.npm.outputs.channel == 'latest'") },
+      run: expect.stringContaining('--latest="$LATEST"'),
+    })
+  })
+})
+
+describe('the commands in docs/releasing.md that move the major tag', () => {
+  const [, block = ''] = /^## Move the major tag\n[\s\S]*?```sh\n([\s\S]*?)```/m.exec(releasing) ?? []
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], {
+      cwd: join(directory, 'clone'),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  const majorTagOnServer = (): string => git('ls-remote', 'origin', 'refs/tags/v1').split('\t')[0] ?? ''
+
+  /** A server with the tags, each on a commit of its own, and a clone of it. */
+  const prepare = (tags: readonly string[]): void => {
+    execFileSync('git', ['init', '--quiet', '--bare', join(directory, 'server')])
+    execFileSync('git', ['clone', '--quiet', join(directory, 'server'), join(directory, 'clone')], { stdio: 'ignore' })
+    for (const tag of tags) {
+      git('commit', '--quiet', '--allow-empty', '--message', tag)
+      if (tag === 'v1') git('tag', tag)
+      else git('tag', '--annotate', '--message', tag, tag)
+    }
+    git('push', '--quiet', '--tags', 'origin')
+  }
+  const move = (tag: string, releases: readonly string[] | null, conclusion: string | null = 'success') =>
+    runScript(block.replace(/^tag=.*\n/, `tag=${tag}\n`), {
+      answers: { 'run?list?--workflow?release.yml?--branch*': conclusion, 'release?list*': releases === null ? null : releases.join('\n') },
+      cwd: join(directory, 'clone'),
+    })
+
+  it('move it to the newest release of its line', () => {
+    prepare(['v1', 'v1.9.0', 'v1.10.0', 'v2.0.0'])
+    const { status, stdout } = move('v1.10.0', ['v2.0.0', 'v1.10.0', 'v1.9.0', 'v10.0.0'])
+    const commit = git('rev-parse', 'v1.10.0^{commit}')
     expect(status).toBe(0)
-    expect(stdout).toContain('v1 stays at v1.3.0')
-    expect(calls).toHaveLength(1)
+    expect(majorTagOnServer()).toBe(commit)
+    expect(stdout.trim().split('\n').sort()).toEqual([`${commit}\trefs/tags/v1`, `${commit}\trefs/tags/v1.10.0^{}`])
   })
 
-  it('does not move when the releases cannot be read', () => {
-    const { status, calls } = runStep(step, { 'release?list*': null })
-    expect(status).not.toBe(0)
-    expect(calls).toHaveLength(1)
+  it('create it for a new line', () => {
+    prepare(['v0.9.0', 'v1.0.0'])
+    expect(move('v1.0.0', ['v1.0.0', 'v0.9.0']).status).toBe(0)
+    expect(majorTagOnServer()).toBe(git('rev-parse', 'v1.0.0^{commit}'))
+  })
+
+  it('do not move it without a verified release, or past a newer one', () => {
+    prepare(['v1', 'v1.2.0', 'v1.3.0'])
+    const before = majorTagOnServer()
+    const outcomes = [
+      move('v1.2.0', ['v1.3.0', 'v1.2.0']),
+      move('v1.3.0', ['v1.2.0']),
+      move('v1.3.0', ['v1.3.0'], 'failure'),
+      move('v1.3.0', ['v1.3.0'], ''),
+      move('v1.3.0', ['v1.3.0'], null),
+      move('v1.3.0', []),
+      move('v1.3.0', null),
+    ]
+    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 1))
+    expect(outcomes[0]?.stdout).toBe('The newest release of v1 is v1.3.0, not v1.2.0.\n')
+    expect(outcomes[2]?.stdout).toBe('The release workflow of v1.3.0 did not succeed (failure).\n')
+    expect(majorTagOnServer()).toBe(before)
   })
 })
 
@@ -112,19 +194,30 @@ describe('the jobs of a release', () => {
       ['npm', 'attest'],
       ['release', 'npm'],
       ['verify', 'release'],
-      ['major-tag', 'verify'],
     ])
   })
 
-  it('wait for a person before they publish, and before users get it', () => {
+  it('are those in docs/releasing.md', () => {
+    const [, section = ''] = /^## Make a release\n([\s\S]*?)^## /m.exec(releasing) ?? []
+    expect([...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, job]) => job)).toEqual(Object.keys(jobs))
+  })
+
+  it('wait for a maintainer before they publish', () => {
     const environments = Object.entries(jobs).map(([name, job]) => [name, job.environment])
-    expect(environments.filter(([, environment]) => environment !== undefined)).toEqual([
-      ['npm', 'npm'],
-      ['major-tag', 'major-tag'],
-    ])
+    expect(environments.filter(([, environment]) => environment !== undefined)).toEqual([['npm', 'npm']])
   })
 
-  it('start for versions, and not for the major tag that they move', () => {
+  it('keep their files longer than an approval and a run can take', () => {
+    const days = steps.filter(({ uses = '' }) => uses.startsWith('actions/upload-artifact@')).map((step) => step.with?.['retention-days'])
+    expect(days).toHaveLength(1)
+    expect(days[0]).toBeGreaterThan(35)
+  })
+
+  it('run for each tag, so that no tag cancels another', () => {
+    expect(concurrency).toEqual({ group: `release-${expression('github.ref')}`, 'cancel-in-progress': false })
+  })
+
+  it('start for versions, and not for the major tag', () => {
     const { tags } = (parseWorkflow(text).on as { push: { tags: readonly string[] } }).push
     const patterns = tags.map((tag) => new RegExp(`^${tag.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`))
     const starts = (tag: string): boolean => patterns.some((pattern) => pattern.test(tag))

@@ -108,7 +108,7 @@ it('these are all the rights to write that our own workflows have', () => {
   expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
     'commit-rebuilt.yml': ['commit: contents'],
-    'release.yml': ['attest: id-token', 'attest: attestations', 'npm: id-token', 'release: contents', 'major-tag: contents'],
+    'release.yml': ['attest: id-token', 'attest: attestations', 'npm: id-token', 'release: contents'],
     'scorecard.yml': ['score: id-token', 'score: security-events'],
   })
 })
