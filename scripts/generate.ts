@@ -1,27 +1,58 @@
 // `npm run generate` writes the generated files; with `--check` it only fails where one is out of date.
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
 import { describeOperations } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
 import { readmeTables, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+
+/** Resolves to the text of a file of the repository, with its references up to date. */
+type ReadFile = (path: string) => Promise<string>
 
 /** The content of every generated file, by its path under `root`. */
 async function render(root: string): Promise<ReadonlyMap<string, string>> {
   const operations = await describeOperations()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   const schemas = Object.entries(await renderSchemas()).map(([name, text]) => [`schemas/${name}`, text] as const)
+  const workflows = await filesUnder(root, '.github/workflows', '.yml')
+  const pins = readPins(await Promise.all(workflows.map((path) => readFile(join(root, path), 'utf8'))))
+  const read: ReadFile = async (path) => updateReferences(await readFile(join(root, path), 'utf8'), pins, path)
+  const reusable = workflows.filter((path) => /\/reusable-[^/]*$/.test(path))
+  const documents = [...(await documentsOf(root)), ...reusable].map(async (path) => [path, await read(path)] as const)
   return new Map([
+    ...(await Promise.all(documents)),
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    ['README.md', await fillFile(root, 'README.md', { ...readmeTables(operations), ...(await readExamples(root)) })],
-    ['docs/files.md', await fillFile(root, 'docs/files.md', { rules: await rulesTable() })],
-    ['docs/reusable-workflows.md', await fillFile(root, 'docs/reusable-workflows.md', reusableParts(await readReusable(root)))],
+    ['README.md', fillMarkers(await read('README.md'), { ...readmeTables(operations), ...(await readExamples(read)) }, 'README.md')],
+    ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    [
+      'docs/reusable-workflows.md',
+      fillMarkers(
+        await read('docs/reusable-workflows.md'),
+        reusableParts(await readReusable(reusable, read)),
+        'docs/reusable-workflows.md',
+      ),
+    ],
     ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
   ])
+}
+
+/** Everything that people copy from. The changelog is left out, because it describes past versions. */
+async function documentsOf(root: string): Promise<readonly string[]> {
+  const inRoot = (await readdir(root)).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
+  return [...inRoot, ...(await filesUnder(root, 'docs', '.md')), ...(await filesUnder(root, 'examples', '.yml'))]
+}
+
+async function filesUnder(root: string, directory: string, extension: string): Promise<readonly string[]> {
+  const names = await readdir(join(root, directory), { recursive: true })
+  return names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => join(directory, name))
+    .sort()
 }
 
 /** The libraries of the HTML page as they are published, and its own style and script. */
@@ -49,22 +80,15 @@ async function renderPageAssets(root: string): Promise<string> {
 }
 
 /** The example files in the README, each with its own marker. */
-async function readExamples(root: string): Promise<Readonly<Record<string, string>>> {
+async function readExamples(read: ReadFile): Promise<Readonly<Record<string, string>>> {
   const names = ['list-dashboards', 'cost-gate', 'create-alert']
-  const texts = await Promise.all(names.map((name) => readFile(join(root, 'examples/workflows', `${name}.yml`), 'utf8')))
+  const texts = await Promise.all(names.map((name) => read(`examples/workflows/${name}.yml`)))
   return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
 }
 
 /** The reusable workflows by their names without `.yml`. */
-async function readReusable(root: string): Promise<Readonly<Record<string, string>>> {
-  const directory = join(root, '.github/workflows')
-  const names = (await readdir(directory)).filter((name) => /^reusable-.*\.yml$/.test(name)).sort()
-  const texts = names.map(async (name) => [name.slice(0, -'.yml'.length), await readFile(join(directory, name), 'utf8')] as const)
-  return Object.fromEntries(await Promise.all(texts))
-}
-
-async function fillFile(root: string, path: string, parts: Readonly<Record<string, string>>): Promise<string> {
-  return fillMarkers(await readFile(join(root, path), 'utf8'), parts, path)
+async function readReusable(paths: readonly string[], read: ReadFile): Promise<Readonly<Record<string, string>>> {
+  return Object.fromEntries(await Promise.all(paths.map(async (path) => [basename(path, '.yml'), await read(path)] as const)))
 }
 
 /** Replaces the text between `<!-- generated:x -->` and `<!-- /generated:x -->`. Throws when a marker is missing. */

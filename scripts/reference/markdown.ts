@@ -1,6 +1,7 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
+import { majorTag } from '../action-references.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string =>
@@ -93,7 +94,7 @@ const asClause = (sentence: string): string => lowerFirst(sentence).replace(/\.$
 function renderExample({ name, method, example }: OperationFacts): string {
   const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))
   const flags = Object.entries(inputs).map(([key, value]) => ` \\\n  --${key} ${shellWord(String(value))}`)
-  const step = stringify([{ uses: 'watchkeeper/watchkeeper@v0', with: { operation: name, ...inputs } }], { lineWidth: 0 })
+  const step = stringify([{ uses: `watchkeeper/watchkeeper@${majorTag}`, with: { operation: name, ...inputs } }], { lineWidth: 0 })
   const argument = Object.keys(example).length === 0 ? '' : literal(example)
   return [
     fenced('yaml', step.trimEnd()),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { majorTag } from '../../scripts/action-references.ts'
 import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
@@ -29,7 +30,7 @@ it.each([
   ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
-  expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/${schema}`)
+  expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/${schema}`)
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))
   expect(validate(parse(read(example))), JSON.stringify(validate.errors)).toBe(true)
 })

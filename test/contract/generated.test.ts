@@ -1,7 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { majorTag } from '../../scripts/action-references.ts'
+import { rebuiltFiles } from '../../scripts/commit-rebuilt.ts'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
@@ -9,9 +14,45 @@ import { forEachEntry } from '../support/corpus.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
+const documents = readdirSync(root).filter((name) => name.endsWith('.md'))
 
 it('every generated file is what the list of operations says', async () => {
   expect(await generate(root, true)).toEqual([])
+})
+
+describe('an update of an action by Dependabot', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'watchkeeper-pins-'))
+  afterAll(() => rmSync(copy, { recursive: true }))
+  const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
+
+  it('reaches documents and examples with files that commit-rebuilt accepts', async () => {
+    for (const path of ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', ...documents])
+      cpSync(join(root, path), join(copy, path), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+    for (const name of readdirSync(join(copy, '.github/workflows'))) {
+      const file = join(copy, '.github/workflows', name)
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(oldPin, 'b'.repeat(40)))
+    }
+    const written = await generate(copy, false)
+    expect(written).toEqual(expect.arrayContaining(['README.md', 'docs/files.md', 'examples/workflows/plan.yml']))
+    const stale = ['.github', 'docs', 'examples', ...documents].filter(
+      (path) => spawnSync('grep', ['-rq', oldPin, join(copy, path)]).status === 0,
+    )
+    expect(stale).toEqual([])
+    for (const path of written) cpSync(join(copy, path), join(copy, 'rebuilt', path))
+    expect(rebuiltFiles(join(copy, 'rebuilt'))).toEqual([...written].sort())
+  })
+})
+
+it('the major tag is that of package.json, wherever it is written', () => {
+  const paths = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.ts', '*.json'], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '' && !/^(?:test|dist|CHANGELOG\.md)/.test(path) && existsSync(join(root, path)))
+  const tags = paths.flatMap((path) =>
+    [...read(path).matchAll(/watchkeeper\/watchkeeper(?:\/[\w./-]+)?[@/](v\d+)(?!\.\d)/g)].map(([, tag]) => ({ path, tag })),
+  )
+  expect(tags.length).toBeGreaterThan(50)
+  expect(tags.filter(({ tag }) => tag !== majorTag)).toEqual([])
 })
 
 it('a README without a marker is an error, not a README without a table', () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { majorTag } from '../../scripts/action-references.ts'
 import { renderSchemas } from '../../scripts/reference/json-schema.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { fileWith, readValue, written } from '../support/declarations.ts'
@@ -29,7 +30,7 @@ const formsOf = (node: Node): readonly Node[] => [
   ...(node.$ref === undefined ? [] : formsOf(schema.$defs[node.$ref.replace('#/$defs/', '')] ?? {})),
 ]
 
-const published = 'https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas'
+const published = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/schemas`
 
 describe.each(examples)('examples/observability/%s', (name) => {
   const path = `${root}/examples/observability/${name}`

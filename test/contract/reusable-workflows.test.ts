@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { majorTag } from '../../scripts/action-references.ts'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
 import { forEachEntry } from '../support/corpus.ts'
@@ -84,9 +85,9 @@ interface CallingJob extends Job {
 
 const calls = copiedWorkflows.flatMap(({ name, text }) =>
   Object.values(parseWorkflow(text).jobs as Readonly<Record<string, CallingJob>>).flatMap((job) => {
-    const [, called] = /^watchkeeper\/watchkeeper\/\.github\/workflows\/reusable-(.*)\.yml@v0$/.exec(job.uses ?? '') ?? []
+    const [, called, tag] = /^watchkeeper\/watchkeeper\/\.github\/workflows\/reusable-(.*)\.yml@(.*)$/.exec(job.uses ?? '') ?? []
     const workflow = reusable.get(called ?? '')
-    return called === undefined || workflow === undefined ? [] : [{ name, called, workflow, job }]
+    return called === undefined || workflow === undefined || tag !== majorTag ? [] : [{ name, called, workflow, job }]
   }),
 )
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { validate } from '@actions/languageservice'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
+import { majorTag } from '../../scripts/action-references.ts'
 
 // All workflows: the repository's own, those that others call, the examples, and those that documents show.
 
@@ -90,6 +91,9 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
+/** This action, at its major tag or as the checkout. */
+const ownUse = new RegExp(`uses: (?:\\./|watchkeeper/watchkeeper(?:/[\\w./-]+)?@${majorTag}$)`)
+
 interface Rule {
   readonly says: string
   /** Holds for the project's own workflows alone. */
@@ -118,7 +122,7 @@ export const rules: readonly Rule[] = [
     broken: (_, text) =>
       text
         .split('\n')
-        .filter((line) => /\buses: /.test(line) && !/uses: (?:\.\/|watchkeeper\/watchkeeper(?:\/[\w./-]+)?@v0$)/.test(line))
+        .filter((line) => /\buses: /.test(line) && !ownUse.test(line))
         .filter((line) => !/uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line)),
   },
   {

@@ -1,0 +1,38 @@
+// References that documents and examples repeat: the pins of other projects' actions, and the major tag of this one.
+// The pins have one source, our own workflows, because Dependabot updates them there. `npm run generate` copies them.
+import { readFileSync } from 'node:fs'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** The tag that moves with every release, such as `v0` for 0.1.0. */
+export const majorTag = `v${version.split('.')[0]}`
+
+/** `actions/checkout` → `<commit> # <version>` */
+export type Pins = ReadonlyMap<string, string>
+
+const ownAction = 'watchkeeper/watchkeeper'
+
+const pinned = /uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?@([0-9a-f]{40} # v[\w.-]+)/g
+
+/** Throws when two workflows pin one action to different commits. */
+export function readPins(workflows: readonly string[]): Pins {
+  const pins = new Map<string, string>()
+  for (const [, action = '', pin = ''] of workflows.flatMap((text) => [...text.matchAll(pinned)])) {
+    const other = pins.get(action) ?? pin
+    if (other !== pin) throw new Error(`.github/workflows pins ${action} to two versions: ${other} and ${pin}`)
+    pins.set(action, pin)
+  }
+  return pins
+}
+
+/** Sets the pin of every action that a text uses, and the major tag of this one. Throws when no workflow pins an action. */
+export function updateReferences(text: string, pins: Pins, file: string): string {
+  return text
+    .replaceAll(/(uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?)@[^\s`]+(?: # v[\w.-]+)?/g, (use: string, path: string, action: string) => {
+      if (action === ownAction) return use
+      const pin = pins.get(action)
+      if (pin === undefined) throw new Error(`${file} uses ${action}, which no workflow in .github/workflows pins`)
+      return `${path}@${pin}`
+    })
+    .replaceAll(/(watchkeeper\/watchkeeper(?:\/[\w./-]+)?[@/])v\d+(?!\.\d|[\w-])/g, `$1${majorTag}`)
+}

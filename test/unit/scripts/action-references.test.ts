@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { majorTag, readPins, updateReferences } from '../../../scripts/action-references.ts'
+
+const [oldPin, newPin] = [`${'a'.repeat(40)} # v1.0.0`, `${'b'.repeat(40)} # v2.0.0`]
+const pins = readPins([`- uses: x/y@${newPin}\n- uses: x/z/init@${newPin}\n`, `- uses: x/y@${newPin}\n`])
+const update = (text: string): string => updateReferences(text, pins, 'docs/x.md')
+
+describe('the pins of workflows', () => {
+  it('are read by action, wherever in its repository it is', () => {
+    expect([...pins]).toEqual([
+      ['x/y', newPin],
+      ['x/z', newPin],
+    ])
+  })
+
+  it('are rejected when two workflows differ', () => {
+    expect(() => readPins([`uses: x/y@${oldPin}`, `uses: x/y@${newPin}`])).toThrow('.github/workflows pins x/y to two versions')
+  })
+})
+
+describe('the references of a document', () => {
+  it.each([
+    ['an old pin', `  - uses: x/y@${oldPin}\n`, `  - uses: x/y@${newPin}\n`],
+    ['a tag', '- uses: x/y@v1\n', `- uses: x/y@${newPin}\n`],
+    ['an action in a folder', `uses: x/z/other@${oldPin}`, `uses: x/z/other@${newPin}`],
+    ['an action in prose', 'Write `uses: x/y@v1`.', `Write \`uses: x/y@${newPin}\`.`],
+    ['this action', 'uses: watchkeeper/watchkeeper@v999\n', `uses: watchkeeper/watchkeeper@${majorTag}\n`],
+    [
+      'a reusable workflow',
+      'watchkeeper/watchkeeper/.github/workflows/x.yml@v999',
+      `watchkeeper/watchkeeper/.github/workflows/x.yml@${majorTag}`,
+    ],
+    [
+      'the address of a schema',
+      'com/watchkeeper/watchkeeper/v999/schemas/x.json',
+      `com/watchkeeper/watchkeeper/${majorTag}/schemas/x.json`,
+    ],
+  ])('are updated for %s', (_, text, wanted) => {
+    expect(update(text)).toBe(wanted)
+    expect(update(wanted)).toBe(wanted)
+  })
+
+  it.each(['uses: ./', 'uses: watchkeeper/watchkeeper@<commit> # v0.1.0', 'watchkeeper/watchkeeper@v0.1.0', 'npm pack watchkeeper@0.1.0'])(
+    'are left as they are in %s',
+    (text) => {
+      expect(update(text)).toBe(text)
+    },
+  )
+
+  it('are rejected for an action that no workflow pins', () => {
+    expect(() => update('uses: x/unknown@v1')).toThrow('docs/x.md uses x/unknown, which no workflow in .github/workflows pins')
+  })
+})
