@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, path, type Service, servicePath, under } from './path.ts'
 import type { Profile } from './profiles.ts'
-import type { Reconciled } from './requester.ts'
+import type { Call, Reconciled } from './requester.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
 
 /** The longest page that the product answers. */
@@ -22,17 +22,26 @@ export interface List<T> {
 export interface Collection<T extends { readonly id: string }, Body> {
   list(api: ReadApi, service: Service): Promise<List<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
-  get(api: ReadApi, service: Service, id: string): Promise<T>
+  get(api: ReadApi, service: Service, id: string, options?: SendOptions): Promise<T>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
-  create(api: WriteApi, service: Service, body: Body): Promise<T>
+  create(api: WriteApi, service: Service, body: Body, options?: SendOptions): Promise<T>
   /**
-   * Replaces what was read `before`; what the body leaves out may be cleared. After a lost answer it is sent again only if the
+   * Replaces what was read before; what the body leaves out may be cleared. After a lost answer it is sent again only if the
    * object still is as it was before.
    */
-  update(api: WriteApi, service: Service, before: T, body: Body): Promise<T>
+  update(api: WriteApi, service: Service, update: Update<T, Body>, options?: SendOptions): Promise<T>
   /** Returns false when it was gone already. */
-  remove(api: WriteApi, service: Service, id: string): Promise<boolean>
+  remove(api: WriteApi, service: Service, id: string, options?: SendOptions): Promise<boolean>
 }
+
+interface Update<T, Body> {
+  /** The object as it was read. */
+  readonly before: T
+  readonly body: Body
+}
+
+/** For runs with many requests: once the signal is aborted, those that were not sent yet are not sent. */
+export type SendOptions = Pick<Call<unknown>, 'notAfter'>
 
 interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */
@@ -65,8 +74,8 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     }
     return `${all(api, service)}${path`/${id}`}` as ApiPath
   }
-  const get = (api: ReadApi, service: Service, id: string): Promise<T> =>
-    api.read({ ...factsFor(api), method: 'GET', path: one(api, service, id), read })
+  const get = (api: ReadApi, service: Service, id: string, options?: SendOptions): Promise<T> =>
+    api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
 
   return {
     async list(api, service) {
@@ -81,20 +90,20 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       return { items, mayBeCut: known === 'unknown' && items.length === pageLimit }
     },
     get,
-    create: (api, service, body) =>
-      api.write({ ...factsFor(api), method: 'POST', path: all(api, service), body, read, missing: 'service' }),
-    update(api, service, before, body) {
+    create: (api, service, body, options) =>
+      api.write({ ...factsFor(api), ...options, method: 'POST', path: all(api, service), body, read, missing: 'service' }),
+    update(api, service, { before, body }, options) {
       const reconcile = async (): Promise<Reconciled<T>> => {
         const now = await get(api, service, before.id)
         if (isSame(toBody(now), toBody(before))) return 'not-applied'
         // A value that the server wrote in another form cannot be told from somebody else's edit.
         return holds(now, body) ? { applied: now } : 'changed-by-others'
       }
-      return api.write({ ...factsFor(api), method: 'PUT', path: one(api, service, before.id), body, read, reconcile })
+      return api.write({ ...factsFor(api), ...options, method: 'PUT', path: one(api, service, before.id), body, read, reconcile })
     },
-    async remove(api, service, id) {
+    async remove(api, service, id, options) {
       try {
-        await api.write({ ...factsFor(api), method: 'DELETE', path: one(api, service, id), read: readNothing })
+        await api.write({ ...factsFor(api), ...options, method: 'DELETE', path: one(api, service, id), read: readNothing })
         return true
       } catch (thrown) {
         // An earlier attempt whose answer was lost may be why there is none any more.

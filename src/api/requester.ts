@@ -47,6 +47,8 @@ export interface Call<T> {
   /** Reads the object after an answer was lost, before the request is sent again. */
   readonly reconcile?: () => Promise<Reconciled<T>>
   readonly read: Reader<T>
+  /** Once aborted, the request is not sent: kind `cancelled`. One that was sent goes on, with its retries. */
+  readonly notAfter?: AbortSignal | undefined
   /** What the path identifies: `alert`. */
   readonly noun: string
   /** What a 404 means is missing, where that is not the noun. */
@@ -130,7 +132,7 @@ export function createRequester(options: RequesterOptions): Requester {
     await options.transport.ready()
     const attempts = createAttemptLog(options.maxAttempts)
     for (;;) {
-      await unlessStopped(cancellation.stop, () => deadline.admit(facts))
+      await unlessStopped(cancellation.stop, () => deadline.admit(facts, attempts.sent() === 0 ? call.notAfter : undefined))
       const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('success' in outcome) return outcome.success.value

@@ -17,8 +17,11 @@ interface PlannedRequest {
 
 interface Deadline {
   remainingMs(): number
-  /** Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late. */
-  admit(facts: PlannedRequest): Promise<void>
+  /**
+   * Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late, and kind
+   * `cancelled` when `notAfter` is aborted before.
+   */
+  admit(facts: PlannedRequest, notAfter?: AbortSignal): Promise<void>
 }
 
 interface DeadlineOptions {
@@ -36,15 +39,17 @@ export function createDeadline({ clock, deadlineMs, pacer, stop, note }: Deadlin
   const remainingMs = (): number => endsAt - clock.monotonicMs()
   return {
     remainingMs,
-    async admit(facts) {
+    async admit(facts, notAfter) {
       const onWait = (waitMs: number): void => {
         if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
         if (waitMs >= 1000) note(`Waiting ${inSeconds(waitMs)} for the rate limit`)
       }
+      const signal = AbortSignal.any([stop, expired, ...(notAfter === undefined ? [] : [notAfter])])
       try {
-        await pacer.admit({ signal: AbortSignal.any([stop, expired]), onWait })
+        await pacer.admit({ signal, onWait })
       } catch (thrown) {
-        throw expired.aborted && !stop.aborted ? tooLate(facts, 0, clock.now()) : thrown
+        if (stop.aborted || !signal.aborted) throw thrown
+        throw expired.aborted ? tooLate(facts, 0, clock.now()) : notSent(facts)
       }
       if (remainingMs() > 0) return
       pacer.settle()
@@ -54,6 +59,8 @@ export function createDeadline({ clock, deadlineMs, pacer, stop, note }: Deadlin
 }
 
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+const notSent = ({ method, path }: PlannedRequest): WatchkeeperError => new WatchkeeperError('cancelled', `${method} ${path} was not sent.`)
 
 function tooLate({ method, path }: PlannedRequest, waitMs: number, nowMs: number): WatchkeeperError {
   const when =

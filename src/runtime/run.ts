@@ -1,6 +1,7 @@
 import { ApiError } from '../api/api-error.ts'
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
+import { keepLatest } from '../core/concurrency.ts'
 import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
@@ -73,6 +74,11 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   const defaultFile = resultFilePath(undefined, surface, operation)
   const resultFileFor = ({ resultFile }: PublishSettings): string | undefined =>
     resultFile === undefined ? defaultFile : resultFilePath(resultFile, surface, operation)
+  // Building and writing the result takes time in proportion to the number of objects.
+  const saveProgress = keepLatest(async ({ file, step }: { readonly file: string; readonly step: ProgressStep }) => {
+    // A file that cannot be written gives a warning at the end, when the whole result goes into it.
+    await writeResultFile(directory, file, toResultTexts(await step.document())).catch(() => undefined)
+  })
   const ran = await runOperation(
     { operation, inputs, areText: true, env, readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired) },
     {
@@ -84,8 +90,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       async onProgress(step, settings) {
         surface.showProgress(step)
         const file = resultFileFor(settings)
-        // A file that cannot be written gives a warning at the end, when the whole result goes into it.
-        if (file !== undefined) await writeResultFile(directory, file, toResultTexts(step.document)).catch(() => undefined)
+        if (file !== undefined) await saveProgress({ file, step })
       },
     },
   )
@@ -132,8 +137,8 @@ export interface RunDeps {
 interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
   /** What was done last, without secrets. */
   readonly text: string
-  /** The result document of a run that ends here. */
-  readonly document: ResultDocument
+  /** Makes the result document of a run that ends here. */
+  document(): Promise<ResultDocument>
 }
 
 /** The settings for what happens after the run. */
@@ -225,7 +230,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
       const { requestId: _, ...subject } = subjectOf(input, session)
-      const document = { ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) }
+      const document = async () => ({ ...unfinished(input.name), ...subject, ...redactDeep(await result(), redact) })
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
   }

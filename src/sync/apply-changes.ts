@@ -1,8 +1,10 @@
+import { ApiError } from '../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../api/client.ts'
-import type { List } from '../api/collection.ts'
+import type { List, SendOptions } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
 import { requestTimeoutMs } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
+import { forEachConcurrently, once } from '../core/concurrency.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
@@ -44,10 +46,11 @@ interface WriteContext {
   readonly types: ResourceTypes
 }
 
-/** Applies the changes in the order of their dependencies, one request after the other. Each object has its own outcome. */
+/** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
   const state = createApplyState(options)
-  const write = (change: Change, desired: Body): Promise<void> => writeOne(change, desired, state, options)
+  const write = (change: Change, desired: Body): Promise<void> =>
+    writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
   const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
   for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
   const waiting = await writeAll(writes, state, write)
@@ -64,33 +67,43 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
 
 const isDelete = ({ action }: Change): boolean => action === 'delete'
 
-/** Writes in order. Returns the changes that depend on an object whose outcome is unknown. */
+/**
+ * Writes section by section: alerts refer to dashboards and saved searches, and objects of one section are independent. Returns the
+ * changes that depend on an object whose outcome is unknown.
+ */
 async function writeAll(
   changes: readonly Change[],
   state: ApplyState,
   write: (change: Change, desired: Body) => Promise<void>,
 ): Promise<readonly Change[]> {
-  const waiting: Change[] = []
-  for (const change of changes) {
+  const waiting = new Set<Change>()
+  const writeResolved = async (change: Change): Promise<void> => {
     const resolved = state.resolve(change.desired ?? {})
-    if ('body' in resolved) {
-      await write(change, resolved.body)
-      continue
-    }
+    if ('body' in resolved) return write(change, resolved.body)
     const { section, key } = resolved.waitsFor
     const target = state.all().find((one) => one.change.section === section && one.change.key === key)
-    if (target?.kind === 'unknown') waiting.push(change)
+    if (target?.kind === 'unknown') waiting.add(change)
     else await state.skip(change, state.stopped()?.message ?? `${section}.${key} was not written`)
   }
-  return waiting
+  for (const group of bySection(changes)) await forEachConcurrently(group, state.maxConcurrentWrites, writeResolved)
+  return changes.filter((change) => waiting.has(change))
 }
 
-async function writeOne(change: Change, desired: Body, state: ApplyState, options: ApplyOptions): Promise<void> {
+/** In the order of the plan. */
+const bySection = (changes: readonly Change[]): readonly (readonly Change[])[] => [
+  ...Map.groupBy(changes, ({ section }) => section).values(),
+]
+
+async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
   const reason = state.stopped()?.message
   if (reason !== undefined && change.action !== 'unchanged') return state.skip(change, reason)
   try {
-    await state.record(await writeChange(change, desired, options))
+    await state.record(await writeChange(change, desired, context))
   } catch (thrown) {
+    const stopped = state.stopped()
+    // Not sent, because of another object: every request of an object comes before its write.
+    if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'cancelled')
+      return state.skip(change, stopped.message)
     await state.record(thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown))
   }
 }
@@ -107,20 +120,21 @@ class NotRecreatedError extends Error {
 }
 
 /** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
-async function writeChange(change: Change, desired: Body, context: WriteContext): Promise<Outcome> {
+async function writeChange(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<Outcome> {
   const actual = await write(change, desired, context)
   return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
 }
 
-async function write(change: Change, desired: Body, context: WriteContext): Promise<RemoteObject | undefined> {
-  const { api, service, types } = context
+async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<RemoteObject | undefined> {
+  const { api, service, types, notAfter } = context
   const { collection } = types[change.section]
   switch (change.action) {
     case 'create':
-      return collection.create(api, service, desired)
+      return collection.create(api, service, desired, { notAfter })
     case 'replace':
       // Delete first: if the run ends in between, nothing exists twice, and the next run creates what is missing.
       await remove(change, context)
+      // Sent even when the run has stopped meanwhile: the object is gone.
       return collection.create(api, service, desired).catch((thrown: unknown) => {
         throw new NotRecreatedError(thrown)
       })
@@ -128,7 +142,8 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
     case 'adopt': {
       const fresh = await readUnchanged(change, context)
       await demandNoNewAlerts(change, context)
-      return collection.update(api, service, fresh, composeUpdate(types[change.section], desired, fresh))
+      const body = composeUpdate(types[change.section], desired, fresh)
+      return collection.update(api, service, { before: fresh, body }, { notAfter })
     }
     case 'delete':
       return remove(change, context)
@@ -138,9 +153,9 @@ async function write(change: Change, desired: Body, context: WriteContext): Prom
 }
 
 /** Reads the object again. Throws kind `conflict` when somebody else changed it since the plan was made. */
-async function readUnchanged(change: Change, { api, service, types }: WriteContext): Promise<RemoteObject> {
+async function readUnchanged(change: Change, { api, service, types, notAfter }: WriteContext & SendOptions): Promise<RemoteObject> {
   const type = types[change.section]
-  const fresh = await type.collection.get(api, service, change.id ?? '')
+  const fresh = await type.collection.get(api, service, change.id ?? '', { notAfter })
   const { actual } = change
   if (actual === undefined) return fresh
   const [then, now] = [actual, fresh].map((one) => type.readMarker(type.toBody(one))?.token)
@@ -160,14 +175,14 @@ async function demandNoNewAlerts(change: Change, { api, service }: WriteContext)
   if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} is left alone: ${newAlert}`)
 }
 
-async function remove(change: Change, context: WriteContext): Promise<undefined> {
+async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
   try {
     await readUnchanged(change, context)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return
     throw thrown
   }
-  await context.types[change.section].collection.remove(context.api, context.service, change.id ?? '')
+  await context.types[change.section].collection.remove(context.api, context.service, change.id ?? '', { notAfter: context.notAfter })
 }
 
 // Creates with an unknown outcome: none is repeated before a list says that the object is absent.
@@ -389,7 +404,8 @@ async function recordSnapshot(change: Change, { actual, desired }: StoredObject,
   let stored = await readUnchanged({ ...change, id: actual.id, actual, desired }, context)
   for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
     const digest = snapshotOf(sidesOf(type, desired, stored))
-    stored = await type.collection.update(api, service, stored, composeUpdate(type, type.withSnapshot(desired, digest), stored))
+    const body = composeUpdate(type, type.withSnapshot(desired, digest), stored)
+    stored = await type.collection.update(api, service, { before: stored, body })
     if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
   }
   const [first] = diffSides(type, sidesOf(type, desired, stored))
@@ -408,19 +424,20 @@ interface PruneOptions extends WriteContext {
 
 /** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
 async function pruneOrphans({ deletes, diagnostics, state, write, api, service }: PruneOptions): Promise<void> {
-  let alerts: List<Alert> | undefined
-  for (const change of deletes) {
+  const listAlerts = once(() => alertCollection.list(api, service))
+  const deleteOne = async (change: Change): Promise<void> => {
     const reason = diagnostics.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : state.stopped()?.message
+    let alerts: List<Alert> | undefined
     try {
-      if (reason === undefined && change.section !== 'alerts') alerts ??= await alertCollection.list(api, service)
+      if (reason === undefined && change.section !== 'alerts') alerts = await listAlerts()
     } catch (thrown) {
-      await state.record(failed(change, thrown))
-      continue
+      return state.record(failed(change, thrown))
     }
     const obstacle = reason ?? (alerts && findAlertOn(change, alerts))
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
+  for (const group of bySection(deletes)) await forEachConcurrently(group, state.maxConcurrentWrites, deleteOne)
 }
 
 // Lists of remote objects, indexed by their ownership markers.

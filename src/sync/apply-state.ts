@@ -8,6 +8,9 @@ import type { Action, Change } from './change.ts'
 
 export type OnError = 'continue' | 'stop'
 
+/** Enough for latency not to matter; the rate limit may allow fewer. After a failure, and at first, one at a time: the key or the API may be wrong. */
+const maxConcurrentWrites = 10
+
 /** After so many failures in a row the API itself is failing. */
 export const maxConsecutiveFailures = 5
 
@@ -157,7 +160,7 @@ export interface ApplyStateOptions {
   /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
   readonly onError: OnError
-  /** Called after each object that something was sent for, with all outcomes so far; awaited. */
+  /** Called after each object that something was sent for, with all outcomes so far; awaited before the next object. */
   readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
 }
 
@@ -172,11 +175,15 @@ export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   all(): readonly Outcome[]
   /** Why nothing more is sent; undefined to continue. */
   stopped(): StopReason | undefined
+  /** Aborted with the first reason to stop. */
+  readonly hasStopped: AbortSignal
+  /** How many objects may be written at the same time. */
+  maxConcurrentWrites(): number
 }
 
 export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
   const outcomes = new Map<Change, Outcome>()
-  /** In the order of the requests. Outcomes may be amended later. */
+  /** In the order in which they ended. Outcomes may be amended later. */
   const attempted: Change[] = []
   const ids = createKnownIds()
 
@@ -190,10 +197,23 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
     // Not progress: thousands of objects may be skipped at once at the end.
     if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
     attempted.push(outcome.change)
+    // Now, because an object under way may still succeed.
+    if (stopped() !== undefined) halt.abort()
     await onProgress([...outcomes.values()])
   }
 
   let reason: StopReason | undefined
+  const halt = new AbortController()
+  function stopped(): StopReason | undefined {
+    reason ??= stop.aborted
+      ? canceledStop
+      : reasonToStop(
+          attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
+          onError,
+        )
+    return reason
+  }
+
   return {
     record,
     amend,
@@ -202,14 +222,11 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
     resolve: ids.resolve,
     outcomeOf: (change) => outcomes.get(change),
     all: () => [...outcomes.values()],
-    stopped() {
-      reason ??= stop.aborted
-        ? canceledStop
-        : reasonToStop(
-            attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
-            onError,
-          )
-      return reason
+    stopped,
+    hasStopped: halt.signal,
+    maxConcurrentWrites() {
+      const last = attempted.at(-1)
+      return last !== undefined && isSuccess(outcomes.get(last) ?? { kind: 'failed' }) ? maxConcurrentWrites : 1
     },
   }
 }

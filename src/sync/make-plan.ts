@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
+import { forEachConcurrently } from '../core/concurrency.ts'
 import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
@@ -91,21 +92,28 @@ interface ServerCheckContext {
 /** So that the number of requests does not grow with the number of dashboards. What is adopted is adopted once. */
 const maxCheckedDashboards = 20
 
+const maxConcurrentChecks = 10
+
 async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext): Promise<ServerCheck> {
   if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
   const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change))
   const changed = written.filter(({ isAdopted }) => !isAdopted)
   const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
   const declared = new Map(objects.map((one) => [`${one.section}.${one.key}`, one]))
-  const diagnostics: Diagnostic[] = []
-  let checkedCount = 0
-  for (const change of wanted) {
-    const complaints = await checkChange(change, asking)
-    if (complaints === undefined) break
-    checkedCount += 1
-    diagnostics.push(...complaints.map((complaint) => toDiagnostic(complaint, change, declared.get(`dashboards.${change.key}`))))
+  const answers = new Map<Change, readonly InvalidField[]>()
+  let isServed = true
+  const check = async (change: Change): Promise<void> => {
+    if (!isServed) return
+    const invalid = await checkChange(change, asking)
+    isServed = invalid !== undefined
+    if (invalid !== undefined) answers.set(change, invalid)
   }
-  return { diagnostics, uncheckedCount: written.length - checkedCount }
+  // One at first: an older service does not know the question.
+  await forEachConcurrently(wanted, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
+  const diagnostics = wanted.flatMap((change) =>
+    (answers.get(change) ?? []).map((invalid) => toDiagnostic(invalid, change, declared.get(`dashboards.${change.key}`))),
+  )
+  return { diagnostics, uncheckedCount: written.length - answers.size }
 }
 
 const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'

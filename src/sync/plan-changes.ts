@@ -1,6 +1,6 @@
 import type { Profile } from '../api/profiles.ts'
+import { once } from '../core/concurrency.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
-import { once } from '../core/once.ts'
 import { pluralOf } from '../core/text.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../resources/compare.ts'
 import { dashboardType } from '../resources/dashboards/dashboard.ts'

@@ -331,7 +331,10 @@ async function changeAlert(
   const type = createAlertType(profile)
   const desired = mergeDeclared(toAlertBody(current), declared)
   if (diffSides(type, sidesOf(type, desired, current)).length === 0) return { alert: current, changed: false }
-  return { alert: await alertCollection.update(api, service, current, composeUpdate(type, desired, current)), changed: true }
+  return {
+    alert: await alertCollection.update(api, service, { before: current, body: composeUpdate(type, desired, current) }),
+    changed: true,
+  }
 }
 
 /** What a new alert sends: the server refuses null, and any time that is not in UTC. */

@@ -116,7 +116,7 @@ export const updateDashboard = defineOperation({
       return { ...outputsOf(current, false), lostAlerts: [] }
     const body = composeUpdate(dashboardType, desired, current)
     const lost = await readLost(api, service, current, listOf(body.tiles))
-    return { ...outputsOf(await dashboardCollection.update(api, service, current, body), true), lostAlerts: lost }
+    return { ...outputsOf(await dashboardCollection.update(api, service, { before: current, body }), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({

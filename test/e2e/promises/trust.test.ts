@@ -42,7 +42,7 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
   const actions: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
     GET: ({ api }) => alertCollection.list(api, service),
     POST: ({ api }) => alertCollection.create(api, service, { name: 'x' }),
-    PUT: ({ api }) => alertCollection.update(api, service, { id: ids.alert }, { name: 'x' }),
+    PUT: ({ api }) => alertCollection.update(api, service, { before: { id: ids.alert }, body: { name: 'x' } }),
     DELETE: ({ api }) => alertCollection.remove(api, service, ids.alert),
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(actions).map((method) => [status, method] as const))

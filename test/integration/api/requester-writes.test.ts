@@ -59,7 +59,7 @@ describe('an update and a delete', () => {
   const stored = () => serviceOf(emulator()).alerts.find((alert) => alert.id === id)
   const update = async ({ api }: TestSession, change: object = {}) => {
     const before = await alertCollection.get(api, service, id)
-    await alertCollection.update(api, service, before, { ...toAlertBody(before), name: 'Ours', ...change })
+    await alertCollection.update(api, service, { before, body: { ...toAlertBody(before), name: 'Ours', ...change } })
   }
   const remove = ({ api }: TestSession) => alertCollection.remove(api, service, id)
   const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
