@@ -14,20 +14,23 @@ export function createRedact(secrets: Iterable<string>): Redact {
   return (text) => (text.length < shortestBeginning ? text : redactCuts(withoutPieces(text.replace(any, '***')), forms))
 }
 
-/** Whether a string in this JSON text may hold a secret. One look at the text is much faster than one at each string. */
-export const mayHoldSecret = (json: string, redact: Redact): boolean => redact(json) !== json || json.includes(cutMark)
-
 /** Redacts every string inside a JSON value, keys included. A part without secrets is not copied. */
 export function redactDeep<T>(value: T, redact: Redact): T
 export function redactDeep(value: unknown, redact: Redact): unknown {
+  // One look at the whole text is much faster than one at each string.
+  const json = JSON.stringify(value) ?? ''
+  return redact(json) !== json || json.includes(cutMark) ? redactEach(value, redact) : value
+}
+
+function redactEach(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) {
-    const safe = value.map((item: unknown) => redactDeep(item, redact))
+    const safe = value.map((item: unknown) => redactEach(item, redact))
     return safe.every((item, i) => item === value[i]) ? value : safe
   }
   if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value
   const entries = Object.entries(value)
-  const safe = entries.map(([key, item]) => [redact(key), redactDeep(item, redact)] as const)
+  const safe = entries.map(([key, item]) => [redact(key), redactEach(item, redact)] as const)
   return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
 }
 

@@ -5,7 +5,7 @@ import { keepLatest } from '../core/concurrency.ts'
 import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { createRedact, mayHoldSecret, type Redact, redactDeep } from '../core/secrets.ts'
+import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import type { Settings } from '../operation/inputs.ts'
@@ -33,16 +33,7 @@ import {
   readInput,
   readSettings,
 } from './read-input.ts'
-import {
-  publish,
-  readOptionalFile,
-  resultFilePath,
-  toResultTexts,
-  workspaceFiles,
-  writeAll,
-  writeResultFile,
-  writeWorkspaceFile,
-} from './workspace.ts'
+import { publish, readOptionalFile, resultFilePath, workspaceFiles, writeAll, writeFileFrom, writeWorkspaceFile } from './workspace.ts'
 
 /** What the action and the command line do in their own way. */
 export interface Surface {
@@ -77,7 +68,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   // Building and writing the result takes time in proportion to the number of objects.
   const saveProgress = keepLatest(async ({ file, step }: { readonly file: string; readonly step: ProgressStep }) => {
     // A file that cannot be written gives a warning at the end, when the whole result goes into it.
-    await writeResultFile(directory, file, toResultTexts(await step.document())).catch(() => undefined)
+    await writeFileFrom(directory, file, `${JSON.stringify(await step.document())}\n`).catch(() => undefined)
   })
   const ran = await runOperation(
     { operation, inputs, areText: true, env, readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired) },
@@ -191,7 +182,7 @@ async function judgeAndReport(input: RunInput, session: ApiSession | undefined, 
   const { name, operation, warnOnlySource } = input
   const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
   // Redacted before anything is made of it: in a report a secret would be escaped, and no longer recognized.
-  const result = mayHoldSecret(JSON.stringify(raw), redact) ? redactDeep(raw, redact) : raw
+  const result = redactDeep(raw, redact)
   return toRunResult({
     name,
     operation,
@@ -359,8 +350,10 @@ const unfinished = (operation: string): ResultDocument => ({
 })
 
 function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {
-  if (error instanceof InputError && mayHoldSecret(JSON.stringify(error.diagnostics), redact))
-    return new InputError(redactDeep(error.diagnostics, redact))
+  if (error instanceof InputError) {
+    const diagnostics = redactDeep(error.diagnostics, redact)
+    return diagnostics === error.diagnostics ? error : new InputError(diagnostics)
+  }
   const safe = redact(error.message)
   if (safe !== error.message) error.message = safe
   return error

@@ -85,7 +85,7 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
   return { forFile: `${JSON.stringify(document, null, 2)}\n`, forOutput: text }
 }
 
-export const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
+const writeResultFile = (root: string, path: string, { forFile }: ResultTexts): Promise<void> => writeFileFrom(root, path, forFile)
 
 /** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
 const maxSummaryBytes = 1024 * 1024
