@@ -51,6 +51,8 @@ interface SessionOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly note: (line: string) => void
+  /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
+  readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
 }
 

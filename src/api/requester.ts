@@ -30,6 +30,8 @@ interface RequesterOptions {
   readonly random: () => number
   /** Called for every retry and every long wait, with one line each. */
   readonly note: (line: string) => void
+  /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
+  readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
   readonly pacer: Pacer
   readonly transport: Transport
@@ -78,6 +80,7 @@ export function createRequester(options: RequesterOptions): Requester {
   let lastWindow: RateLimitWindow | undefined
 
   async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
+    const startedAtMs = clock.monotonicMs()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
       const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: options.redact })
@@ -85,6 +88,7 @@ export function createRequester(options: RequesterOptions): Requester {
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       lastRequestId = answer.requestId ?? lastRequestId
       lastWindow = readRateLimitWindow(answer.headers) ?? lastWindow
+      options.debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
       return outcome
     } finally {
       pacer.settle(answered)
@@ -115,6 +119,7 @@ export function createRequester(options: RequesterOptions): Requester {
     const decision = decide(call, failure, attempts)
     const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
     const error = new ApiError(explainFailure(facts, failure, end))
+    options.debug?.(describeDecision(facts, decision, error))
     if (decision.retry) {
       note(`Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${reasonOf(failure)}`)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
@@ -143,6 +148,24 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
+}
+
+/** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */
+function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<typeof attempt>>, ms: number): string {
+  const { status, headers, requestId } = 'success' in outcome ? outcome.success : outcome.failure
+  const window = readRateLimitWindow(headers)
+  const detail = 'success' in outcome ? '' : outcome.failure.detail
+  return [
+    `${method} ${url.pathname}${url.search} ${status === undefined ? 'got no answer' : `answered ${status}`} in ${Math.round(ms)} ms`,
+    ...(detail === '' ? [] : [detail]),
+    ...(requestId === undefined ? [] : [`request id ${requestId}`]),
+    ...(window === undefined ? [] : [`${window.remaining} of ${window.limit} requests left for ${inSeconds(window.resetMs)}`]),
+  ].join(', ')
+}
+
+function describeDecision({ method, path }: RequestFacts, decision: RetryDecision, { outcomeUnknown }: ApiError): string {
+  const retry = decision.retry ? `retry in ${inSeconds(decision.waitMs)}` : `no retry (${decision.because})`
+  return `${method} ${path}: ${retry}${outcomeUnknown ? ', the server may have acted' : ''}`
 }
 
 // The query stands in messages as well: it tells which part of a long period failed.

@@ -39,6 +39,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
+  /** Writes a line to the debug log: why something was decided. Nothing happens unless the log is on. */
+  debug(line: string): void
   /** Reports progress of a long operation. Awaited, because it is all that a killed run leaves behind. */
   progress(progress: Progress): Promise<void>
 }

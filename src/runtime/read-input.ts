@@ -43,6 +43,8 @@ export interface RunInput {
   readonly connection: Omit<Connection, 'userAgent'> | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
+  /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
+  readonly sources: Readonly<Record<string, string>>
   readonly organizationId: string
   readonly serviceId: string | undefined
 }
@@ -77,6 +79,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
+    sources: settings.sources,
     organizationId: complete.organizationId ?? '',
     serviceId: complete.serviceId,
   }
@@ -107,12 +110,16 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 /** What the repository's config file is called unless `config` names another one. */
 const defaultConfigFile = '.watchkeeper.yml'
 
+/** Set to 1, it turns the debug log on. */
+export const debugVariable = 'WATCHKEEPER_DEBUG'
+
 const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /** The common settings, from inputs, environment and config file, in this order of precedence. Those that are valid by themselves. */
 export async function readSettings({ inputs, areText, env, readConfigFile }: RunRequest) {
   const own = pick(inputs, (key) => settingNames.includes(key))
-  const given = { ...readEnvironment(env), ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
+  const fromEnvironment = readEnvironment(env)
+  const given = { ...fromEnvironment, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const config = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...given })
@@ -121,10 +128,14 @@ export async function readSettings({ inputs, areText, env, readConfigFile }: Run
     names: parsed.names,
     inputs: config.inputs,
     lintSettings: config.lintSettings,
+    sources: { ...sourceOf(config.values, configFile), ...sourceOf(fromEnvironment, 'environment'), ...sourceOf(own, 'input') },
     warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
     diagnostics: [...config.diagnostics, ...parsed.diagnostics],
   }
 }
+
+const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
 /** The settings that the environment holds, each as `WATCHKEEPER_` and its name. */
 function readEnvironment(env: Environment): Values {
@@ -157,7 +168,7 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
  */
 function unusedVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
   const prefix = toEnvironmentName('')
-  const settings = settingNames.map((name) => toEnvironmentName(toKebab(name)))
+  const settings = [...settingNames.map((name) => toEnvironmentName(toKebab(name))), debugVariable]
   const inputs = new Map(inputNames.map((name) => [toEnvironmentName(toKebab(name)), toKebab(name)]))
   return Object.keys(env).flatMap((variable) => {
     if (!variable.startsWith(prefix) || settings.includes(variable)) return []

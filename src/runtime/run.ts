@@ -43,6 +43,8 @@ export interface Surface {
   readonly cancellation: Cancellation
   /** A line about a request, a retry or a wait. */
   note(line: string): void
+  /** Every request and decision; absent unless the debug log is on. */
+  debug?(line: string): void
   warn(line: string): void
   showProgress(step: ProgressStep): void
   /** Shows the report, before anything of it is written. */
@@ -76,6 +78,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       clock: systemClock,
       random: Math.random,
       note: (line) => surface.note(line),
+      debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
       files: workspaceFiles(directory, env, surface.remoteRepository),
       async onProgress(step, settings) {
@@ -119,6 +122,8 @@ export interface RunDeps {
   readonly random: () => number
   /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void
+  /** Every answer and every decision, without secrets; undefined unless the debug log is on. */
+  readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
   readonly files: Files
   /** Awaited before the next request, so that the progress can be written to a file. */
@@ -150,8 +155,10 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   try {
     input = await readInput(request)
     const note = (line: string): void => deps.note(redact(line))
+    const debug = debugLog(deps, redact)
+    debug?.(describeInput(input))
     for (const name of paddedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
-    session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note })
+    session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
     return { ...(await judgeAndReport(input, session, deps, redact)), publishSettings: input.settings }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
@@ -160,6 +167,15 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   } finally {
     await session?.close()
   }
+}
+
+const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
+
+/** Where each setting comes from; no values, as one of them may be a secret. */
+function describeInput({ name, operation, profile, connection, sources }: RunInput): string {
+  const where = connection === undefined ? 'no requests' : connection.baseUrl.href
+  const settings = Object.entries(sources).map(([setting, source]) => `${toKebab(setting)} (${source})`)
+  return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
 
 /** A secret may be given where a name is expected, and a diagnostic would quote it. */
@@ -218,6 +234,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: deps.files,
     lintSettings,
     stop: deps.cancellation.stop,
+    debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
       const { requestId: _, ...subject } = subjectOf(input, session)

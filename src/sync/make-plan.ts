@@ -170,7 +170,7 @@ export interface PlanningResult {
   readonly uncheckedCount: number
 }
 
-type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
+type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug'> & { readonly api: ReadApi }
 
 /** Files that are wrong end in diagnostics and a plan without changes: what they mean is not known. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
@@ -186,6 +186,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   const wanted = new Set(found.objects.map(({ section }) => section))
   const remote = await readRemoteState({ api, service, profile, wanted })
   const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
+  for (const change of plan.changes) context.debug(describeDecision(change))
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {
     found,
@@ -193,6 +194,15 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics), ...plan.diagnostics, ...checked.diagnostics],
     uncheckedCount: checked.uncheckedCount,
   }
+}
+
+/** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
+function describeDecision({ section, key, action, id, origin, fields, notes }: Change): string {
+  const paths = fields.map(({ path }) => path).join(', ')
+  const where = origin === undefined ? '' : `, changed in the ${origin}`
+  return [`${section}.${key}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`, ...notes].join(
+    '; ',
+  )
 }
 
 /** Notes on files are for validate; a plan shows what a reviewer decides. */

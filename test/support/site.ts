@@ -61,6 +61,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     files: toFiles(files),
     lintSettings: {},
     stop: session.stopSignal,
+    debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
   })
   const standard = { files: ['**'], project: server.project ?? project, prune: false, maxDeletes: 1000 }

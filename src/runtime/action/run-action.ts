@@ -9,7 +9,7 @@ import type { Cancellation } from '../../http/deadline.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
+import { credentialsIn, debugVariable, type Environment, keyIdsIn } from '../read-input.ts'
 import { cancelOnSignals, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 
@@ -79,6 +79,10 @@ const actionSurface = (env: Environment, cancellation: Cancellation, log: Log): 
   ...stepFiles(env),
   cancellation,
   note: (line) => log.fold('Requests', line),
+  // The runner shows these when its own debug log is on.
+  ...(env.RUNNER_DEBUG === '1'
+    ? { debug: (line: string) => core.debug(logLine(line)) }
+    : env[debugVariable] === '1' && { debug: (line: string) => log.fold('Debug log', `debug: ${line}`) }),
   showProgress: ({ done, total, text }) => log.fold('Progress', `${String(done).padStart(String(total).length)}/${total} ${text}`),
   showResult({ blocks }) {
     for (const line of renderTerminal(blocks, { color: false })) log.show(line)

@@ -11,7 +11,7 @@ import { settingsSchema } from '../../operation/inputs.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn } from '../read-input.ts'
+import { credentialsIn, debugVariable } from '../read-input.ts'
 import { cancelOnSignals, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { remoteRepository } from './repository.ts'
@@ -202,6 +202,7 @@ function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation
     directory,
     cancellation,
     note,
+    ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
     warn: (line) => note(`warning: ${line}`),
     showProgress({ done, total, text }) {
       if (!json) note(`${done}/${total} ${text}`)

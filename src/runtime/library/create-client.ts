@@ -22,6 +22,8 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, Proc
   readonly signal?: AbortSignal
   /** Called with a line for each retry and each wait. */
   readonly onProgress?: (line: string) => void
+  /** Called with a line for each request and each decision, without secrets: for finding out why something happened. */
+  readonly onDebug?: (line: string) => void
   /** Directory that files are read from and written to; the current one by default. */
   readonly directory?: string
 }
@@ -52,7 +54,7 @@ export type Client = { readonly [Name in OperationName as MethodName<Name>]: Met
  * `InputError` that lists all that is wrong with its input, or an `ApiError` that says what the API answered.
  */
 export function createClient(options: ClientOptions): Client {
-  const { env = {}, signal, onProgress = () => undefined, directory = '.', ...settings } = options
+  const { env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options
   const stop = signal ?? new AbortController().signal
   const call = async (name: OperationName, input: object = {}): Promise<ResultDocument> => {
     const ran = await runOperation(
@@ -61,6 +63,7 @@ export function createClient(options: ClientOptions): Client {
         clock: systemClock,
         random: Math.random,
         note: onProgress,
+        debug: onDebug,
         cancellation: { stop, abort: stop },
         files: workspaceFiles(directory, env),
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
-import { useEmulator } from '../../support/emulator.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
 
 const emulator = useEmulator()
 
@@ -82,4 +82,13 @@ it.each([
 it('prints the result as JSON after a wrong value, too', async () => {
   const ran = await run(['usage-cost', '--json', '--period', 'never'])
   expect(JSON.parse(ran.stdout)).toMatchObject({ operation: 'usage-cost', status: 'error', error: { kind: 'input' } })
+})
+
+describe('WATCHKEEPER_DEBUG=1', () => {
+  it('prints every request to stderr, and nothing more to stdout', async () => {
+    const flags = Object.entries(inputsFor(emulator())).flatMap(([name, text]) => [`--${name}`, text])
+    const [on, off] = [await run(['list-sources', ...flags], { WATCHKEEPER_DEBUG: '1' }), await run(['list-sources', ...flags])]
+    expect(on.stderr).toMatch(/^debug: list-sources \(read\), .*\ndebug: GET \/v1\/\S+ answered 200 in \d+ ms.*\n$/)
+    expect([off.stderr, on.stdout]).toEqual(['', off.stdout])
+  })
 })
