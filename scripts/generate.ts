@@ -6,7 +6,7 @@ import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
 import { describeOperations } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
-import { readmeTables, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import { renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
 type ReadFile = (path: string) => Promise<string>
@@ -25,7 +25,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ...(await Promise.all(documents)),
     ['action.yml', renderActionYml(operations)],
     ['docs/operations.md', renderOperations(operations)],
-    ['README.md', fillMarkers(await read('README.md'), { ...readmeTables(operations), ...(await readExamples(read)) }, 'README.md')],
+    ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
     [
       'docs/reusable-workflows.md',
@@ -79,11 +79,24 @@ async function renderPageAssets(root: string): Promise<string> {
   ].join('\n')
 }
 
-/** The example files in the README, each with its own marker. */
+/** The examples in the README, each with its own marker: whole workflows, and the step of one. */
 async function readExamples(read: ReadFile): Promise<Readonly<Record<string, string>>> {
-  const names = ['list-dashboards', 'cost-gate', 'create-alert']
-  const texts = await Promise.all(names.map((name) => read(`examples/workflows/${name}.yml`)))
-  return Object.fromEntries(names.map((name, i) => [`example-${name}`, `\`\`\`yaml\n${texts[i]}\`\`\``]))
+  const [costGate, planAndApply, backups] = await Promise.all(
+    ['cost-gate', 'plan-and-apply', 'backups'].map((name) => read(`examples/workflows/${name}.yml`)),
+  )
+  return {
+    'example-cost-gate': fencedYaml(costGate),
+    'example-plan-and-apply': fencedYaml(planAndApply),
+    'step-backups': fencedYaml(lastStepOf(backups)),
+  }
+}
+
+const fencedYaml = (text = ''): string => `\`\`\`yaml\n${text}\`\`\``
+
+/** With its comments, and without the indentation of the job. */
+function lastStepOf(workflow = ''): string {
+  const step = workflow.slice(workflow.lastIndexOf('\n      - uses: ') + 1)
+  return step.replaceAll(/^ {6}/gm, '')
 }
 
 /** The reusable workflows by their names without `.yml`. */

@@ -5,7 +5,7 @@ import { commonOutputs, type FieldFacts, type OperationFacts, settings } from '.
 export function renderActionYml(operations: readonly OperationFacts[]): string {
   const action = {
     name: 'Watchkeeper',
-    description: 'Alerts and dashboards as code, an honest cost gate and backup checks for a hosted observability service.',
+    description: 'Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.',
     author: 'Watchkeeper maintainers',
     branding: { icon: 'eye', color: 'blue' },
     inputs: {

@@ -21,22 +21,6 @@ const outputTable = (fields: readonly FieldFacts[]): string =>
     fields.map(({ name, description }) => [code(name), description]),
   )
 
-const anchor = (name: string): string => `[\`${name}\`](docs/operations.md#${name})`
-
-/** The generated parts of the README by the names of their markers. */
-export const readmeTables = (operations: readonly OperationFacts[]): Readonly<Record<string, string>> => ({
-  operations: table(
-    ['operation', 'what it does'],
-    operations.map(({ name, summary }) => [anchor(name), summary]),
-  ),
-  settings: inputTable(settings),
-  inputs: table(
-    ['operation', 'inputs', 'outputs'],
-    operations.map(({ name, inputs, outputs }) => [code(name), listOf(inputs), listOf(outputs)]),
-  ),
-  outputs: outputTable(commonOutputs),
-})
-
 /** The rules of `validate`, then those of `plan`. */
 export async function rulesTable(): Promise<string> {
   const { planRules } = await import('../../src/sync/rules.ts')
@@ -47,13 +31,11 @@ export async function rulesTable(): Promise<string> {
   )
 }
 
-const listOf = (fields: readonly FieldFacts[]): string => fields.map(({ name }) => code(name)).join(', ')
-
 export function renderOperations(operations: readonly OperationFacts[]): string {
   return [
     '<!-- GENERATED from the operations by `npm run generate`. -->',
     '# Operations',
-    'Every operation has one definition; the action, the command line and the library are made from it. Inputs are `with:` keys of the action, `--flags` of the command line and camelCase fields of the library. The common inputs also read an environment variable: `WATCHKEEPER_` and the name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`.',
+    'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library. Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. [configuration.md](configuration.md) describes precedence, the config file and permissions.',
     operations.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`).join('\n'),
     '## Common inputs',
     inputTable(settings),
@@ -66,7 +48,7 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
 }
 
 const needs: Readonly<Record<OperationFacts['scope'], string>> = {
-  none: 'Needs neither an address nor a key.',
+  none: 'Needs no address and no key.',
   organization: 'Needs `organization-id`.',
   service: 'Needs `organization-id` and `service-id`.',
 }
@@ -75,7 +57,7 @@ function renderOperation(operation: OperationFacts): string {
   const { name, summary, effect, scope, inputs, outputs, details } = operation
   return [
     `## ${name}`,
-    `${summary} ${effect === 'read' ? 'It only reads.' : 'It writes.'} ${needs[scope]}`,
+    `${summary} ${effect === 'read' ? 'Read-only.' : 'Writes to the service.'} ${needs[scope]}`,
     ...(inputs.length === 0 ? [] : [inputTable(inputs)]),
     outputTable(outputs),
     ...(details.length === 0

@@ -11,14 +11,9 @@ const emulator = useEmulator()
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const alertInReadme = (): string => /```yaml\n(# alerts\/checkout-errors\.yml\n[\s\S]*?)```/.exec(read('README.md'))?.[1] ?? ''
-
-it.each([
-  ['examples/alert.yml', () => read('examples/alert.yml')],
-  ['the alert in the README', alertInReadme],
-])('%s is an alert that can be created, and then is there', async (_, text) => {
+it('examples/alert.yml is an alert that can be created, and then exists', async () => {
   const inputs = { ...inputsFor(emulator()), operation: 'create-alert', 'alert-file': 'alert.yml', 'if-exists': 'skip' }
-  const files = { 'alert.yml': text().replace('name: Checkout errors', 'name: From the example') }
+  const files = { 'alert.yml': read('examples/alert.yml').replace('name: Checkout errors', 'name: From the example') }
   expect((await invokeText({ inputs, files })).document).toMatchObject({ status: 'pass', outcome: 'created' })
   expect((await invokeText({ inputs, files })).document).toMatchObject({ status: 'pass', outcome: 'skipped' })
   expect(methodsOf(emulator())).toEqual(['GET', 'POST', 'GET'])

@@ -1,10 +1,70 @@
-import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { exitCodes } from '../../src/core/errors.ts'
+import { toKebab } from '../../src/core/names.ts'
+import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { kits } from '../../src/runtime/cli/init.ts'
+import { forEachEntry } from '../support/corpus.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const root = new URL('../..', import.meta.url).pathname
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-it('names everything that init can write', () => {
-  expect(kits.map(({ name }) => name)).toEqual(['cost-gate', 'cost-budgets', 'plan-and-apply', 'drift', 'backups', 'fleet'])
-  expect(readme).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift, backups, a fleet')
+const markdownIn = (folder: string): readonly string[] =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name))
+
+const documents = ['.', 'docs', 'docs/decisions'].flatMap(markdownIn)
+
+const withoutCode = (text: string): string => text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').replaceAll(/<!--[\s\S]*?-->/g, '')
+
+/** As GitHub makes them. */
+const anchorsIn = (text: string): readonly string[] =>
+  [...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+it('every link in the documents leads to a file and a heading that exist', () =>
+  forEachEntry(documents, (document) => {
+    const links = [...withoutCode(read(document)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+    for (const [link, path = '', anchor] of links) {
+      const target = path === '' ? document : join(dirname(document), path)
+      expect(existsSync(join(root, target)), `${document}: ${link}`).toBe(true)
+      if (anchor !== undefined) expect(anchorsIn(read(target)), `${document}: ${link}`).toContain(anchor)
+    }
+  }))
+
+describe('README.md', () => {
+  it('has at most 150 lines', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+  })
+
+  it('leads to every document in docs', () => {
+    expect(markdownIn('docs').filter((path) => !read('README.md').includes(`(${path})`) && path !== 'docs/releasing.md')).toEqual([])
+  })
+})
+
+describe('docs/cli.md', () => {
+  const text = read('docs/cli.md')
+
+  it('lists everything that init can write', () => {
+    expect(kits.map(({ name }) => name)).toEqual(['cost-gate', 'cost-budgets', 'plan-and-apply', 'drift', 'backups', 'fleet'])
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('a cost gate, budgets by team, alerts and dashboards as code, drift, backups, a fleet')
+  })
+
+  it('lists every exit code', () => {
+    const rows = [...text.matchAll(/^\| (\d+) \| /gm)].map(([, code]) => Number(code))
+    expect(rows).toEqual(Object.values(exitCodes))
+  })
+})
+
+it('docs/configuration.md lists the settings that a config file can set', () => {
+  const section = read('docs/configuration.md').split('The file can set these settings:')[1]?.split('\n\n')[1] ?? ''
+  const listed = [...section.matchAll(/`([a-z-]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name)
+  expect(listed.toSorted()).toEqual([...fileSettings.map(toKebab), ...fileInputs, 'rules'].toSorted())
 })

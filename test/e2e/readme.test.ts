@@ -1,32 +1,38 @@
-// The plan that the README shows is what the command line prints.
+// The plan that docs/files.md shows is what the command line prints, and the alert in the README can be planned.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { toEnvironmentName } from '../../src/core/names.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 /** The block that begins like this. */
-const shown = (language: string, start: string): string =>
-  new RegExp(`\`\`\`${language}\n(${RegExp.escape(start)}[\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? ''
+const shown = (path: string, language: string, start: string): string =>
+  new RegExp(`\`\`\`${language}\\n(${RegExp.escape(start)}[\\s\\S]*?)\`\`\``).exec(read(path))?.[1] ?? ''
 
-it('shows the plan of the file that it shows', async () => {
+/** Runs a command in a repository that has only this file. */
+async function runWithFile(command: string, file: string) {
   const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-readme-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
-  const file = shown('yaml', '# observability/checkout.yml\n')
-  const [command = '', ...output] = shown('text', '$ watchkeeper plan').split('\n')
   mkdirSync(join(directory, 'observability'))
   writeFileSync(join(directory, 'observability/checkout.yml'), file)
-  const env = Object.fromEntries(
-    Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).map(([name, value]) => [
-      `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
-      value,
-    ]),
-  )
-  const ran = await runCli(command.split(' ').slice(2), env, { directory })
+  const settings = Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).map(([name, value]) => [toEnvironmentName(name), value])
+  return runCli(command.split(' ').slice(2), Object.fromEntries(settings), { directory })
+}
+
+it('docs/files.md shows the plan of the file that it shows', async () => {
+  const [command = '', ...output] = shown('docs/files.md', 'text', '$ watchkeeper plan').split('\n')
+  const ran = await runWithFile(command, shown('docs/files.md', 'yaml', '# observability/checkout.yml\nalerts:'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   expect(ran.stdout.trimEnd()).toBe(output.join('\n').trimEnd())
+})
+
+it('the alert in the README can be planned', async () => {
+  const ran = await runWithFile('$ watchkeeper plan --project shop/infra', shown('README.md', 'yaml', 'alerts:\n'))
+  expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(ran.stdout).toContain('+ create alert checkout-errors')
 })
