@@ -1,0 +1,291 @@
+// What plan, apply and drift say about a result, which is a value.
+import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/core/line.ts'
+import { renderTerminal } from '../../../src/report/terminal.ts'
+import { apply } from '../../../src/sync/apply.ts'
+import { drift } from '../../../src/sync/drift.ts'
+import { plan } from '../../../src/sync/plan.ts'
+
+type Result = Parameters<typeof apply.report>[0]
+type PlannedObject = Result['objects'][number]
+
+const error = { rule: 'syntax', severity: 'error', message: 'It is wrong.', location: { file: 'f.yml', line: 1, column: 2 } } as const
+
+const object = (key: string, more: Partial<PlannedObject> = {}): PlannedObject => ({
+  section: 'alerts',
+  key,
+  name: `Alert ${key}`,
+  action: 'unchanged',
+  notes: [],
+  fields: [],
+  ...more,
+})
+
+/** A result with these objects, and the numbers that belong to them. */
+function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {}): Result {
+  const numberOf = (action: PlannedObject['action']): number => objects.filter((one) => one.action === action).length
+  return {
+    toCreate: numberOf('create'),
+    toUpdate: numberOf('update'),
+    toReplace: numberOf('replace'),
+    toDelete: numberOf('delete'),
+    unchanged: numberOf('unchanged') + numberOf('adopt'),
+    toAdopt: numberOf('adopt'),
+    changed: objects.some(({ action }) => action !== 'unchanged' && action !== 'adopt'),
+    project: 'shop/main',
+    files: ['f.yml'],
+    objects: [...objects],
+    orphans: [],
+    uncheckedCount: 0,
+    diagnostics: [],
+    planFile: '',
+    isPlanWrong: false,
+    ...more,
+  }
+}
+
+type Operation = typeof plan | typeof apply | typeof drift
+
+const headlineOf = ({ report }: Operation, result: Result): string => toPlainText(report(result).headline)
+
+/** Blocks with nothing in them are left out, as a run does. */
+const linesOf = ({ report }: Operation, result: Result): readonly string[] =>
+  report(result)
+    .blocks.map((block) => renderTerminal([block], { color: false }).join('\n'))
+    .filter((text) => text !== '')
+    .join('\n\n')
+    .split('\n')
+
+const textOf = (operation: Operation, result: Result): string => linesOf(operation, result).join('\n')
+
+const cellsOf = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}/))
+
+describe('the report of a plan', () => {
+  it('says in its headline what would be done, or that nothing would', () => {
+    const all = (['create', 'update', 'update', 'replace', 'delete', 'adopt', 'unchanged'] as const).map((action, i) =>
+      object(`${i}`, { action }),
+    )
+    expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
+    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service is as the files say')
+    expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
+      'No changes: the service is as the files say, and apply takes over 1 object',
+    )
+    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('No plan can be made')
+  })
+
+  it('counts what is to be done, and leaves out rare actions that do not occur', () => {
+    expect(linesOf(plan, resultOf([object('a'), object('b')]))).toEqual(['Create     0', 'Update     0', 'Delete     0', 'Unchanged  2'])
+    const rare = resultOf([object('a', { action: 'replace' }), object('b', { action: 'adopt' }), object('c')])
+    expect(linesOf(plan, rare).slice(0, 6)).toEqual([
+      'Create     0',
+      'Update     0',
+      'Replace    1',
+      'Delete     0',
+      'Adopt      1',
+      'Unchanged  1',
+    ])
+  })
+
+  it('counts nothing where files are wrong, because then nothing is known about the service', () => {
+    expect(linesOf(plan, resultOf([], { diagnostics: [error] }))).toEqual(['f.yml:1:2  error    It is wrong.  (syntax)'])
+  })
+
+  it('shows every change with its place, why it is made and its fields, and no object that stays', () => {
+    const result = resultOf([
+      object('same', { file: 'f.yml', line: 3 }),
+      object('new', { action: 'create', file: 'f.yml', line: 5, fields: [{ path: 'name', after: 'Errors' }] }),
+      object('old', { action: 'update', file: 'f.json', id: 'x', origin: 'service', fields: [{ path: 'threshold', before: 1, after: 2 }] }),
+      object('mine', { action: 'update', origin: 'files', name: 'mine' }),
+      object('again', { action: 'replace', id: 'y', origin: 'files', notes: ['its tile is deleted'] }),
+      object('gone', { action: 'delete', section: 'savedSearches', id: 'z', name: 'Gone' }),
+    ])
+    expect(linesOf(plan, result).slice(6)).toEqual([
+      '+ create alert new "Alert new"  (f.yml:5)',
+      '+     name: Errors',
+      '',
+      '~ update alert old "Alert old"  (f.json)',
+      '    # since the last apply, the service changed',
+      '~     threshold: 1 → 2',
+      '',
+      '~ update alert mine',
+      '    # since the last apply, the files changed',
+      '',
+      '~ replace alert again "Alert again"  (y)',
+      '    # its tile is deleted',
+      '',
+      '- delete saved search gone "Gone"  (z)',
+    ])
+  })
+
+  it.each([
+    ['update', 'Writing 1 existing dashboard deletes what the API does not show of it: '],
+    ['adopt', 'Writing 1 existing dashboard deletes what the API does not show of it: '],
+    ['create', undefined],
+    ['delete', undefined],
+    ['unchanged', undefined],
+  ] as const)('warns of hidden parts where an existing dashboard is written: %s', (action, expected) => {
+    const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))
+    if (expected === undefined) expect(text).not.toContain('does not show')
+    else expect(text).toContain(expected)
+    expect(textOf(plan, resultOf([object('errors', { action })]))).not.toContain('does not show')
+  })
+
+  it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    const orphans = keys.map((key) => ({ section: 'alerts' as const, key, id: `id-${key}`, name: '' }))
+    const adopted = keys.map((key) => object(key, { action: 'adopt' }))
+    const few = textOf(plan, resultOf(adopted.slice(0, 2), { orphans: orphans.slice(0, 1) }))
+    expect(few).toContain("2 objects are as declared. apply takes them over by writing this project's marker: alert a, alert b")
+    expect(few).toContain("1 object has this project's marker and is in no file; prune deletes such objects: alert a")
+    expect(few).not.toContain('Objects')
+    const many = textOf(plan, resultOf(adopted, { orphans }))
+    expect(many).toContain('alert a, alert b, alert c, alert d, alert e, 2 more')
+    expect(many).toContain('Objects to adopt (7): see the result file')
+    expect(many).toContain('Objects in no file (7): see the result file')
+  })
+
+  it('says how many dashboards the server was not asked about', () => {
+    expect(textOf(plan, resultOf([]))).not.toContain('not checked')
+    expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('2 changed dashboards not checked by the server')
+  })
+})
+
+describe('the report of apply', () => {
+  const applied = (...outcomes: readonly (readonly [PlannedObject['outcome'], string?])[]) =>
+    resultOf(
+      outcomes.map(([outcome, message], i) =>
+        object(`${i}`, { action: outcome === 'unchanged' ? 'unchanged' : 'create', outcome, ...(message !== undefined && { message }) }),
+      ),
+      { changed: outcomes.some(([outcome]) => outcome === 'created') },
+    )
+
+  it.each([
+    ['Nothing to do: the service is as the files say', applied(['unchanged'])],
+    ['Applied to shop/main (2 created)', applied(['created'], ['created'], ['unchanged'])],
+    [
+      'Applied in part to shop/main (1 unknown, 1 failed, 1 skipped, 1 created)',
+      applied(['created'], ['failed'], ['unknown'], ['skipped']),
+    ],
+    ['Not applied to shop/main (1 failed)', applied(['failed'])],
+    ['Nothing was written', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
+  ])('says in its headline what was done: %s', (expected, result) => {
+    expect(headlineOf(apply, result)).toBe(expected)
+  })
+
+  const verdictOf = (result: Result) => {
+    const { status, reasons, exit } = apply.judge?.(result, {} as never) ?? {}
+    return [status, exit, ...(reasons ?? []).map(toPlainText)]
+  }
+
+  it('judges what was not done, and what is wrong although all was written', () => {
+    const denied = { kind: 'denied', message: 'the key lacks a permission' } as const
+    expect(verdictOf(applied(['created']))).toEqual(['pass', undefined])
+    expect(verdictOf(applied(['created'], ['failed', 'No.\nBecause.'], ['failed', 'Neither.']))).toEqual([
+      'error',
+      'partlyApplied',
+      '2 objects failed, the first of them alert 1: No.',
+    ])
+    expect(verdictOf(applied(['skipped'], ['skipped']))).toEqual(['error', undefined, '2 objects skipped'])
+    expect(verdictOf(applied(['unknown'], ['created']))).toEqual([
+      'error',
+      undefined,
+      '1 object may exist, because the server gave no answer: run apply again',
+    ])
+    expect(verdictOf({ ...applied(['failed', 'No.']), stopped: denied })).toEqual([
+      'error',
+      'denied',
+      'alert 0: No.',
+      'stopped because the key lacks a permission',
+    ])
+    expect(verdictOf({ ...applied(['created'], ['skipped']), stopped: { kind: 'cancelled', message: 'it was' } })).toEqual([
+      'error',
+      'cancelled',
+      'stopped because it was',
+    ])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [error, error, error] })).toEqual([
+      'error',
+      undefined,
+      'It is wrong.',
+      '2 more',
+    ])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [{ ...error, severity: 'warning' }] })).toEqual([
+      'warn',
+      undefined,
+      '1 warning',
+    ])
+    expect(verdictOf(resultOf([], { isPlanWrong: true, diagnostics: [error] }))).toEqual(['fail', 'input', '1 error'])
+  })
+
+  it('has a row for each object that was not left alone, what went wrong first, with its reason', () => {
+    const result = resultOf([
+      object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over'] }),
+      object('same', { outcome: 'unchanged' }),
+      object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
+      object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
+    ])
+    expect(cellsOf(linesOf(apply, result).slice(5, 9))).toEqual([
+      ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
+      ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
+      ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
+      ['created', 'alert', 'fine', 'x', 'takes it over'],
+    ])
+    expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts\n\n')
+    expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
+  })
+
+  it('shows ten failures in full, and says how many more there are', () => {
+    const failures = (count: number) => textOf(apply, applied(...Array(count).fill(['failed', 'No.\nBecause.'])))
+    expect(failures(10).match(/^ {2}Because\.$/gm)).toHaveLength(10)
+    expect(failures(10)).not.toContain('more: see the result file')
+    expect(failures(13).match(/^ {2}Because\.$/gm)).toHaveLength(10)
+    expect(failures(13)).toContain('… and 3 more: see the result file')
+  })
+
+  it('shows what the server made of what was sent', () => {
+    const result = resultOf([
+      object('plain', { action: 'create', outcome: 'created' }),
+      object('odd', { action: 'create', outcome: 'created', serverChanged: [{ path: 'threshold', before: 1, after: 2 }] }),
+    ])
+    expect(textOf(apply, result)).toContain(
+      'The server made something else of what was sent (− sent, + what it is now):\n\n  alert odd\n~     threshold: 1 → 2\n',
+    )
+    expect(textOf(apply, applied(['created']))).not.toContain('something else')
+  })
+})
+
+describe('the report of drift', () => {
+  it('has a row for each object that differs, and none for one that stays or only lacks the marker', () => {
+    const result = resultOf(
+      [
+        object('same'),
+        object('mine', { action: 'adopt' }),
+        object('new', { action: 'create' }),
+        object('theirs', { action: 'update', origin: 'service' }),
+        object('ours', { action: 'update', origin: 'files' }),
+        object('first', { action: 'update' }),
+        object('', { name: 'Gone', action: 'delete' }),
+      ],
+      { orphans: [{ section: 'savedSearches', key: 'left', id: 'x', name: 'Left' }] },
+    )
+    const rows = linesOf(drift, result)
+    const start = rows.findIndex((row) => row.startsWith('Kind'))
+    expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
+      ['alert', 'new', 'Only in the files: apply them. If it was deleted in the service, apply brings it back'],
+      ['alert', 'theirs', 'Changed in the service: apply undoes it, pull keeps it'],
+      ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service too: look at the plan, then apply'],
+      ['alert', 'first', 'Never applied: apply the files'],
+      ['alert', 'Gone', 'Only in the service: apply with prune deletes it'],
+      ['saved search', 'left', 'Only in the service: put it into the files with pull, or delete it with prune'],
+    ])
+  })
+
+  it.each([
+    ['No drift: the service is as the files say', resultOf([object('a'), object('b', { action: 'adopt' })])],
+    ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
+    ['shop/main has drifted', resultOf([], { orphans: [{ section: 'alerts', key: 'a', id: 'x', name: 'A' }] })],
+    ['It is unknown whether there is drift', resultOf([], { diagnostics: [error] })],
+  ])('says in its headline: %s', (expected, result) => {
+    expect(headlineOf(drift, result)).toBe(expected)
+  })
+})
