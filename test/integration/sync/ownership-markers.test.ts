@@ -123,6 +123,18 @@ describe('what the server makes of what was sent', () => {
     expect(errorRules(applied)).toEqual([])
   })
 
+  it('is an error where it cannot be recorded: plan would show it again', async () => {
+    emulator().setUnknownDefaults(31)
+    emulator().addFault({ match: { method: 'PUT' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 400 } })
+    const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
+    emulator().setUnknownDefaults(undefined)
+    expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['created']))
+    expect(errorRules(applied)).toEqual(['snapshot-failed', 'snapshot-failed'])
+    expect(errorsIn(applied)[0]?.message).toMatch(
+      /^dashboards\.shop: what the server stores could not be recorded: The API answered 400.*$/,
+    )
+  })
+
   it('is not what somebody else made of it since', async () => {
     const applied = await applyWhile(() => {
       ours().alert.threshold = 1000

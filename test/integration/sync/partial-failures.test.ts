@@ -102,6 +102,15 @@ describe('a 400 for the third of six objects', () => {
   })
 })
 
+describe('a create without an answer', () => {
+  it('behind another that was answered is looked for, and then what depends on it is written', async () => {
+    emulator().addFault({ match: { method: 'POST' }, nth: 2, act: 'after', effect: { kind: 'status', status: 502 } })
+    const ran = await apply(six())
+    expect(new Set(Object.values(ran.outcomes))).toEqual(new Set(['created']))
+    expect([ran.exitCode, ran.outputs.status]).toEqual([0, 'pass'])
+  })
+})
+
 describe('an API that answers 503 from the twentieth request on', () => {
   const twenty = () => twentyObjects(webhookId())
 

@@ -7,6 +7,7 @@ import {
   createApplyState,
   createKnownIds,
   failed,
+  failedRecreation,
   isSuccess,
   isWritten,
   type Outcome,
@@ -235,6 +236,16 @@ describe('an answer that never came', () => {
     )
     expect(error.message).toContain(error.advice)
     expect(message).not.toContain(error.advice)
+  })
+
+  it('to a create after a delete leaves open whether the object is there again', () => {
+    const one = change('a', { action: 'replace', id: 'x' })
+    expect(failedRecreation(one, new Error('gone', { cause: errorOf('unknown') }))).toEqual(failed(one, errorOf('unknown')))
+    expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
+      kind: 'failed',
+      wasDeleted: true,
+      message: `It was deleted, and could not be created again. The next apply creates it. ${errorOf('not-applied').message}`,
+    })
   })
 
   it('is a failure like any other when nothing was sent', () => {

@@ -116,11 +116,17 @@ describe('defaults', () => {
     const several = alertOf({ defaults, alerts: { a: { ...bare, channels } } })
     expect(several).toMatchObject({ channels })
     expect(several).not.toHaveProperty('channel')
+    const single = alertOf({ defaults: { alerts: { interval: '1h', channels } }, alerts: { a: fileWith().alerts.a } })
+    expect(single).toMatchObject({ channel: fileWith().alerts.a.channel })
+    expect(single).not.toHaveProperty('channels')
     const { dashboard: _d, tile: _t, ...unbound } = bare
     const onTile = { alerts: { ...defaults.alerts, dashboard: 'd', tile: 'T' } }
     const onSearch = alertOf({ defaults: onTile, alerts: { a: { ...unbound, savedSearch: 's' } } })
     expect(onSearch).toMatchObject({ savedSearch: 's' })
     expect(onSearch).not.toHaveProperty('tile')
+    const onDashboard = alertOf({ defaults: { alerts: { ...defaults.alerts, savedSearch: 's' } }, alerts: { a: bare } })
+    expect(onDashboard).toMatchObject({ dashboard: 'd', tile: 'T' })
+    expect(onDashboard).not.toHaveProperty('savedSearch')
   })
 
   it('that are wrong are told of once, not once for each object', () => {

@@ -9,8 +9,12 @@ const lintValue = (value: unknown, settings: LintSettings = {}): readonly string
 
 const twin = (changes: object) => ({ more: { alerts: { a: fileWith().alerts.a, b: { ...fileWith().alerts.a, ...changes } } } })
 
+const search = (filter: object) => ({ more: { savedSearches: { s: { name: 'S', sourceId: 's', filters: [filter] } } } })
+
 const formula = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count' }], formulas: [{ expression: 'A - B' }] }
 const average = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'avg', valueExpression: 'x' }] }
+/** Negative values are possible in one of its two lines. */
+const countAndAverage = { displayType: 'line', sourceId: 's', select: [...average.select, { aggFn: 'count' }] }
 const delta = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count', periodAggFn: 'delta' }] }
 
 interface Case {
@@ -30,8 +34,18 @@ const cases: Readonly<Record<LintRule, Case>> = {
         { alert: { channel: { type: 'webhook', webhook: 'w', severity: 'error' } } },
         'alerts.a.channel.severity: severity is dropped by self-hosted servers',
       ],
+      ...['x = 1', 'IN (1)', 'xIN (1)', 'x IN 1', 'x BETWEEN 1', 'x IN (1) OR y', ' x IN (1)'].map(
+        (condition) =>
+          [
+            search({ type: 'sql', condition }),
+            'savedSearches.s.filters.0: a new saved search takes only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND …',
+          ] as const,
+      ),
     ],
-    silent: [{ alert: { interval: '1m' } }],
+    silent: [
+      { alert: { interval: '1m' } },
+      ...["x IN ('a', 'b')", "lower(x) not in\n('a')", 'x BETWEEN 1 AND 2 '].map((condition) => search({ type: 'sql', condition })),
+    ],
   },
   'without-effect': {
     fires: [
@@ -71,6 +85,7 @@ const cases: Readonly<Record<LintRule, Case>> = {
       { alert: { thresholdType: 'below_or_equal', threshold: 0 } },
       { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: formula } },
       { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: average } },
+      { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: countAndAverage } },
       { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: delta } },
       { alert: { thresholdType: 'not_equal', threshold: -1 } },
     ],

@@ -68,6 +68,58 @@ describe('an object that is not clear', () => {
   })
 })
 
+describe('an object of the same name that belongs to somebody', () => {
+  const markedBy = (marker: string) => withAlerts({ id: 'x', name: 'Errors', note: `watchkeeper: ${marker} 0a1b2c` })
+
+  it('is an error while this project owns nothing: it may have been renamed', () => {
+    const plan = planOf(
+      { alerts: { errors: { ...errors, dashboard: { id: 'd' }, tile: { id: 't' } } } },
+      {
+        ...markedBy('other/project errors'),
+        dashboards: [],
+      },
+    )
+    expect(plan.diagnostics.filter(({ rule }) => rule === 'other-project')).toMatchObject([
+      {
+        severity: 'error',
+        message:
+          'alerts.errors: the project other/project owns an alert called "Errors" (x), and this project owns nothing yet: was the project renamed? Give adopt-from with its previous name to take its objects over, or adopt-from: none to create a second set',
+      },
+    ])
+  })
+
+  it('is a warning where this project owns something', () => {
+    const plan = planOf(declared, markedBy('other/project errors'))
+    expect(plan.diagnostics).toMatchObject([
+      { rule: 'other-project', severity: 'warning', message: expect.stringContaining('and a second one will be created') },
+    ])
+  })
+
+  it('is this project’s own under a key that no file declares any more', () => {
+    expect(messagesOf(planOf(declared, markedBy('shop/main old-key')))).toEqual([
+      'same-name: alerts.errors: this project owns an alert of this name (x) under a key that no file declares; if the key was changed, write previousKey: old-key; otherwise a second one is created, and prune deletes this one',
+    ])
+  })
+})
+
+describe('an object whose marker does not tell everything', () => {
+  const key = 'a-key-that-is-too-long-for-a-tag'
+
+  it('is under a key that the user has to know', () => {
+    const remote = afterApply(planOf({ dashboards: { [key]: shop } }))
+    expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
+      expect.stringContaining('if the key was changed, write previousKey with its key; otherwise a second one is created'),
+    ])
+  })
+
+  it('belongs to a project that is not named', () => {
+    const remote = afterApply(planOf({ dashboards: { shop } }, undefined, { project: 'other/project' }))
+    expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
+      expect.stringMatching(/^other-project: dashboards\.shop: another project owns a dashboard called "Shop" \(dashboards-shop\)/),
+    ])
+  })
+})
+
 describe('a list that may not be whole', () => {
   const doubt = 'holds 1000 objects'
   const doubted = (remote: RemoteState, ...sections: readonly string[]): RemoteState => ({

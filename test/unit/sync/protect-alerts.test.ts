@@ -147,4 +147,14 @@ describe('nothing goes', () => {
     expect(steps(plan)).toContain('dashboards.shop update (files)')
     expect(plan.diagnostics).toEqual([])
   })
+
+  it('with a dashboard that stays as it is, also where the API does not list the tile of an alert', () => {
+    const plan = planOf(declared, withForeign({ dashboardId: 'dashboards-shop', tileId: 'not-listed' }))
+    expect(plan.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['hidden-tile', 'warning']])
+    const changed = planOf(
+      { ...declared, dashboards: { shop: { ...shop, name: 'Store' } } },
+      withForeign({ dashboardId: 'dashboards-shop', tileId: 'not-listed' }),
+    )
+    expect(changed.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['would-lose-alert', 'error']])
+  })
 })

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import type { Files } from '../../../src/operation/operation.ts'
+import { resolveProject } from '../../../src/sync/make-plan.ts'
+
+const filesWith = (repository: string | undefined, remote: string | undefined): Files => ({
+  read: async () => '',
+  find: async () => [],
+  variable: (name) => (name === 'GITHUB_REPOSITORY' ? repository : undefined),
+  remoteRepository: async () => remote,
+})
+
+describe('the project', () => {
+  it('is the given one, before the repository of the workflow, before the remote of the clone', async () => {
+    expect(await resolveProject('given', filesWith('env/repo', 'remote/repo'), 'write')).toEqual({ project: 'given', diagnostics: [] })
+    expect(await resolveProject(undefined, filesWith('env/repo', 'remote/repo'), 'write')).toEqual({ project: 'env/repo', diagnostics: [] })
+    expect(await resolveProject(undefined, filesWith(undefined, 'remote/repo'), 'read')).toMatchObject({
+      project: 'remote/repo',
+      diagnostics: [{ rule: 'inferred-project', severity: 'note' }],
+    })
+  })
+
+  it.each([
+    ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing: pass --project remote\/repo/],
+    ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing: pass --project owner\/repo/],
+    [
+      'is no variable that cannot be one',
+      filesWith('a b', undefined),
+      'read',
+      /^project: "a b" \(from GITHUB_REPOSITORY\) cannot be a project/,
+    ],
+    [
+      'is no remote that cannot be one',
+      filesWith(undefined, 'a b'),
+      'read',
+      /^project: "a b" \(from git remote origin\) cannot be a project/,
+    ],
+  ] as const)('%s', async (_, files, effect, message) => {
+    await expect(resolveProject(undefined, files, effect)).rejects.toThrow(message)
+  })
+})
