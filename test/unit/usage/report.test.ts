@@ -1,0 +1,304 @@
+// What verdict, report and files say about a result, which is a value.
+import { parse } from 'csv-parse/sync'
+import { describe, expect, it } from 'vitest'
+import type { Day } from '../../../src/core/dates.ts'
+import { toPlainText } from '../../../src/core/line.ts'
+import type { Block, BlockOf } from '../../../src/report/blocks.ts'
+import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
+import { renderFiles } from '../../../src/usage/exports.ts'
+import type { Forecast } from '../../../src/usage/forecast.ts'
+import { judgeUsage, reportUsage } from '../../../src/usage/report.ts'
+import type { UsageResult } from '../../../src/usage/result.ts'
+import { usageCost } from '../../../src/usage/usage-cost.ts'
+import { decimal, usageRecord } from '../../support/usage.ts'
+
+const day = (text: string): Day => text as Day
+
+const result = (more: Partial<UsageResult> = {}): UsageResult => ({
+  grandTotalCredits: decimal(30),
+  unit: 'Credits',
+  fromDate: day('2026-03-01'),
+  toDate: day('2026-03-02'),
+  days: 2,
+  provisionalCredits: decimal(0),
+  organizationId: 'org',
+  provider: { name: 'Cloud', serviceName: 'observability', serviceCategory: 'Other' },
+  endDate: day('2026-03-02'),
+  clipped: false,
+  unlocked: 'include',
+  judgedCredits: decimal(30),
+  budgetStatus: 'within',
+  forecastBudgetExceeded: false,
+  spikes: [],
+  spikeDays: 2,
+  budgets: [],
+  dataQualityIssues: [],
+  byDay: [
+    { date: day('2026-03-01'), total: decimal(10), provisional: decimal(0) },
+    { date: day('2026-03-02'), total: decimal(20), provisional: decimal(5) },
+  ],
+  groupBy: 'entity',
+  groups: [],
+  byEntity: [],
+  byMetric: [],
+  records: [usageRecord('2026-03-01', 10), usageRecord('2026-03-02', 20, { entityName: '', entityId: 'bare', locked: false })],
+  otherRecords: [],
+  taggedRecords: [],
+  ...more,
+})
+
+const budget = (more: Partial<BudgetOutcome> = {}): BudgetOutcome => ({
+  name: 'shop',
+  status: 'pass',
+  scope: {},
+  fromDate: day('2026-03-01'),
+  toDate: day('2026-03-31'),
+  limit: decimal(100),
+  used: decimal(30),
+  usedPercent: decimal(30),
+  provisional: decimal(1),
+  limitStatus: 'within',
+  isForecastAbove: false,
+  ...more,
+})
+
+const forecast: Forecast = {
+  status: 'expected',
+  untilDate: day('2026-03-31'),
+  total: decimal(120),
+  low: decimal(110),
+  high: decimal(130),
+  learnedFromDays: 20,
+  isWeekdayAware: true,
+  byDay: [],
+}
+
+const tooEarly: Forecast = { status: 'too-early', untilDate: day('2026-03-31'), completeDays: 1 }
+
+const verdictOf = (more: Partial<UsageResult>): readonly unknown[] => {
+  const { status, reasons } = judgeUsage(result(more))
+  return [status, ...reasons.map(toPlainText)]
+}
+
+const blocksOf = (more: Partial<UsageResult> = {}): readonly Block[] => reportUsage(result(more)).blocks
+
+const paragraphs = (blocks: readonly Block[]): readonly string[] =>
+  blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
+
+/** The title of a table, its columns and its rows. */
+const contentOf = ({ title, columns, rows }: BlockOf<'table'>): readonly unknown[] => [
+  title,
+  columns.map((column) => column.title),
+  ...rows.map((row) => row.map(toPlainText)),
+]
+
+const tables = (blocks: readonly Block[]): readonly (readonly unknown[])[] =>
+  blocks.flatMap((block) => (block.kind === 'table' && block.rows.length > 0 ? [contentOf(block)] : []))
+
+describe('the verdict', () => {
+  const above = (name: string) => budget({ name, status: 'fail', limitStatus: 'exceeded', used: decimal(101) })
+  const near = (name: string) => budget({ name, status: 'warn', limitStatus: 'warn', warnAbove: decimal(20) })
+
+  it('names five budgets, failures first, and says how many more there are', () => {
+    expect(verdictOf({ budgets: ['a', 'b', 'c', 'd', 'e'].map(near) })).toHaveLength(6)
+    const six = [...['a', 'b', 'c', 'd', 'e', 'f'].map(near), above('g')]
+    expect(verdictOf({ budgets: six })).toEqual([
+      'fail',
+      'budget g: above its limit of 100 by 1 Credits',
+      ...['a', 'b', 'c', 'd'].map((name) => `budget ${name}: above its warn level of 20 by 10 Credits`),
+      '2 more budgets',
+    ])
+    const [status, ...reasons] = verdictOf({ budgets: ['a', 'b', 'c', 'd', 'e', 'f'].map(above) })
+    expect([status, reasons.length, reasons.at(-1)]).toEqual(['fail', 6, '1 more budgets'])
+  })
+
+  it('speaks of a forecast only where the forecast is above the limit', () => {
+    expect(verdictOf({ budgets: [budget({ forecast })] })).toEqual(['pass'])
+    expect(verdictOf({ budgets: [{ ...near('shop'), forecast }] })).toEqual([
+      'warn',
+      'budget shop: above its warn level of 20 by 10 Credits',
+    ])
+    expect(verdictOf({ budgets: [budget({ status: 'fail', forecast, isForecastAbove: true })] })).toEqual([
+      'fail',
+      'budget shop: expected by 2026-03-31 to be above its limit of 100: 120.00 Credits',
+    ])
+  })
+
+  it('speaks of the forecast budget by the forecast, and by what was used where there is none', () => {
+    const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true }
+    expect(verdictOf({ ...exceeded, forecast })).toEqual([
+      'fail',
+      'expected by 2026-03-31 to be above the forecast budget of 25: 120.00 Credits',
+    ])
+    expect(verdictOf(exceeded)).toEqual(['fail', 'above the forecast budget of 25 by 5 Credits'])
+  })
+
+  it.each([
+    ['no-records', 'there is not a single usage record for budget shop from 2026-03-01 to 2026-03-31'],
+    ['no-records-yet', 'there are no usage records yet for budget shop from 2026-03-01 to 2026-03-31'],
+    ['no-final-records', 'nothing that budget shop counts is final yet, and final records alone are judged'],
+    ['metrics-mismatch', 'the metrics of what budget shop is about do not add up to its records, so its usage is not known'],
+  ] as const)('says why the figure of a budget may mean nothing, and the document has it: %s', (kind, expected) => {
+    const issue = { kind, level: 'warn' } as const
+    const budgets = [budget({ status: 'warn', dataQualityIssue: issue })]
+    expect(verdictOf({ budgets })).toEqual(['warn', expected])
+    expect(usageCost.toDocument?.(result({ budgets })).budgets).toMatchObject([{ dataQualityIssue: issue }])
+  })
+})
+
+describe('the report', () => {
+  it('says what is new and what is gone, up to ten names each', () => {
+    const entities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service' }))
+    const comparison = (added: number, removed: number): UsageResult['comparison'] => ({
+      fromDate: day('2026-02-27'),
+      toDate: day('2026-02-28'),
+      total: decimal(20),
+      change: decimal(10),
+      isAboveMaxIncrease: false,
+      movers: [],
+      added: entities(added),
+      removed: entities(removed),
+    })
+    expect(paragraphs(blocksOf({ comparison: comparison(0, 0) }))).toEqual([])
+    expect(paragraphs(blocksOf({ comparison: comparison(2, 1) }))).toEqual([
+      'New against the period before: e0, e1.',
+      'Gone since the period before: e0.',
+    ])
+    expect(paragraphs(blocksOf({ comparison: comparison(10, 12) }))).toEqual([
+      'New against the period before: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9.',
+      'Gone since the period before: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9 and 2 more.',
+    ])
+  })
+
+  it('has the movers, those that grew before those that shrank', () => {
+    const mover = (entityName: string, before: number, after: number) => ({
+      entityName,
+      entityType: 'service',
+      metric: 'compute',
+      before: decimal(before),
+      after: decimal(after),
+    })
+    const comparison: UsageResult['comparison'] = {
+      fromDate: day('2026-02-27'),
+      toDate: day('2026-02-28'),
+      total: decimal(20),
+      change: decimal(10),
+      isAboveMaxIncrease: false,
+      movers: [mover('less', 20, 1), mover('more', 1, 4), ...Array.from({ length: 6 }, () => mover('new', 0, 1))],
+      added: [],
+      removed: [],
+    }
+    expect(tables(blocksOf({ comparison }))).toEqual([
+      [
+        'Movers, against 2026-02-27 to 2026-02-28',
+        ['Entity', 'Metric', 'Before, Credits', 'Now', 'Change'],
+        ['more', 'compute', '1.00', '4.00', '+3.00'],
+        ...Array(4).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
+        ['less', 'compute', '20.00', '1.00', '-19.00'],
+      ],
+    ])
+  })
+
+  it('draws days, and weeks where there are too many of them, but no single day and nothing of nothing', () => {
+    const days = (count: number, total = 1): UsageResult['byDay'] =>
+      Array.from({ length: count }, (_, i) => ({
+        date: day(`2026-${String(1 + Math.floor(i / 28)).padStart(2, '0')}-${String(1 + (i % 28)).padStart(2, '0')}`),
+        total: decimal(total),
+        provisional: decimal(i === 0 ? total : 0),
+      }))
+    const chartOf = (byDay: UsageResult['byDay']) => blocksOf({ byDay }).filter(({ kind }) => kind === 'chart')
+    expect(chartOf(days(1))).toEqual([])
+    expect(chartOf(days(3, 0))).toEqual([])
+    expect(chartOf(days(2))).toEqual([
+      {
+        kind: 'chart',
+        title: 'Credits per day',
+        unit: 'Credits',
+        points: [
+          { label: '01-01', value: 1, finalValue: 0 },
+          { label: '01-02', value: 1, finalValue: 1 },
+        ],
+      },
+    ])
+    expect(chartOf(days(62))).toMatchObject([{ title: 'Credits per day', points: { length: 62 } }])
+    const weekly = chartOf(days(65))
+    expect(weekly).toMatchObject([{ title: 'Credits per week', points: { length: 10 } }])
+    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '2026-01-01', value: 7, finalValue: 6 }]) }])
+    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '2026-03-08', value: 2, finalValue: 2 }]) }])
+  })
+
+  it('has a row for each budget, with its scope and whether it lasts', () => {
+    const budgets = [
+      budget({ scope: { service: ['checkout', 'search'], metric: ['compute'] }, runsOutOn: day('2026-03-20'), forecast }),
+      budget({ name: 'odd', status: 'warn', dataQualityIssue: { kind: 'no-records', level: 'warn' } }),
+      budget({ name: 'zero', status: 'fail', limit: decimal(0), usedPercent: undefined, forecast: tooEarly }),
+    ]
+    expect(tables(blocksOf({ budgets }))).toEqual([
+      [
+        'Budgets',
+        ['Budget', 'Used, Credits', 'Limit', 'Share', 'Expected', 'Runs out', 'Can still change', 'Days'],
+        [
+          '✅ shop (service checkout, search; metric compute)',
+          '30',
+          '100',
+          '███░░░░░░░\u00a030.0\u00a0%',
+          '120.00',
+          '20\u00a0Mar\u00a02026',
+          '1.00',
+          '1\u00a0–\u00a031\u00a0Mar\u00a02026',
+        ],
+        ['⚠️ odd', '30', '100', 'uncertain', '–', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
+        ['❌ zero', '30', '0', '–', 'not yet', '–', '1.0000', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
+      ],
+    ])
+  })
+
+  it('folds groups beyond the first 25', () => {
+    const groups = (count: number): UsageResult['groups'] =>
+      Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service', total: decimal(1), provisional: decimal(0) }))
+    const detailsOf = (count: number) =>
+      blocksOf({ groups: groups(count), records: [] }).flatMap((block) =>
+        block.kind === 'details' && block.title.startsWith('By') ? [[block.title, ...tables(block.blocks)]] : [],
+      )
+    expect(detailsOf(25)).toEqual([])
+    expect(detailsOf(27)).toEqual([
+      [
+        'By entity: 2 more',
+        [undefined, ['Entity', 'Type', 'Used, Credits', 'Share'], ['e25', 'service', '1.00', '3.3 %'], ['e26', 'service', '1.00', '3.3 %']],
+      ],
+    ])
+  })
+
+  it('has the records, and the last thousand of them where there are more', () => {
+    const [records] = blocksOf().flatMap((block) => (block.kind === 'details' ? [block] : []))
+    expect([records?.title, ...tables(records?.blocks ?? [])]).toEqual([
+      '2 records',
+      [
+        undefined,
+        ['Day', 'Entity', 'Used, Credits', 'Final'],
+        ['2026-03-01', 'checkout', '10.00', 'yes'],
+        ['2026-03-02', 'bare', '20.00', 'not yet'],
+      ],
+    ])
+    const many = Array.from({ length: 1001 }, (_, i) => usageRecord('2026-03-01', i))
+    const [last] = blocksOf({ records: many }).flatMap((block) => (block.kind === 'details' ? [block] : []))
+    expect(last?.title).toBe('The last 1000 of 1001 records')
+    expect(last?.blocks).toMatchObject([{ rows: { length: 1000 } }])
+  })
+})
+
+describe('the CSV file', () => {
+  it('has a row for each record, and a column for each metric', () => {
+    const records = [
+      usageRecord('2026-03-01', '1.5', { warehouseId: 'w', serviceId: 's', metrics: { storage: decimal('0.5'), compute: decimal(1) } }),
+      usageRecord('2026-03-02', 2, { locked: false, metrics: {} }),
+    ]
+    const [file, ...others] = renderFiles(result({ records }), { csvFile: 'x.csv' }, [])
+    expect([file?.input, file?.path, others]).toEqual(['csvFile', 'x.csv', []])
+    expect(parse(file?.content ?? '')).toEqual([
+      'date,entity_type,entity_id,entity_name,warehouse_id,service_id,final,unit,total,compute,storage'.split(','),
+      '2026-03-01,service,a,checkout,w,s,true,Credits,1.5,1,0.5'.split(','),
+      '2026-03-02,service,a,checkout,,,false,Credits,2,,'.split(','),
+    ])
+  })
+})
