@@ -104,4 +104,15 @@ describe('figures that cannot be trusted', () => {
     const ran = await judge({ 'to-date': from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
   })
+
+  it('exceed no budget and fall below none: without any record that is not known', async () => {
+    answer({ grandTotalCredits: 0, costs: [] })
+    const empty = await judge()
+    expect([empty.outputs['budget-exceeded'], empty.outputs['budget-used-percent']]).toEqual([undefined, undefined])
+    answer({ grandTotalCredits: 3, costs: whole })
+    const known = await judge()
+    expect([known.outputs['budget-exceeded'], known.outputs['budget-used-percent']]).toEqual(['false', '30.00'])
+    answer({ grandTotalCredits: 3, costs: whole })
+    expect((await judge({ budget: '' })).outputs).not.toHaveProperty('budget-exceeded')
+  })
 })

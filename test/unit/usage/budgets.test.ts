@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
+import type { Day } from '../../../src/core/dates.ts'
+import { judgeBudgets, recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
 import { checkLimit, totalOf } from '../../../src/usage/records.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 
@@ -94,6 +95,12 @@ describe('a record without id or name', () => {
     expect(total({ service: ['x'] })).toBe(1)
   })
 
+  it('a service is known by its own id where its entity has another', () => {
+    const service = record('2026-03-01', 1, { entityId: 'entity', entityName: 'shop', serviceId: 'own' })
+    const pipe = record('2026-03-01', 2, { entityId: 'p', entityName: 'pipe', entityType: 'clickpipe', serviceId: 'own' })
+    expect(Number(totalOf(recordsInScope([service, pipe], { service: ['shop'] }, [service, pipe])))).toBe(3)
+  })
+
   it('what is no service is none, whatever its id', () => {
     expect(total({ service: ['main'] })).toBe(0)
     expect(total({ service: ['pipe'] })).toBe(0)
@@ -123,5 +130,22 @@ describe('unmatchedNames', () => {
   it('are none where nothing is named, or only a tag, which records do not tell', () => {
     expect(unmatchedNames({}, records)).toEqual([])
     expect(unmatchedNames({ tag: ['team=x'] }, records)).toEqual([])
+  })
+})
+
+describe('judgeBudgets', () => {
+  const period = { from: '2026-03-01' as Day, to: '2026-03-01' as Day, end: '2026-03-01' as Day }
+  const main = { period, grandTotal: decimal(15), records, isFiltered: false }
+  const judged = (scope: Scope) =>
+    judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false }], {
+      readings: { unit: 'Credits', main, previous: undefined, others: [], tagged: new Map() },
+      today: '2026-03-10' as Day,
+      isFinalOnly: false,
+      onMissing: undefined,
+    }).map(({ scope: shown, used, status }) => [shown, used.toFixed(), status])
+
+  it('says what each budget is about, and what of it was used', () => {
+    expect(judged({})).toEqual([[{}, '15', 'fail']])
+    expect(judged({ service: ['checkout'], metric: undefined })).toEqual([[{ service: ['checkout'] }, '6', 'pass']])
   })
 })

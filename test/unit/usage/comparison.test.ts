@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findChanges, isAboveIncrease } from '../../../src/usage/comparison.ts'
+import { findChanges, increaseInput, isAboveIncrease } from '../../../src/usage/comparison.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 
 describe('isAboveIncrease', () => {
@@ -14,6 +14,22 @@ describe('isAboveIncrease', () => {
     ['100', '10', { kind: 'amount', amount: decimal(0) }, false],
   ] as const)('from %s to %s, at most %o: %s', (before, after, most, isAbove) => {
     expect(isAboveIncrease(decimal(before), decimal(after), most)).toBe(isAbove)
+  })
+})
+
+describe('the most that usage may grow', () => {
+  it.each([
+    ['50', { kind: 'amount', amount: decimal(50) }],
+    [50, { kind: 'amount', amount: decimal(50) }],
+    ['0.5', { kind: 'amount', amount: decimal('0.5') }],
+    ['20%', { kind: 'percent', percent: decimal(20) }],
+    [' 2.5 % ', { kind: 'percent', percent: decimal('2.5') }],
+  ])('is read from %j', (given, expected) => {
+    expect(increaseInput.parse(given)).toEqual(expected)
+  })
+
+  it.each(['', '-1', '1e3', '01', '.5', '5.', '1,000', '%', '5 %%', 'a 5', '5 a', '٣'])('is not read from %j', (given) => {
+    expect(increaseInput.safeParse(given).success).toBe(false)
   })
 })
 
