@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../../src/core/json.ts'
-import { createRedact, formsOf, redactDeep, shortestSecret } from '../../../src/core/secrets.ts'
+import { createRedact, formsOf, mayHoldSecret, redactDeep, shortestSecret } from '../../../src/core/secrets.ts'
 import { clip } from '../../../src/core/text.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
 import { findSecret, formsOfSecret } from '../../support/secret-scanner.ts'
@@ -27,6 +27,20 @@ describe('createRedact', () => {
   it.each([5, 8, 15, secret.length])('removes the first %i characters of a secret where a text was cut', (length) => {
     const text = `${'x'.repeat(20)}${secret}`
     expect(redact(clip(text, 20 + length))).not.toContain(secret.slice(0, 5))
+  })
+
+  it('removes no more than that where a text was cut', () => {
+    expect(redact(clip(`before ${secret}`, 15))).toBe(`before ***… (${secret.length - 8} more characters)`)
+    expect(redact(clip(`${'x'.repeat(20)}${secret}`, 23))).toBe(
+      `${'x'.repeat(20)}${secret.slice(0, 3)}… (${secret.length - 3} more characters)`,
+    )
+    expect(redact(`${clip(`a${secret}`, 9)} ${clip('harmless', 4)} b`)).toBe(
+      `a***… (${secret.length - 8} more characters) harm… (4 more characters) b`,
+    )
+  })
+
+  it('hides nothing for a secret that is shorter than a secret may be', () => {
+    expect(createRedact(['abc'])('abc ABC 616263 and more')).toBe('abc ABC 616263 and more')
   })
 
   it.each([
@@ -99,6 +113,20 @@ describe('createRedact', () => {
         expect(redact(text)).toBe(text)
       }),
     )
+  })
+})
+
+describe('mayHoldSecret', () => {
+  const redact = createRedact([secret])
+
+  it.each([
+    ['a secret', JSON.stringify({ a: [secret] }), true],
+    ['a secret in another encoding', JSON.stringify({ a: Buffer.from(secret).toString('hex') }), true],
+    ['a text that was cut, perhaps inside a secret', JSON.stringify({ a: clip(secret, 6) }), true],
+    ['any text that was cut', JSON.stringify({ a: clip('harmless', 2) }), true],
+    ['nothing of the kind', JSON.stringify({ a: 'harmless … text' }), false],
+  ])('says of JSON whether every string must be looked at: %s', (_, json, expected) => {
+    expect(mayHoldSecret(json, redact)).toBe(expected)
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, printable } from '../../../src/core/text.ts'
+import { clip, compareText, plural, printable } from '../../../src/core/text.ts'
 
 describe('printable', () => {
   it.each([
@@ -33,6 +33,28 @@ describe('clip', () => {
   })
 
   it('never cuts an emoji in half', () => {
-    expect(clip('😀'.repeat(10), 5).isWellFormed()).toBe(true)
+    expect(clip('😀'.repeat(10), 5)).toBe('😀😀… (16 more characters)')
+  })
+})
+
+describe('compareText', () => {
+  it('orders by code units, and what is missing first', () => {
+    expect(['b', 'B', 'a', '10', '9'].sort(compareText)).toEqual(['10', '9', 'B', 'a', 'b'])
+    expect([compareText(undefined, 'A'), compareText('A', undefined), compareText(undefined, undefined), compareText('a', 'a')]).toEqual([
+      -1, 1, 0, 0,
+    ])
+  })
+})
+
+describe('plural', () => {
+  it.each([
+    [1, 'alert', '1 alert'],
+    [0, 'alert', '0 alerts'],
+    [2, 'saved search', '2 saved searches'],
+    [2, 'box', '2 boxes'],
+    [2, 'hash', '2 hashes'],
+    [2, 'class', '2 classes'],
+  ])('counts %i %s', (count, noun, expected) => {
+    expect(plural(count, noun)).toBe(expected)
   })
 })
