@@ -43,6 +43,7 @@ describe('renderCsv', () => {
     ['a newline', 'a\nb', 'a\\nb'],
     ['blanks at the start', '  a', '"  a"'],
     ['blanks at the end', 'a ', '"a "'],
+    ['blanks inside', 'a b', 'a b'],
     ['nothing', undefined, ''],
     ['an empty text', '', ''],
   ])('writes %s', (_, cell, expected) => {

@@ -53,6 +53,16 @@ describe('renderMarkdown', () => {
     )
   })
 
+  it('colors differences by the marks that GitHub knows', () => {
+    const lines = [
+      { sign: '+', text: 'new' },
+      { sign: '-', text: 'old' },
+      { sign: '~', text: 'a → b' },
+      { sign: ' ', text: '```' },
+    ] as const
+    expect(renderMarkdown([{ kind: 'diff', lines }])).toBe('````diff\n+ new\n- old\n! a → b\n  ```\n````\n\n')
+  })
+
   it('writes no exponent into a chart', () => {
     const text = renderMarkdown([{ kind: 'chart', title: 't', unit: 'u', points: [{ label: 'a', value: 1e-9 }] }])
     expect(text).not.toMatch(/\de-/)
@@ -122,5 +132,22 @@ describe('the size limit', () => {
       1000,
     )
     expect(text).toBe('short\n\n*1 more sections did not fit here: see the result file.*\n')
+  })
+
+  it('cuts differences between two lines and says how many are missing', () => {
+    const lines = Array.from({ length: 1000 }, (_, i) => ({ sign: '+' as const, text: `line ${i}` }))
+    const text = renderMarkdown([{ kind: 'diff', lines }], 1000)
+    const written = text.match(/^\+ line/gm)?.length ?? 0
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000)
+    expect(written).toBeGreaterThan(30)
+    expect(text.endsWith(`\n\`\`\`\n\n*${1000 - written} more lines did not fit here: see the result file.*\n\n`)).toBe(true)
+  })
+
+  it('leaves out details whose frame does not fit', () => {
+    const text = renderMarkdown(
+      [{ kind: 'details', title: 'x'.repeat(500), blocks: [{ kind: 'paragraph', line: [trusted('short')] }] }],
+      400,
+    )
+    expect(text).toBe('*1 more sections did not fit here: see the result file.*\n')
   })
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Element, Window } from 'happy-dom'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Line, say, trusted, untrusted } from '../../../src/core/line.ts'
+import { type Line, say, strong, trusted, untrusted } from '../../../src/core/line.ts'
 import { clip, printable } from '../../../src/core/text.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { renderPage } from '../../../src/report/page.ts'
@@ -121,6 +121,45 @@ describe('a table', () => {
 
   it('sorts untrusted text as text, even when it looks like a number', () => {
     expect(keyOf('', [untrusted('1,2')])).toBeNull()
+    expect(keyOf('', [untrusted('1,2'), trusted('3')])).toBeNull()
+  })
+})
+
+describe('a block', () => {
+  const mainOf = (...blocks: readonly Block[]): string => parse(renderPage('x', blocks)).querySelector('main')?.innerHTML.trim() ?? ''
+
+  it('is joined without anything between its parts', () => {
+    const fact = (label: string) => ({ label, value: say`${1} %` })
+    expect(mainOf({ kind: 'facts', facts: [fact('a'), fact('b')] })).toBe(
+      '<dl class="facts"><div><dt>a</dt><dd>1&nbsp;%</dd></div><div><dt>b</dt><dd>1&nbsp;%</dd></div></dl>',
+    )
+    expect(mainOf({ kind: 'list', items: [say`a${'b'}c`, [strong('d')]] })).toBe(
+      '<ul><li>a<code>b</code>c</li><li><strong>d</strong></li></ul>',
+    )
+    expect(mainOf({ kind: 'paragraph', line: [untrusted('')] })).toBe('<p><em>empty</em></p>')
+  })
+
+  it('is a diff whose tags say what is added and what is removed', () => {
+    const lines = [
+      { sign: '+', text: 'a' },
+      { sign: '-', text: 'b' },
+      { sign: '~', text: 'c' },
+      { sign: ' ', text: '<d>' },
+    ] as const
+    expect(mainOf({ kind: 'diff', lines })).toBe('<pre><ins>+ a</ins>\n<del>- b</del>\n<mark>~ c</mark>\n<span>  &lt;d&gt;</span></pre>')
+  })
+
+  it('is a table whose numbers stand on the right, and whose short trusted cells are not broken', () => {
+    const columns = [{ title: 'a' }, { title: 'b', align: 'right' }] as const
+    const row = (line: Line): readonly Line[] => [line, [trusted('1')]]
+    const cells = [[trusted('1 – 2 Mar 2026')], [trusted('x'.repeat(33))], [trusted('a'), untrusted('b')], [untrusted('b')], []]
+    const html = mainOf({ kind: 'table', columns, rows: cells.map(row) })
+    expect(html.startsWith('<div class="scroll"><table class="sortable"><thead><tr><th scope="col">a</th>')).toBe(true)
+    expect(html).toContain('<th scope="col" class="right">b</th>')
+    expect([...html.matchAll(/<tr><td([^>]*)>.*?<\/td><td([^>]*)>/g)].map(([, left, right]) => [left, right])).toEqual([
+      [' class="short" data-sort="1772409600000"', ' class="right" data-sort="1"'],
+      ...Array(4).fill(['', ' class="right" data-sort="1"']),
+    ])
   })
 })
 

@@ -45,6 +45,79 @@ describe('renderTerminal', () => {
     expect(colored.map((line) => line.replace(/\u001b\[[0-9;]*m/g, ''))).toEqual(plain)
   })
 
+  it.each([
+    ['pass', '✔ Done'],
+    ['warn', '▲ warning: Done'],
+    ['fail', '✖ failed: Done'],
+    ['error', '✖ error: Done'],
+  ] as const)('says the verdict without color: %s', (status, expected) => {
+    expect(renderTerminal([{ kind: 'verdict', status, line: say`Done` }], { color: false })).toEqual([expected])
+  })
+
+  it('shows lists, differences, charts, details and texts in lines', () => {
+    const all: readonly Block[] = [
+      { kind: 'list', items: [say`one ${'\u001b'}`, say`two`] },
+      {
+        kind: 'diff',
+        lines: [
+          { sign: '~', text: 'a: 1 → 2' },
+          { sign: ' ', text: '' },
+          { sign: ' ', text: '  # note' },
+          { sign: '+', text: 'new \u001b' },
+        ],
+      },
+      {
+        kind: 'chart',
+        title: 'Credits per day',
+        unit: 'Credits',
+        points: [
+          { label: '03-01', value: 3.5 },
+          { label: '03-02', value: 7 },
+          { label: '03-03', value: 1 },
+        ],
+      },
+      { kind: 'details', title: '2 records', blocks: [{ kind: 'paragraph', line: say`x` }] },
+      { kind: 'preformatted', text: 'a\n\u001bb' },
+    ]
+    expect(renderTerminal(all, { color: false })).toEqual([
+      '- one \\u001b',
+      '- two',
+      '',
+      '~ a: 1 → 2',
+      '',
+      '    # note',
+      '+ new \\u001b',
+      '',
+      'Credits per day  ▅█▂',
+      '03-01 to 03-03, 1.00 to 7.00 Credits a day',
+      '',
+      '2 records: see the result file',
+      '',
+      'a',
+      '\\u001bb',
+    ])
+    expect(renderTerminal(all.slice(3, 4), { color: false, rest: 'the summary' })).toEqual(['2 records: see the summary'])
+  })
+
+  it('shows a diagnostic in a line that begins with its location, and of many the most severe', () => {
+    const diagnostic = (file: string, severity: 'error' | 'warning' | 'note', message = 'It is wrong.') => ({
+      rule: 'some-rule',
+      severity,
+      location: { file, line: 1, column: 2 },
+      message,
+    })
+    const diagnostics = [diagnostic('a.yml', 'error'), diagnostic('longer.yml', 'warning'), diagnostic('漢.yml', 'note', 'No\u001b.')]
+    expect(renderTerminal([{ kind: 'diagnostics', diagnostics }], { color: false })).toEqual([
+      'a.yml:1:2       error    It is wrong.  (some-rule)',
+      'longer.yml:1:2  warning  It is wrong.  (some-rule)',
+      '漢.yml:1:2      note     No\\u001b.  (some-rule)',
+    ])
+    const many = [...Array.from({ length: 120 }, () => diagnostic('n.yml', 'note')), diagnostic('e.yml', 'error')]
+    const lines = renderTerminal([{ kind: 'diagnostics', diagnostics: many }], { color: false })
+    expect([lines.length, lines.at(-1)]).toEqual([101, '… 21 more: see the result file'])
+    expect(lines.filter((line) => line.startsWith('e.yml'))).toHaveLength(1)
+  })
+
   it('says what a long table leaves out', () => {
     const rows = Array.from({ length: 100 }, (_, i) => [say`${i}`])
     expect(renderTerminal([{ kind: 'table', columns: [{ title: 'n' }], rows }], { color: false }).at(-1)).toBe(
