@@ -199,7 +199,12 @@ function applyBlocks(result: Applied): readonly Block[] {
         [trusted(sectionNouns[section])],
         [untrusted(key || name)],
         id === '' ? [] : [untrusted(id)],
-        message === undefined ? notes.map((note) => sentence(note)) : [sentence(firstLine(message))],
+        message === undefined
+          ? join(
+              notes.map((note) => [sentence(note)]),
+              '; ',
+            )
+          : [sentence(firstLine(message))],
       ]),
     },
     ...failureBlocks(acted),

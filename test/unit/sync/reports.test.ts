@@ -219,7 +219,7 @@ describe('the report of apply', () => {
 
   it('has a row for each object that was not left alone, what went wrong first, with its reason', () => {
     const result = resultOf([
-      object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over'] }),
+      object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over', 'and more'] }),
       object('same', { outcome: 'unchanged' }),
       object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
@@ -228,7 +228,7 @@ describe('the report of apply', () => {
       ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
       ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
-      ['created', 'alert', 'fine', 'x', 'takes it over'],
+      ['created', 'alert', 'fine', 'x', 'takes it over; and more'],
     ])
     expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts\n\n')
     expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
