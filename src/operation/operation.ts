@@ -62,6 +62,11 @@ export interface Verdict {
   readonly status: Status
   /** Empty for `pass`. */
   readonly reasons: readonly Line[]
+  /**
+   * One or more whole sentences for the first line of the report, the reason first. The reasons are then more sentences. Without it, the
+   * first line consists of the headline and the reasons.
+   */
+  readonly sentence?: Line
   /** The exit code of the command line, where it is not that of a failed gate or an error. */
   readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'cancelled'
 }
@@ -72,6 +77,8 @@ export interface Report {
   /** What happened, in one line that makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Block[]
+  /** The services of the report for its last line, where the names are known. Otherwise the last line has the service id. */
+  readonly services?: Line
   /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Diagnostic[]
 }

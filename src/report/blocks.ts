@@ -1,7 +1,7 @@
 import { type Diagnostic, formatLocation, type Severity } from '../core/diagnostics.ts'
 import { type Line, sentence, trusted, untrusted } from '../core/line.ts'
 
-/** `error`: the operation could not be done, so there is nothing to judge. */
+/** `error`: the operation failed and gave no result to judge. */
 export type Status = 'pass' | 'warn' | 'fail' | 'error'
 
 export interface Column {
@@ -15,7 +15,7 @@ export interface Point {
   /** Trusted: a day. */
   readonly label: string
   readonly value: number
-  /** The part of the value that cannot change anymore; the rest is provisional. */
+  /** The final part of the value; the rest is provisional. */
   readonly finalValue?: number
 }
 
@@ -26,13 +26,13 @@ export interface DiffLine {
   readonly text: string
 }
 
-/** What a report is made of. Markdown, terminal and page render the same blocks. */
+/** A part of a report. Markdown, terminal and page render the same blocks. */
 export type Block =
   /** The first block of every report. */
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
   | { readonly kind: 'paragraph'; readonly line: Line }
   | { readonly kind: 'list'; readonly items: readonly Line[] }
-  /** The few numbers that matter. */
+  /** The most important numbers. */
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
   | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
@@ -42,6 +42,8 @@ export type Block =
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
   /** Untrusted text over several lines. */
   | { readonly kind: 'preformatted'; readonly text: string }
+  /** The last block of every report: organization, service and time of the run. */
+  | { readonly kind: 'footer'; readonly line: Line }
 
 export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
 

@@ -1,5 +1,42 @@
-// Sizes, durations and times for people. Exact values are in outputs and result files.
-import { plural } from '../core/text.ts'
+// Amounts, sizes, durations and times for people. Exact values are in outputs, JSON and files.
+import { type Day, dayOf, formatDay } from '../core/dates.ts'
+import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
+
+const smallestShown = fromText('0.005')
+
+/** `1,234.50`. An amount that would round to zero is shown as `<0.01`. */
+export function formatMoney(value: Decimal): string {
+  const isTiny = !value.eq(0) && value.abs().lt(smallestShown)
+  if (isTiny) return value.lt(0) ? '>-0.01' : '<0.01'
+  return formatRounded(value, 2)
+}
+
+/** Two amounts with two decimals, or with all digits where rounding would hide that they differ. */
+export function formatMoneyPair(a: Decimal, b: Decimal): readonly [string, string] {
+  const rounded = [formatMoney(a), formatMoney(b)] as const
+  return rounded[0] === rounded[1] && !a.eq(b) ? [formatExact(a), formatExact(b)] : rounded
+}
+
+const mostPercentPlaces = 6
+
+/** `113%`. A value just above or below 0% or 100% has as many decimals as it needs to look different from it. */
+export function formatPercent(value: Decimal): string {
+  for (let places = 0; places <= mostPercentPlaces; places++) {
+    const rounded = value.round(places)
+    const hidesDifference = [0, 100].some((limit) => rounded.eq(limit) && !value.eq(limit))
+    if (!hidesDifference) return `${formatRounded(value, places)}%`
+  }
+  return value.gt(50) ? (value.gt(100) ? 'just over 100%' : 'just under 100%') : 'almost 0%'
+}
+
+/** `12.3%`, for columns of shares. */
+export const formatShare = (value: Decimal): string => `${formatRounded(value, 1)}%`
+
+/** `383–427`: whole numbers from 100 on, one decimal from 10 on, otherwise two. */
+export function formatRange(low: Decimal, high: Decimal): string {
+  const places = high.gte(100) ? 0 : high.gte(10) ? 1 : 2
+  return `${formatRounded(low, places)}–${formatRounded(high, places)}`
+}
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -10,15 +47,39 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${byteUnits[power]}`
 }
 
-/** `42 s`, `45 min`, `3 hours 9 min`, `26 hours`. A duration above zero is never shown as 0. */
+/** `42 s`, `45 min`, `3 h 9 min`, `2 d 2 h`: at most two units. A duration above zero is never shown as 0. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000 && ms > 0) return 'less than a second'
+  if (ms < 1000 && ms > 0) return 'less than 1 s'
   if (ms < 90_000) return `${Math.round(ms / 1000)} s`
-  const totalMinutes = Math.round(ms / 60_000)
-  if (totalMinutes < 60) return `${totalMinutes} min`
-  const [hours, minutes] = [Math.floor(totalMinutes / 60), totalMinutes % 60]
-  return `${plural(hours, 'hour')}${minutes === 0 ? '' : ` ${minutes} min`}`
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.round(ms / 3_600_000)
+  return minutes < 24 * 60 ? twoUnits(minutes, 60, 'h', 'min') : twoUnits(hours, 24, 'd', 'h')
+}
+
+function twoUnits(total: number, perLarge: number, large: string, small: string): string {
+  const rest = total % perLarge
+  return `${Math.floor(total / perLarge)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`
+}
+
+/** `3 h 9 min ago`, and from two days on `9 days ago`. */
+export function formatAgo(ms: number): string {
+  const days = Math.floor(ms / 86_400_000)
+  return days < 2 ? `${formatDuration(ms)} ago` : `${days} days ago`
 }
 
 /** `2026-03-21 06:30 UTC` of an ISO 8601 time in UTC. */
 export const formatTime = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+
+/** `30 Nov`, with the year where it is another one than that of `reference`. */
+export function formatShortDay(day: Day, reference: Day): string {
+  const words = wordsOf(day)
+  return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
+}
+
+/** `22 Nov 2026 10:48 UTC`. */
+export const formatMoment = (epochMs: number): string =>
+  `${wordsOf(dayOf(epochMs)).join(' ')} ${new Date(epochMs).toISOString().slice(11, 16)} UTC`
+
+/** Date, month and year. */
+const wordsOf = (day: Day): readonly string[] => formatDay(day).split('\u00a0')

@@ -1,33 +1,38 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Line, type Trusted, toPlainText } from '../core/line.ts'
-import { sparkline } from '../core/text.ts'
+import { plural, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
 
+type BlockBody = Exclude<Block, { kind: 'footer' }>
+
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
-/** Room for the sentence that says what was left out. */
+/** Room for the note about parts that were left out. */
 const noteBytes = 200
 
 /**
- * Renders as many blocks and rows as fit into `maxBytes`, and says so when it leaves something out: GitHub drops a summary that is too
- * long as a whole.
+ * Renders as many blocks and rows as fit into `maxBytes`, and adds a note when parts are left out: GitHub drops a summary that is too
+ * long. The footer is always rendered.
  */
 export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY): string {
-  const room = maxBytes - noteBytes
+  const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line)}\n` : '')).join('')
+  const room = maxBytes - noteBytes - byteLength(footer)
   let text = ''
   let leftOut = 0
   for (const block of blocks) {
+    if (block.kind === 'footer') continue
     const piece = renderBlock(block, room - byteLength(text))
     if (piece === undefined) leftOut += 1
     else text += `${piece}\n\n`
   }
-  return leftOut === 0 ? text : `${text}*${leftOut} more sections did not fit here: see the result file.*\n`
+  if (leftOut > 0) text += `*${plural(leftOut, 'more section')} did not fit. See the result file.*\n${footer === '' ? '' : '\n'}`
+  return `${text}${footer}`
 }
 
-/** Undefined when not even a part of the block fits. */
-function renderBlock(block: Block, room: number): string | undefined {
+/** Undefined when no part of the block fits. */
+function renderBlock(block: BlockBody, room: number): string | undefined {
   if (block.kind === 'table') return renderTable(block, room)
   if (block.kind === 'diagnostics') return renderTable(toTable(block), room)
   if (block.kind === 'diff') return renderDiff(block, room)
@@ -36,7 +41,7 @@ function renderBlock(block: Block, room: number): string | undefined {
   return byteLength(text) + 2 <= room ? text : undefined
 }
 
-function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
+function renderWhole(block: Exclude<BlockBody, { kind: 'table' | 'diagnostics' | 'diff' | 'details' }>): string {
   switch (block.kind) {
     case 'verdict':
       return `### ${emoji[block.status]} ${renderLine(block.line)}`
@@ -53,10 +58,10 @@ function renderWhole(block: Exclude<Block, { kind: 'table' | 'diagnostics' | 'di
   }
 }
 
-/** Number of characters in a row on a page of ordinary width. */
+/** Characters in a row on a page of ordinary width. */
 const maxRowWidth = 90
 
-// A row of facts reads best; one that would have to be scrolled sideways becomes a column.
+// A row of facts is easiest to read. A row that is too wide becomes a column.
 function renderFacts({ facts }: BlockOf<'facts'>): string {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
   const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value))]
@@ -76,7 +81,7 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, room: number): 
   const leftOut = rows.length - written.length
   if (leftOut === rows.length) return undefined
   const text = [head, ...written].join('\n')
-  return leftOut === 0 ? text : `${text}\n\n*${leftOut} more rows did not fit here: see the result file.*`
+  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more row')} did not fit. See the result file.*`
 }
 
 /** Renders as many items as fit, with room for a note about the others. */
@@ -92,7 +97,7 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
   return lines
 }
 
-/** GitHub has a color for lines that begin with an exclamation mark. */
+/** GitHub colors lines that begin with an exclamation mark. */
 const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
 function renderDiff({ lines }: BlockOf<'diff'>, room: number): string | undefined {
@@ -101,7 +106,7 @@ function renderDiff({ lines }: BlockOf<'diff'>, room: number): string | undefine
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
   const text = markdownDiff(written)
-  return leftOut === 0 ? text : `${text}\n\n*${leftOut} more lines did not fit here: see the result file.*`
+  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more line')} did not fit. See the result file.*`
 }
 
 function renderDetails({ title, blocks }: BlockOf<'details'>, room: number): string | undefined {
@@ -123,11 +128,11 @@ const renderCell = renderWith(markdownCellUntrusted)
 
 const renderTrusted = ({ text, strong }: Trusted): string => (strong ? `**${markdownTrusted(text)}**` : markdownTrusted(text))
 
-/** GitHub's blue, readable on light and dark; lower than Mermaid's default, so that the tables below stay in sight. */
+/** GitHub's blue is readable in light and dark mode. The chart is lower than Mermaid's default, so that the tables stay visible. */
 const mermaidSettings =
   '%%{init: {"xyChart": {"width": 900, "height": 320}, "themeVariables": {"xyChart": {"plotColorPalette": "#0969da", "backgroundColor": "transparent"}}}}%%'
 
-/** A Mermaid chart whose bars start at zero: an axis that starts elsewhere would make small changes look large. */
+/** A Mermaid chart with bars from zero, because another start of the axis would make small changes look large. */
 export function barChart({ title, unit, points }: BlockOf<'chart'>): string {
   const largest = Math.max(1e-6, ...points.map(({ value }) => value))
   return [
@@ -145,8 +150,8 @@ export function barChart({ title, unit, points }: BlockOf<'chart'>): string {
 /** More labels than this overlap. */
 const maxLabels = 12
 
-// Mermaid draws every label, and one bar for each different one. The labels to leave out are a number in zero-width digits; ordinary
-// spaces would be trimmed and become equal.
+// Mermaid draws every label, and one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid
+// trims ordinary spaces, which makes such labels equal.
 function axisLabels(points: readonly Point[]): readonly string[] {
   const step = Math.ceil(points.length / maxLabels)
   return points.map(({ label }, i) => (i % step === 0 ? `"${label}"` : `"${invisibleNumber(i)}"`))
@@ -154,6 +159,6 @@ function axisLabels(points: readonly Point[]): readonly string[] {
 
 const invisibleNumber = (value: number): string => value.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')
 
-// Mermaid knows no exponents; from 1e21 on, which are all whole numbers, toFixed writes one.
+// Mermaid does not support exponents, and toFixed writes one from 1e21 on. All numbers of that size are whole.
 const shortNumber = (value: number): string =>
   value < 1e21 ? value.toFixed(value < 1 ? 6 : 3).replace(/\.?0+$/, '') : String(BigInt(value))

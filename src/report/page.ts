@@ -5,11 +5,11 @@ import { version } from '../core/version.ts'
 import { type Block, type BlockOf, type Status, toTable } from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
-/** A report as one self-contained page: it loads nothing, and runs no script but its own. */
+/** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
 export function renderPage(title: string, blocks: readonly Block[]): string {
   const charts: PageChart[] = []
   const html = renderBlocks(blocks, charts)
-  // Even with a bug in the page, it could not load or send anything. uPlot sets styles on its elements, hence 'unsafe-inline' for those.
+  // Even with a bug, the page cannot load or send anything. uPlot sets styles on its elements, which needs 'unsafe-inline'.
   const policy = `default-src 'none'; script-src 'sha256-${pageScriptHash}'; style-src 'unsafe-inline'`
   return `<!doctype html>
 <html lang="en">
@@ -25,7 +25,7 @@ export function renderPage(title: string, blocks: readonly Block[]): string {
 <main>
 ${html}
 </main>
-<footer>Made by Watchkeeper ${version}. Days are UTC days.</footer>
+<footer>Watchkeeper ${version}. All days are UTC days.</footer>
 <script type="application/json" id="charts">${scriptJson(charts)}</script>
 <script>${pageScript}</script>
 </body>
@@ -33,11 +33,11 @@ ${html}
 `
 }
 
-/** JSON that no HTML parser can take for an end of its element. */
+/** JSON without characters that end an HTML element. */
 const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** What the page's script draws. */
+/** A chart as the page's script draws it. */
 interface PageChart {
   readonly labels: readonly string[]
   readonly unit: string
@@ -67,12 +67,14 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return renderChart(block, charts)
     case 'details':
       return `<details><summary>${htmlText(block.title)}</summary>\n${renderBlocks(block.blocks, charts)}</details>`
+    case 'footer':
+      return `<p class="about">${lineToHtml(block.line)}</p>`
     case 'preformatted':
       return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`
   }
 }
 
-/** Tags that say without color what is added and what is removed. */
+/** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
 const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>`
@@ -92,17 +94,17 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>): string {
   return `${heading}<div class="scroll"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div>`
 }
 
-/** A trusted day or number, which would break at its dashes. */
+/** A day or a number from this project, which must not break at its dashes. */
 const isShort = (cell: Line): boolean => {
   const { length } = toPlainText(cell)
   return length > 0 && length <= 32 && cell.every(({ kind }) => kind === 'trusted')
 }
 
-// `1,234.5`, `12.3 %` and `█░ 12.3 %` sort as the numbers that they are, `1 – 21 Nov 2026` by its last day; untrusted text as text.
+// `1,234.5`, `<0.01`, `12.3%` and `█░ 12.3%` sort as numbers, `1 – 21 Nov 2026` by its last day, and untrusted text as text.
 function sortKey(cell: Line): string {
   if (cell.some(({ kind }) => kind === 'untrusted')) return ''
   const text = toPlainText(cell).replaceAll('\u00a0', ' ')
-  const number = /^(?:[█░]+ )?([+-]?[\d,]+(?:\.\d+)?)(?: %)?$/.exec(text)?.[1]?.replaceAll(',', '')
+  const number = /^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(text)?.[1]?.replaceAll(',', '')
   const day = /\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(text)?.[0]
   const key = number ?? (day && Date.parse(`${day} UTC`))
   return key === undefined ? '' : ` data-sort="${key}"`
@@ -116,7 +118,7 @@ function renderChart({ title, unit, points }: BlockOf<'chart'>, charts: PageChar
     finals: points.map(({ value, finalValue }) => finalValue ?? value),
   })
   const hasOpen = points.some(({ value, finalValue = value }) => finalValue !== value)
-  const hint = `${hasOpen ? 'Strong bars are final, pale ones can still change. ' : ''}<span class="mouse">Drag to zoom, double-click to see all.</span>`
+  const hint = `${hasOpen ? 'Dark bars are final. Light bars are provisional. ' : ''}<span class="mouse">Drag to zoom, double-click to reset.</span>`
   return `<h2>${htmlText(title)}</h2>\n<div class="chart" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(title)}"></div>\n<p class="hint">${hint}</p>`
 }
 
@@ -124,7 +126,7 @@ const lineToHtml = (line: Line): string =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') return part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
-      const text = htmlText(part.text.replaceAll(' %', '\u00a0%'))
+      const text = htmlText(part.text)
       return part.strong ? `<strong>${text}</strong>` : text
     })
     .join('')

@@ -7,7 +7,7 @@ import type { Block, BlockOf, Status } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
-  /** Where the parts are that are left out of a terminal. */
+  /** Where to find the parts that a terminal does not show. */
   readonly rest?: string
 }
 
@@ -25,7 +25,7 @@ type Format = Parameters<typeof styleText>[0]
 const paint = (style: TerminalStyle, format: Format, text: string): string =>
   style.color ? styleText(format, text, { validateStream: false }) : text
 
-/** A report as lines for terminals and logs. Color is never the only sign. */
+/** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   return blocks.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...renderBlock(block, style)])
 }
@@ -56,15 +56,18 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
       return [paint(style, 'dim', `${block.title}: see ${restOf(style)}`)]
     case 'preformatted':
       return block.text.split('\n').map(printable)
+    case 'footer':
+      return [paint(style, 'dim', renderLine(block.line, style))]
   }
 }
 
 function rangeOf({ points, unit }: BlockOf<'chart'>): string {
   const values = points.map(({ value }) => value)
-  return `${points[0]?.label} to ${points.at(-1)?.label}, ${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)} ${unit} a day`
+  const range = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
+  return `${points[0]?.label} to ${points.at(-1)?.label}: ${range}`
 }
 
-/** More rows than this would scroll everything else out of sight. */
+/** Longer tables would scroll the verdict out of sight. */
 const maxRows = 40
 
 function renderTable({ title, columns, rows }: BlockOf<'table'>, style: TerminalStyle): readonly string[] {
@@ -81,7 +84,7 @@ const diagnosticColors = { error: 'red', warning: 'yellow', note: 'cyan' } as co
 
 const maxDiagnostics = 100
 
-/** One line each, as compilers print them: terminals and editors turn the locations into links. */
+/** One line for each diagnostic in the format of compilers, so that terminals and editors turn the locations into links. */
 function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle): readonly string[] {
   const shown = mostSevere(diagnostics, maxDiagnostics)
   const locations = shown.map(({ location }) => terminalUntrusted(formatLocation(location)))
@@ -120,7 +123,7 @@ function alignColumns(rows: readonly (readonly string[])[], right: readonly bool
 const styling = /\u001b\[[0-9;]*m/g
 const wide = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u
 
-/** Columns that a text takes in a terminal. */
+/** Width of a text in terminal columns. */
 function displayWidth(text: string): number {
   const bare = text.replace(styling, '')
   if (/^[ -~]*$/.test(bare)) return bare.length

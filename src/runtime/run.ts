@@ -3,7 +3,7 @@ import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
 import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
-import { join, type Line, say, toPlainText } from '../core/line.ts'
+import { join, type Line, say, toPlainText, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { version } from '../core/version.ts'
@@ -24,6 +24,7 @@ import {
   type Verdict,
 } from '../operation/operation.ts'
 import type { Block, Status } from '../report/blocks.ts'
+import { formatMoment } from '../report/format.ts'
 import {
   credentialsIn,
   type Environment,
@@ -112,7 +113,8 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
     ...(organizationId !== undefined && { organizationId }),
     ...(serviceId !== undefined && { serviceId }),
   }
-  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject) }
+  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
+  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers) }
 }
 
 /** What a run needs from outside; tests and the library bring their own. */
@@ -148,6 +150,7 @@ export interface PublishableResult extends RunResult {
 
 /** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
 export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
+  const startedAtMs = deps.clock.now()
   const redact = createRedact(credentialsIn(given.inputs, given.env))
   const request = withRedactedNames(given, redact)
   let input: RunInput | undefined
@@ -159,10 +162,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     debug?.(describeInput(input))
     for (const name of paddedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
-    return { ...(await judgeAndReport(input, session, deps, redact)), publishSettings: input.settings }
+    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
-    const result = toErrorResult(request.operation, error, input && subjectOf(input, session))
+    const subject = input === undefined ? {} : subjectOf(input, session)
+    const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
     return { ...result, publishSettings: input?.settings ?? (await validSettings(request)) }
   } finally {
     await session?.close()
@@ -194,7 +198,12 @@ async function validSettings(request: RunRequest): Promise<PublishSettings> {
   return { ...values, summary: values.summary ?? true }
 }
 
-async function judgeAndReport(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Promise<RunResult> {
+async function judgeAndReport(
+  input: RunInput,
+  session: ApiSession | undefined,
+  deps: RunDeps & { readonly startedAtMs: number },
+  redact: Redact,
+): Promise<RunResult> {
   const { name, operation, warnOnlySource } = input
   const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
   // Redacted before anything is made of it: in a report a secret would be escaped, and no longer recognized.
@@ -208,6 +217,7 @@ async function judgeAndReport(input: RunInput, session: ApiSession | undefined, 
     report: operation.report(result),
     warnOnlySource,
     subject: subjectOf(input, session),
+    startedAtMs: deps.startedAtMs,
   })
 }
 
@@ -254,6 +264,8 @@ interface CompletedOperation {
   /** The setting that makes a failed gate a warning; undefined where there is none. */
   readonly warnOnlySource: Line | undefined
   readonly subject: RunSubject
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number
 }
 
 /** Everything that entry points show, write and return. */
@@ -266,14 +278,15 @@ export async function toRunResult({
   report,
   warnOnlySource,
   subject,
+  startedAtMs,
 }: CompletedOperation): Promise<RunResult> {
   const isWarnOnly = verdict.status === 'fail' && warnOnlySource !== undefined
   const status = isWarnOnly ? 'warn' : verdict.status
-  const reasons = isWarnOnly ? [...verdict.reasons, say`a warning alone, by ${warnOnlySource}`] : verdict.reasons
-  const failureReason = verdict.status === 'pass' ? '' : toPlainText(withReasons(report.headline, reasons))
+  const described = describeVerdict(status, verdict, report.headline, isWarnOnly ? warnOnlySource : undefined)
+  const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
   const document = { operation: name, status, failureReason, ...subject, ...fields }
-  const blocks: readonly Block[] = [...verdictBlocks(status, report.headline, reasons), ...withoutEmpty(report.blocks)]
+  const blocks = [...described.blocks, ...withoutEmpty(report.blocks), footerOf(subject, startedAtMs, report.services)]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
     document,
@@ -291,6 +304,24 @@ function exitCodeFor(status: Status, exit: Verdict['exit']): number {
   return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
 }
 
+interface DescribedVerdict {
+  /** For the output `failure-reason`. */
+  readonly line: Line
+  readonly blocks: readonly Block[]
+}
+
+/** `warnOnlySource`: the setting that turned a failure into this warning. */
+function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnOnlySource: Line | undefined): DescribedVerdict {
+  const { reasons, sentence } = verdict
+  if (sentence === undefined || status === 'pass') {
+    const all = warnOnlySource === undefined ? reasons : [...reasons, say`a warning alone, by ${warnOnlySource}`]
+    return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
+  }
+  const line = warnOnlySource === undefined ? sentence : say`${sentence} The setting ${warnOnlySource} makes this failure a warning.`
+  const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
+  return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
+}
+
 /** Number of reasons that still read as one sentence. */
 const maxInLine = 2
 
@@ -305,7 +336,18 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject = {}): RunResult {
+/** The last line of every report: which organization and service it is about, and when the run started. */
+export function footerOf({ organizationId, serviceId }: RunSubject, startedAtMs: number, services?: Line): Block {
+  const service = services ?? (serviceId === undefined ? undefined : say`service ${serviceId}`)
+  const parts = [
+    ...(organizationId === undefined ? [] : [say`Organization ${organizationId}`]),
+    ...(service === undefined ? [] : [service]),
+    [trusted(formatMoment(startedAtMs))],
+  ]
+  return { kind: 'footer', line: join(parts, ' · ') }
+}
+
+export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
     operation: name,
@@ -320,6 +362,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     blocks: [
       { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
       { kind: 'preformatted', text: error.message },
+      ...footers,
     ],
     files: [],
     annotations: [],

@@ -42,11 +42,11 @@ const warnLevel = z
     if (percent !== undefined && fromText(percent).lte(100)) return { percent: fromText(percent) }
     const plain = amountInput('').safeParse(value)
     if (plain.success) return { amount: plain.data }
-    context.addIssue({ code: 'custom', message: 'is neither a percentage nor an amount' })
+    context.addIssue({ code: 'custom', message: 'is not a percentage or an amount' })
     return z.NEVER
   })
   .meta({
-    description: 'Warn above this part of the limit, or above this amount.',
+    description: 'The budget warns above this share of the limit, or above this amount.',
     accepts: 'a percentage such as 80%, or an amount such as 800',
   })
 
@@ -63,22 +63,25 @@ export type Scope = z.output<typeof scope>
 
 const scope = z
   .strictObject({
-    entity: words('Entities, by name or id.'),
-    entityType: words('Types of entity: service, datawarehouse, clickpipe.'),
-    service: words('Services, by name or id, with everything that has their id.'),
-    warehouse: words('Warehouses, by name or id, with every service in them.'),
-    metric: words('Counts only these metrics: compute, storage, backup, and so on, without the unit word.'),
+    entity: words('Entities by name or id.'),
+    entityType: words('Types of entity, such as service, datawarehouse or clickpipe.'),
+    service: words('Services by name or id, with everything that has their id.'),
+    warehouse: words('Warehouses by name or id, with every service in them.'),
+    metric: words('Metrics that count, such as compute, storage or backup, without the unit word.'),
     tag: z
       .string()
       .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
       .transform((tag): readonly string[] => [tag])
       .optional()
-      .meta({ description: 'Usage with this tag, filtered by the API in separate requests.', accepts: 'Key=Value, or Key' }),
+      .meta({ description: 'Usage with this tag. The API filters it in separate requests.', accepts: 'Key=Value, or Key' }),
   })
-  .meta({ description: 'The part of the usage that counts; all of it without. Several kinds must all fit, of one kind any.' })
+  .meta({
+    description:
+      'The usage that counts. Without a scope, all usage counts. Usage must match every field of the scope, and any value of a field.',
+  })
 
 const datesSchema = z
-  .strictObject({ from: day('First day, in UTC.'), to: day('Last day, in UTC, itself included; may be still to come.') })
+  .strictObject({ from: day('First day in UTC.'), to: day('Last day in UTC, included. It may be in the future.') })
   .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { isComplete: true } })
   .refine(({ from, to }) => from > to || daysIn({ from, to }) <= mostDays, {
     path: ['to'],
@@ -87,19 +90,15 @@ const datesSchema = z
   })
 
 const entry = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(128)
-    .meta({ description: 'What the budget is called in reports.', accepts: 'a text of at most 128 characters' }),
-  limit: amountInput('Most that may be used in the period. Above it the gate fails; equal passes.'),
+  name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
+  limit: amountInput('Limit for the period. The gate fails above it. An equal amount passes.'),
   warn: warnLevel.optional(),
   period: z.union([datesSchema, periodName]).optional().meta({
-    description: "A period by name, or two days; the run's own period without.",
+    description: 'A period by name, or two days. The default is the period of the run.',
     accepts: 'a period such as month-to-date, previous-month or last-7-days, or { from: YYYY-MM-DD, to: YYYY-MM-DD }',
   }),
   scope: scope.optional(),
-  forecast: flag('Also fail when the forecast for the whole period is above the limit.').default(false),
+  forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
 })
 
 const list = z
@@ -113,7 +112,7 @@ const list = z
         context.addIssue({
           code: 'custom',
           path: [i, 'name'],
-          message: `is also the name of number ${first + 1}`,
+          message: `is already the name of budget number ${first + 1}`,
           params: { isComplete: true },
         })
     }
@@ -121,7 +120,7 @@ const list = z
 
 const file = z.strictObject({ $schema: z.string().optional(), budgets: list })
 
-/** The file as a person writes it: a list of budgets, by itself or under the key `budgets`. */
+/** The budgets file: a list of budgets, at the top level or under the key `budgets`. */
 export const budgetsFileSchema = z.union([file, list])
 
 const bareList = list.transform((budgets) => ({ budgets }))
@@ -138,13 +137,13 @@ export interface Budget {
 interface BudgetDates {
   readonly today: Day
   readonly billingCycleDay: number | undefined
-  /** For budgets that name no period. */
+  /** For budgets without a period. */
   readonly period: CurrentPeriod
 }
 
-/** Throws an InputError with the location of everything that is wrong. */
+/** Throws an InputError with the location of every mistake. */
 export async function readBudgets(text: string, path: string, dates: BudgetDates): Promise<readonly Budget[]> {
-  // The YAML parser takes longer to load than everything else in a run without such a file.
+  // The YAML parser takes longer to load than the rest of a run without a budgets file.
   const { parseDocument } = await import('../documents/validate.ts')
   const { budgets } = parseDocument(text, path, (value) => (Array.isArray(value) ? bareList : file))
   return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast }) => ({
@@ -161,7 +160,7 @@ function toPeriod(written: z.output<typeof entry>['period'], name: string, { tod
   if (written === undefined) return period
   if (typeof written === 'string') return resolvePeriod(written, today, billingCycleDay)
   const clipped = clipToToday(written, today)
-  if (clipped === undefined) throw inputError('budgets', `the period of "${name}" begins on ${written.from}, which is still to come`)
+  if (clipped === undefined) throw inputError('budgets', `the period of "${name}" begins on ${written.from}, which is in the future`)
   return clipped
 }
 
@@ -175,29 +174,29 @@ const budgetIssue = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('nothing-in-scope'),
     level,
-    unmatched: z.array(z.string()).describe('Names in the scope that match nothing.'),
+    unmatched: z.array(z.string()).describe('Names in the scope that match no usage.'),
   }),
 ])
 
 export type BudgetOutcome = z.output<typeof budgetOutcome>
 
-/** What a budget comes to. */
+/** The outcome of one budget. */
 export const budgetOutcome = z.object({
   name: z.string(),
   status: z.enum(['pass', 'warn', 'fail']),
-  scope: z.record(z.string(), z.array(z.string())).describe('What counts; all usage when empty.'),
+  scope: z.record(z.string(), z.array(z.string())).describe('The usage that counts. Empty for all usage.'),
   fromDate: dayOn('First day.'),
-  toDate: dayOn('Last day that is counted.'),
-  limit: exactAmount('Most that may be used.'),
-  warnAbove: exactAmount('The budget warns above it.').optional(),
-  used: exactAmount('What the gate compares with the limit.'),
-  usedPercent: percent('Share of the limit; absent for a limit of zero.').optional(),
-  provisional: exactAmount('What can still change.'),
-  limitStatus: z.enum(limitStatuses).describe('Whether what was used is above the limit, or above the level of a warning.'),
-  forecast: forecast.optional().describe('Absent when no day is still to come.'),
-  isForecastAbove: z.boolean().describe('Whether the forecast is judged, and above the limit.'),
-  runsOutOn: dayOn('The day on which more than the limit is used; absent when it lasts.').optional(),
-  dataQualityIssue: budgetIssue.optional().describe('Why the figure may mean nothing.'),
+  toDate: dayOn('Last day, included.'),
+  limit: exactAmount('The limit.'),
+  warnAbove: exactAmount('The budget warns above this amount.').optional(),
+  used: exactAmount('The amount that the gate compares with the limit.'),
+  usedPercent: percent('Used share of the limit. Absent for a limit of zero.').optional(),
+  provisional: exactAmount('Provisional part of the usage.'),
+  limitStatus: z.enum(limitStatuses).describe('Whether the usage is above the limit, or above the warning level.'),
+  forecast: forecast.optional().describe('Absent without future days.'),
+  isForecastAbove: z.boolean().describe('Whether the forecast counts and is above the limit.'),
+  runsOutOn: dayOn('The day on which usage exceeds the limit. Absent when it stays within the limit.').optional(),
+  dataQualityIssue: budgetIssue.optional().describe('Why the figure cannot be trusted.'),
 })
 
 interface JudgeOptions {
@@ -210,7 +209,7 @@ interface JudgeOptions {
 
 export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions): BudgetOutcome[] {
   const { readings } = options
-  // The answer for a tag need not hold the row of the warehouse, which has its name.
+  // The answer for a tag may lack the record of the warehouse, which has its name.
   const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flat()])
   return budgets.map((budget) => judgeBudget(budget, options, everything))
 }
@@ -283,8 +282,8 @@ function findIssue(
 }
 
 /**
- * The records in scope, each with the part of it that counts. Names are looked up in `all`. Within a list any name or id has to match,
- * across the kinds all lists.
+ * The records in scope, each with the part that counts. Names are looked up in `all`. A record must match every field of the scope, and
+ * any name or id of a field.
  */
 export function recordsInScope(records: readonly UsageRecord[], scope: Scope, all: readonly UsageRecord[]): readonly UsageRecord[] {
   const services = idsOf(scope.service, all, (record) =>
@@ -305,7 +304,7 @@ export function recordsInScope(records: readonly UsageRecord[], scope: Scope, al
 const holds = (wanted: readonly string[] | undefined, having: readonly string[]): boolean =>
   wanted === undefined || wanted.some((one) => having.includes(one))
 
-/** The given names or ids, and the id of everything with such a name. */
+/** The given names and ids, and the ids that belong to the names. */
 function idsOf(
   wanted: readonly string[] | undefined,
   all: readonly UsageRecord[],
@@ -316,7 +315,7 @@ function idsOf(
   return [...new Set([...wanted, ...named])]
 }
 
-/** Names in a scope that match nothing at all: most likely misspelled. */
+/** Names in a scope that match no usage, most likely because of a typing error. */
 export function unmatchedNames(scope: Scope, all: readonly UsageRecord[]): readonly string[] {
   const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
   return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
@@ -330,8 +329,8 @@ function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined
 }
 
 /**
- * Whether the wanted metrics are known well enough for a limit: none is negative, and the difference between the records and the
- * sum of their metrics is only rounding. A positive difference is the metric `other`, so it does not matter where that is counted.
+ * Whether the wanted metrics are exact enough for a limit: no metric is negative, and records differ from the sum of their metrics by
+ * rounding only. A positive difference is the metric `other`, so it does not matter where `other` counts.
  */
 function hasDistinctMetrics(records: readonly UsageRecord[], wanted: readonly string[], limit: Decimal): boolean {
   if (records.some(({ metrics }) => Object.values(metrics).some((amount) => amount.lt(zero)))) return false

@@ -15,7 +15,7 @@ import {
   type UsageRecord,
 } from './records.ts'
 
-/** Most that the usage may grow: an amount, or a part of the earlier total. */
+/** Largest allowed increase: an amount, or a share of the earlier total. */
 type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
 
 const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
@@ -27,14 +27,14 @@ const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'stri
       const decimal = fromText(`${whole}${fraction}`)
       return percentSign === undefined ? { kind: 'amount', amount: decimal } : { kind: 'percent', percent: decimal }
     }
-    context.issues.push({ code: 'custom', message: 'is not an increase', input: text })
+    context.issues.push({ code: 'custom', message: 'is not a valid increase', input: text })
     return z.NEVER
   },
   encode: (most) => (most.kind === 'percent' ? `${most.percent.toFixed()}%` : most.amount.toFixed()),
 })
 
 export const increaseInput = z.union([z.string(), z.number()]).transform(String).pipe(increaseText).meta({
-  description: 'Most that the usage may grow against the previous period; the gate fails above it. Together with compare.',
+  description: 'Largest allowed increase over the previous period. The gate fails above it. Requires compare.',
   accepts: 'an amount such as 50, or a percentage such as 20%',
 })
 
@@ -44,17 +44,17 @@ type Comparison = z.output<typeof comparison>
 
 export const comparison = z.object({
   fromDate: dayOn('First day of the previous period.'),
-  toDate: dayOn('Its last day.'),
-  total: exactAmount('What was used in it.'),
-  change: exactAmount('By how much it is more now; negative for less.'),
-  changePercent: percent('The same; absent when nothing was used before.').optional(),
-  maxIncrease: increaseText.optional().describe('Most it may grow, as given.'),
+  toDate: dayOn('Last day of the previous period.'),
+  total: exactAmount('Usage of the previous period.'),
+  change: exactAmount('Increase since the previous period. Negative for a decrease.'),
+  changePercent: percent('The increase as a share of the previous usage. Absent without previous usage.').optional(),
+  maxIncrease: increaseText.optional().describe('Largest allowed increase, as given.'),
   isAboveMaxIncrease: z.boolean(),
   movers: z
     .array(z.object({ entityName: z.string(), entityType: z.string(), metric: z.string(), before: amount, after: amount }))
-    .describe('Largest change first, up or down.'),
+    .describe('Largest change first, increase or decrease.'),
   added: z.array(entity).describe('Entities without usage in the previous period.'),
-  removed: z.array(entity).describe('Entities that only have usage in the previous period.'),
+  removed: z.array(entity).describe('Entities with usage in the previous period only.'),
 })
 
 interface CompareOptions {

@@ -11,7 +11,7 @@ import { type CurrentPeriod, resolvePeriod } from './periods.ts'
 import { metricsOf, warehouseNames } from './records.ts'
 import type { UsageResult } from './result.ts'
 
-/** The inputs that name files, and what their content depends on. */
+/** The inputs that name files, and the inputs that change their content. */
 interface ExportInput {
   readonly csvFile?: string | undefined
   readonly focusFile?: string | undefined
@@ -90,15 +90,15 @@ function totals(result: UsageResult): readonly MetricFamily[] {
     samples: value === undefined ? [] : [{ labels: { organization: organizationId, unit }, value: value.toFixed() }],
   })
   return [
-    family('usage_credits', 'What was used in the period.', grandTotalCredits),
-    family('usage_provisional_credits', 'The part of it that can still change.', provisionalCredits),
+    family('usage_credits', 'Usage in the period.', grandTotalCredits),
+    family('usage_provisional_credits', 'The provisional part of the usage.', provisionalCredits),
     family('usage_budget_credits', 'The budget for the period.', budget),
-    family('usage_forecast_credits', 'What the whole period will come to, an estimate.', forecastCredits),
+    family('usage_forecast_credits', 'Forecast for the whole period, an estimate.', forecastCredits),
   ]
 }
 
 function groups({ organizationId: organization, unit, byEntity, byMetric }: UsageResult): readonly MetricFamily[] {
-  // Two entities can have the same name; two samples with the same labels would make the whole text invalid.
+  // Two entities can have the same name, and two samples with the same labels would make the whole text invalid.
   const byLabels = Map.groupBy(byEntity, ({ name, entityType = '' }) => `${entityType}\n${name}`)
   const entities = [...byLabels.values()].flatMap(([first, ...others]): readonly MetricSample[] => {
     if (first === undefined) return []
@@ -107,8 +107,8 @@ function groups({ organizationId: organization, unit, byEntity, byMetric }: Usag
   })
   const metrics = byMetric.map(({ name, total }) => ({ labels: { organization, unit, metric: name }, value: total.toFixed() }))
   return [
-    { name: 'usage_entity_credits', help: 'What each entity used in the period.', samples: entities },
-    { name: 'usage_metric_credits', help: 'What was used in the period, by metric.', samples: metrics },
+    { name: 'usage_entity_credits', help: 'Usage of each entity in the period.', samples: entities },
+    { name: 'usage_metric_credits', help: 'Usage in the period by metric.', samples: metrics },
   ]
 }
 
@@ -123,11 +123,11 @@ function budgets({ organizationId: organization, unit, budgets: all }: UsageResu
   })
   return [
     family('usage_scoped_budget_credits', 'The limit of each budget of the budgets file.', ({ limit }) => limit),
-    family('usage_scoped_budget_used_credits', 'What each of them has used.', ({ used }) => used),
-    family('usage_scoped_budget_forecast_credits', 'What each of them will come to, an estimate.', ({ forecast }) =>
+    family('usage_scoped_budget_used_credits', 'Usage of each budget of the budgets file.', ({ used }) => used),
+    family('usage_scoped_budget_forecast_credits', 'Forecast for each budget of the budgets file, an estimate.', ({ forecast }) =>
       forecast?.status === 'expected' ? forecast.total : undefined,
     ),
-    family('usage_scoped_budget_exceeded', '1 for a budget that failed.', ({ status }) => fromText(status === 'fail' ? '1' : '0')),
+    family('usage_scoped_budget_exceeded', '1 for a failed budget.', ({ status }) => fromText(status === 'fail' ? '1' : '0')),
   ]
 }
 

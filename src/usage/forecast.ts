@@ -12,34 +12,34 @@ export type Expectation = Extract<Forecast, { status: 'expected' }>
 const untilDate = dayOn('Last day of the period.')
 
 export const forecast = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Days of the period that are over.') }),
+  z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Complete days of the period.') }),
   z.object({
     status: z.literal('expected'),
     untilDate,
     total: estimate('Expected total.'),
-    low: estimate('Lower end of the range that holds the total four times out of five.'),
-    high: estimate('Upper end of that range.'),
-    learnedFromDays: z.int().describe('Number of days that the forecast was learned from.'),
-    isWeekdayAware: z.boolean().describe('Whether weekdays have patterns of their own; takes two weeks of data.'),
-    byDay: z.array(z.object({ date, total: estimate('Expected usage.') })).describe('The days that are not over.'),
+    low: estimate('Lower end of the 80% range.'),
+    high: estimate('Upper end of the 80% range.'),
+    learnedFromDays: z.int().describe('Number of days that the forecast is based on.'),
+    isWeekdayAware: z.boolean().describe('Whether the forecast has a weekday pattern, which takes two weeks of data.'),
+    byDay: z.array(z.object({ date, total: estimate('Expected usage.') })).describe('The days that are not complete.'),
   }),
 ])
 
 interface ForecastInput {
   readonly period: CurrentPeriod
   readonly today: Day
-  /** What each day used, in the period and before it. A day without any record is not in it. */
+  /** Usage of each day, in the period and before it. A day without records has no entry. */
   readonly known: ReadonlyMap<Day, Decimal>
 }
 
-/** Enough has passed after three days, or a fifth of the period. */
+/** A forecast needs three complete days, or a fifth of the period. */
 const enoughDays = 3
 const enoughShare = 0.2
 
-/** Four weeks: older days say little about tomorrow. */
+/** Four weeks, because older days are a poor basis. */
 const mostLearned = 28
 
-/** For a period that has whole days ahead: otherwise its total is known. */
+/** Requires a period with future days. */
 export function forecastSpend({ period, today, known }: ForecastInput): Forecast {
   const { from, end } = period
   const lastComplete = lastKnownDay(known, addDays(today, -1))
@@ -53,7 +53,7 @@ function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decima
   const rhythm = learnRhythm(learningDays(known, lastComplete))
   const usedOn = (day: Day): Decimal => known.get(day) ?? zero
   const byDay = [...eachDay(addDays(lastComplete, 1), end)].map((date, i) => {
-    // A day under way has used something already; it ends with no less.
+    // The usage of today can only grow.
     return { date, total: largest(usedOn(date), fromEstimate(rhythm.expect(date, i + 1))) }
   })
   const spent = sum([...eachDay(from, lastComplete)].map(usedOn))
@@ -72,7 +72,7 @@ function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decima
   }
 }
 
-/** What each day of the period used, or is expected to use. */
+/** Known or expected usage of each day of the period. */
 export function daysWithForecast(
   { byDay }: Expectation,
   known: ReadonlyMap<Day, Decimal>,
@@ -89,17 +89,17 @@ function lastKnownDay(known: ReadonlyMap<Day, Decimal>, latest: Day): Day | unde
     .at(-1)
 }
 
-/** The last four weeks, or what there is of them; a day without records among them used nothing. */
+/** The last four weeks, or the known part of them. A day without records among them has no usage. */
 function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly DayValue[] {
   const earliest = addDays(last, 1 - mostLearned)
   const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? last
   return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
 }
 
-/** Of a normal distribution, 80 % lie within this many standard deviations. */
+/** 80% of a normal distribution is within this many standard deviations. */
 const eightyPercent = 1.2816
 
-/** Each day strays by itself, an error of the level is in all of them; and n days never teach more than an n-th. */
+/** Days deviate independently, and an error of the level affects all of them. The margin is at least 1/n of the expected usage for n days. */
 function marginOf({ stray, levelError, days }: Rhythm, ahead: number, expected: number): number {
   const deviation = Math.sqrt(stray ** 2 * ahead + (levelError * ahead) ** 2)
   return Math.max(eightyPercent * deviation, expected / days)
@@ -111,10 +111,10 @@ interface DayValue {
 }
 
 interface Rhythm {
-  /** Number of days that it was learned from. */
+  /** Number of days that it is based on. */
   readonly days: number
   readonly isWeekdayAware: boolean
-  /** What to expect `ahead` days after the last one. */
+  /** Expected usage `ahead` days after the last known day. */
   expect(day: Day, ahead: number): number
   /** Standard deviation of a single day. */
   readonly stray: number
@@ -122,13 +122,13 @@ interface Rhythm {
   readonly levelError: number
 }
 
-/** Two weeks, so that every weekday was seen twice. */
+/** Two weeks have every weekday twice. */
 const fewestForWeekdays = 14
 
-/** The level is that of the last week: it follows a step within days, and no single day moves it. */
+/** The level is that of the last week: it follows a step within days, and no single day changes it. */
 const levelDays = 7
 
-/** Days whose straying counts for the range. */
+/** Days whose deviation counts for the range. */
 const strayDays = 14
 
 /** Days in order, without gaps; not empty. */
@@ -136,7 +136,7 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const isWeekdayAware = days.length >= fewestForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
   const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
-  // A weekday without usage has no part in the level.
+  // Weekdays without usage do not count for the level.
   const levelled = days.flatMap(({ day, value }, i) =>
     factorOf(day) > 0 ? [{ ago: days.length - 1 - i, value: value / factorOf(day) }] : [],
   )
@@ -147,20 +147,20 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   return {
     days: days.length,
     isWeekdayAware,
-    // A trend is continued for as many days as it was seen, and no longer.
+    // A trend continues for at most as many days as it was observed.
     expect: (day, ahead) => Math.max(0, level + trend * Math.min(ahead, days.length)) * factorOf(day),
     stray,
     levelError: stray / Math.sqrt(Math.min(levelDays, days.length)),
   }
 }
 
-/** Every stray day counts for the range: what happened once can happen again. */
+/** Outliers count for the range, because they can happen again. */
 const deviation = (values: readonly number[], centre: number): number => Math.sqrt(mean(values.map((value) => (value - centre) ** 2)))
 
-/** How far the mean of all days but the strangest may be from the median, in parts of the larger one. */
+/** Largest difference between the median and the mean without the strongest outlier, as a share of the larger value. */
 const mostApart = 0.25
 
-/** The median, which no single day moves; but days of two sorts have no middle, and there the mean says more. */
+/** The median, which no single day changes. For a mix of two kinds of days, the mean is a better level. */
 function levelOf(values: readonly number[]): number {
   const middle = median(values)
   const strangest = values.reduce((a, b) => (Math.abs(b - middle) > Math.abs(a - middle) ? b : a), middle)
@@ -168,7 +168,7 @@ function levelOf(values: readonly number[]): number {
   return Math.abs(others - middle) <= mostApart * Math.max(others, middle) ? middle : others
 }
 
-/** Each weekday against the middle of the week around it, which holds every weekday once; its mean, where most days are idle. */
+/** Each weekday compared with the median of the week around it, or with the mean where most days are idle. */
 function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> {
   const ratios = new Map<number, number[]>()
   for (const [i, { day, value }] of days.entries()) {
@@ -181,7 +181,7 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
   return new Map([...ratios].map(([weekday, values]) => [weekday, median(values)]))
 }
 
-/** A trend shows in both halves; a step or a spike shows in one. */
+/** A trend is visible in both halves, a step or a spike in one only. */
 function trendOf(values: readonly number[]): number {
   const half = values.length >> 1
   const [early, late] = [slope(values.slice(0, half)), slope(values.slice(-half))]

@@ -14,7 +14,7 @@ export interface Period {
 
 /** A period up to today. */
 export interface CurrentPeriod extends Period {
-  /** The last day that it will have; later than `to` while it runs. */
+  /** The last day of the whole period. Later than `to` while the period runs. */
   readonly end: Day
 }
 
@@ -32,7 +32,7 @@ type Preset = (typeof periodPresets)[number]
 
 export type PeriodName = Preset | `last-${number}-days`
 
-/** Ten years: anything longer is a typing error. */
+/** Ten years. A longer period is most likely a typing error. */
 export const mostDays = 3660
 
 export function isPeriodName(name: string): name is PeriodName {
@@ -51,29 +51,30 @@ export const day = (description: string) =>
     .string()
     .transform((value, context): Day => {
       if (isDay(value)) return value
-      context.addIssue({ code: 'custom', message: 'is not a day' })
+      context.addIssue({ code: 'custom', message: 'is not a valid day' })
       return z.NEVER
     })
-    .meta({ description, accepts: 'a UTC day of the calendar as YYYY-MM-DD' })
+    .meta({ description, accepts: 'a UTC day as YYYY-MM-DD' })
 
 export const periodName = z
   .string()
   .transform((name, context): PeriodName => {
     if (isPeriodName(name)) return name
-    context.addIssue({ code: 'custom', message: 'is not a period' })
+    context.addIssue({ code: 'custom', message: 'is not a known period' })
     return z.NEVER
   })
   .meta({
-    description: 'A period instead of two dates. Periods that still run end today; `last-N-days` are the N days that end today.',
+    description:
+      'A period instead of two dates. A period that still runs is read up to today. `last-N-days` are the N days that end today.',
     accepts: [...periodPresets, `last-N-days with N from 1 to ${mostDays}`].join(', '),
   })
 
 export const periodInput = {
-  fromDate: day('First day, in UTC; together with to-date.').optional(),
-  toDate: day('Last day, in UTC, itself included; together with from-date.').optional(),
+  fromDate: day('First day in UTC. Requires to-date.').optional(),
+  toDate: day('Last day in UTC, included. Requires from-date.').optional(),
   period: periodName.optional(),
   billingCycleDay: integer(
-    'Day of the month on which a billing cycle starts, 1 unless given; the last day of a month that is too short.',
+    'Day of the month on which a billing cycle starts. The default is 1. In a shorter month, the cycle starts on its last day.',
     1,
     31,
   ).optional(),
@@ -81,17 +82,16 @@ export const periodInput = {
 
 const schema = z.strictObject(periodInput)
 
-/** `hasOthers`: a budgets file has periods of its own, so none is required here. */
+/** `hasOthers`: a budgets file has its own periods, so the run requires none. */
 export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Diagnostic[] {
   const { fromDate, toDate, period } = values
   const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))
   const diagnostics = hasOthers ? [] : checkCycleDay(names, period)
-  if (names.has('period'))
-    return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be given together with period')), ...diagnostics]
+  if (names.has('period')) return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be combined with period')), ...diagnostics]
   if (dates.length === 0)
-    return hasOthers ? diagnostics : [...diagnostics, inputDiagnostic('period', 'is missing: give period, or from-date and to-date')]
+    return hasOthers ? diagnostics : [...diagnostics, inputDiagnostic('period', 'is missing: set period, or from-date and to-date')]
   if (dates.length === 1)
-    return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: a period has two ends')]
+    return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: set both from-date and to-date')]
   if (fromDate === undefined || toDate === undefined) return diagnostics
   if (fromDate > toDate) return [...diagnostics, inputDiagnostic('to-date', `is ${toDate}, before from-date ${fromDate}`)]
   const days = daysIn({ from: fromDate, to: toDate })
@@ -102,24 +102,24 @@ export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: 
 
 function checkCycleDay(names: ReadonlySet<string>, period: string | undefined): readonly Diagnostic[] {
   if (!names.has('billingCycleDay') || period?.endsWith('billing-cycle')) return []
-  return [inputDiagnostic('billing-cycle-day', 'means nothing without the period billing-cycle or previous-billing-cycle')]
+  return [inputDiagnostic('billing-cycle-day', 'requires the period billing-cycle or previous-billing-cycle')]
 }
 
-/** Whether the given period can have days that are still to come. */
+/** Whether the given period can have future days. */
 export const mayHaveDaysAhead = ({ period }: Partial<z.output<typeof schema>>): boolean =>
   period === undefined || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
 
-/** Month to date by default. Throws an InputError for a period that has not begun. */
+/** Month to date by default. Throws an InputError for a future period. */
 export function choosePeriod(input: z.output<typeof schema>, today: Day): CurrentPeriod {
   const { period: name, fromDate, toDate, billingCycleDay } = input
   if (name !== undefined) return resolvePeriod(name, today, billingCycleDay)
   if (fromDate === undefined || toDate === undefined) return resolvePeriod('month-to-date', today)
   const clipped = clipToToday({ from: fromDate, to: toDate }, today)
   if (clipped !== undefined) return clipped
-  throw inputError('from-date', `is ${fromDate}, which is still to come: today is ${today} in UTC`)
+  throw inputError('from-date', `is ${fromDate}, which is in the future: today is ${today} in UTC`)
 }
 
-/** Ends a period that still runs today; `last-N-days` are the N days that end today. */
+/** A period that still runs ends today. `last-N-days` are the N days that end today. */
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
   const days = lastDays(name)
   if (days !== undefined) return finished(addDays(today, 1 - days), today)
@@ -143,7 +143,7 @@ export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1)
 
 const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
 
-// In a month without that day the cycle starts on the month's last day; the next one starts on the real day again.
+// In a shorter month, the cycle starts on its last day. The next cycle starts on the configured day again.
 function startOfCycle(today: Day, cycleDay: number): Day {
   const thisMonth = withDayOfMonth(today, cycleDay)
   return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(withDayOfMonth(today, 1), -1), cycleDay)
@@ -159,7 +159,7 @@ function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
   return finished(startOfCycle(to, cycleDay), to)
 }
 
-/** Takes off days in the future, on which nothing was used. Undefined when none is left. */
+/** Removes future days. Undefined when no day is left. */
 export const clipToToday = ({ from, to }: Period, today: Day): CurrentPeriod | undefined =>
   from > today ? undefined : { from, to: to < today ? to : today, end: to }
 
@@ -167,7 +167,7 @@ export const isWithin = (day: Day, { from, to }: Period): boolean => from <= day
 
 export const daysIn = ({ from, to }: Period): number => countDays(from, to)
 
-/** Whether a whole day of the period is still to come; today has begun. */
+/** Whether the period has a future day. Today is not one. */
 export const hasDaysAhead = ({ end }: CurrentPeriod, today: Day): boolean => end > today
 
 /** The period of equal length that ends the day before. */
@@ -176,7 +176,7 @@ export function periodBefore(period: Period): Period {
   return { from: addDays(period.from, -daysIn(period)), to }
 }
 
-/** The days that are in any of the periods and not in `except`, as the fewest periods, in order. */
+/** The days that are in any of the periods and not in `except`, as few periods as possible, in order. */
 export function daysBeside(periods: readonly Period[], except: readonly Period[]): readonly Period[] {
   const merged: Period[] = []
   for (const period of periods.toSorted(byStart)) {

@@ -7,7 +7,7 @@ import { type Decimal, fromText, parseAmount, percentOf, sum, toDecimal, zero } 
 import { WatchkeeperError } from '../core/errors.ts'
 import { daysBeside, isWithin, type Period, periodBefore } from './periods.ts'
 
-// A result holds decimals, so that every figure is exact; its document holds them as text, so that no reader of JSON rounds them.
+// A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
 const decimalAs = (write: (value: Decimal) => string) =>
   z.codec(z.string(), z.custom<Decimal>().meta({ type: 'string' }), { decode: fromText, encode: write })
 
@@ -25,61 +25,61 @@ export const date = z.custom<Day>().meta({ type: 'string' })
 
 export const dayOn = (description: string) => date.describe(`${description} YYYY-MM-DD, in UTC.`)
 
-/** An amount that a user gives: text or number in, exact decimal out. */
+/** An amount from a user: text or number in, exact decimal out. */
 export const amountInput = (description: string) =>
   z
     .union([z.string(), z.number()])
     .transform((value, context): Decimal => {
       const decimal = parseAmount(typeof value === 'number' ? plainText(value) : value)
       if (decimal !== undefined) return decimal
-      context.addIssue({ code: 'custom', message: 'is not an amount' })
+      context.addIssue({ code: 'custom', message: 'is not a valid amount' })
       return z.NEVER
     })
     .meta({
       description,
-      accepts: 'zero or more in plain decimals, such as 1000 or 99.5',
+      accepts: 'an amount of zero or more without separators, such as 1000 or 99.5',
       pattern: '^(0|[1-9][0-9]{0,29})([.][0-9]{1,30})?$',
       minimum: 0,
     })
 
-/** A number as a person would write it: 0.0000001 and not 1e-7. */
+/** A number without an exponent: 0.0000001 instead of 1e-7. */
 const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))
 
 export type UsageRecord = z.output<typeof usageRecord>
 
-/** What one entity used on one UTC day. */
+/** Usage of one entity on one UTC day. */
 export const usageRecord = z.object({
   date,
   entityType: z.string(),
   entityId: z.string(),
   entityName: z.string(),
   warehouseId: z.string().optional(),
-  serviceId: z.string().optional().describe('Absent for rows of warehouses, which hold storage and backups.'),
+  serviceId: z.string().optional().describe('Absent for records of warehouses, which have storage and backups.'),
   total: amount,
-  metrics: z.record(z.string(), amount).describe('By metric, without the unit word; they need not add up to the total.'),
+  metrics: z.record(z.string(), amount).describe('By metric, without the unit word. They may not add up to the total.'),
   locked: z.boolean().describe('False while the record is provisional.'),
 })
 
-/** What was read for a period: the API's own total, and the records that should add up to it. */
+/** Usage of a period: the API's own total, and the records that should add up to it. */
 export interface UsageReading {
   readonly period: Period
   readonly grandTotal: Decimal
   readonly records: readonly UsageRecord[]
-  /** Only usage with certain tags was read: a day without any of it is no sign of missing records. */
+  /** Only usage with certain tags was read, so a day without records is normal. */
   readonly isFiltered?: boolean
 }
 
 /** Identity of the entity: names can change and repeat. */
 export const entityKey = ({ entityType, entityId, entityName }: UsageRecord): string => `${entityType}\n${entityId || entityName}`
 
-/** How people know the entity. */
+/** Name of the entity for people. */
 export const entityLabel = ({ entityName, entityId }: UsageRecord): string => entityName || entityId || 'unnamed'
 
 export interface Tally<Key> {
   add(key: Key, amount: Decimal): void
   /** Zero for a key that was never added. */
   of(key: Key): Decimal
-  /** In the order of first addition. */
+  /** In the order in which keys were added. */
   entries(): readonly (readonly [Key, Decimal])[]
 }
 
@@ -95,7 +95,7 @@ export function createTally<Key = string>(): Tally<Key> {
   }
 }
 
-/** The API rounds rows, metrics and totals separately: a difference of 0.01 % of the total, or a millionth, means nothing. */
+/** The API rounds records, metrics and totals separately: a difference of 0.01% of the total, or a millionth, is rounding. */
 export function isRounding(difference: Decimal, total: Decimal): boolean {
   const relative = total.abs().times('0.0001')
   return difference.abs().lte(relative.lt('0.000001') ? '0.000001' : relative)
@@ -110,14 +110,14 @@ export const totalOf = (records: readonly UsageRecord[]): Decimal => sum(records
 
 export const finalRecords = (records: readonly UsageRecord[]): readonly UsageRecord[] => records.filter(({ locked }) => locked)
 
-/** What limits are compared with: the API's own total, or the sum of the final records. */
+/** The amount that is compared with limits: the API's own total, or the sum of the final records. */
 export const judgedTotal = ({ grandTotal, records }: UsageReading, isFinalOnly: boolean): Decimal =>
   isFinalOnly ? totalOf(finalRecords(records)) : grandTotal
 
-/** The part of the total whose records can still change. */
+/** The provisional part of the total: its records can still change. */
 export const provisionalOf = (records: readonly UsageRecord[]): Decimal => totalOf(records.filter(({ locked }) => !locked))
 
-/** One entry for each day of the period, in order, used or not. */
+/** One entry for each day of the period, in order, with or without usage. */
 export function totalByDay(records: readonly UsageRecord[], period: Period) {
   const [totals, provisional] = [createTally<Day>(), createTally<Day>()]
   for (const { date, total, locked } of records) {
@@ -127,7 +127,7 @@ export function totalByDay(records: readonly UsageRecord[], period: Period) {
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-/** The days around the period that were read without a gap: an unread day is not a day without usage. */
+/** The days around the period that were read without a gap. An unread day is not a day without usage. */
 function blockAround(period: Period, readings: readonly UsageReading[]): Period {
   const blocks = daysBeside(
     readings.map((reading) => reading.period),
@@ -138,8 +138,8 @@ function blockAround(period: Period, readings: readonly UsageReading[]): Period 
 }
 
 /**
- * What the `counted` records used on each known day, up to the end of the period. A day without any record is left out; a day
- * that only has other records is a zero.
+ * Usage of the `counted` records on each known day, up to the end of the period. A day without any record is left out. A day with only
+ * other records is zero.
  */
 export function knownDays(period: Period, readings: readonly UsageReading[], counted: readonly UsageRecord[]): ReadonlyMap<Day, Decimal> {
   const block = blockAround(period, readings)
@@ -155,7 +155,7 @@ export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): r
   return first === undefined ? [] : [...eachDay(first, to)].map((date) => ({ date, total: known.get(date) ?? zero }))
 }
 
-/** The first day on which more than the limit is used; undefined when it lasts. */
+/** The first day on which usage exceeds the limit. Undefined when it stays within the limit. */
 export function runOutDay(days: readonly DayTotal[], limit: Decimal): Day | undefined {
   let used = zero
   return days.find(({ total }) => {
@@ -172,7 +172,7 @@ interface LimitCheck {
   readonly usedPercent: Decimal | undefined
 }
 
-/** Compares digit by digit: equal is within the limit, and zero is a limit. */
+/** Compares all digits. An equal amount is within the limit, and zero is a valid limit. */
 export function checkLimit(used: Decimal, limit: Decimal | undefined, warnAbove: Decimal | undefined): LimitCheck {
   const usedPercent = limit === undefined ? undefined : percentOf(used, limit)
   if (limit !== undefined && used.gt(limit)) return { status: 'exceeded', usedPercent }
@@ -187,17 +187,17 @@ type Group = z.output<typeof usageGroup>
 
 export const usageGroup = z.object({
   name: z.string(),
-  entityType: z.string().optional().describe('Of an entity: service, datawarehouse, clickpipe.'),
-  total: exactAmount('What it used.'),
-  provisional: exactAmount('The part of it that can still change.'),
+  entityType: z.string().optional().describe('Of an entity, such as service, datawarehouse or clickpipe.'),
+  total: exactAmount('Usage.'),
+  provisional: exactAmount('Provisional part of the usage.'),
 })
 
-/** Largest first; days in their order. */
+/** Largest first. Days are in their order. */
 export function groupRecords(records: readonly UsageRecord[], by: Grouping): Group[] {
   if (by === 'metric') return groupByMetric(records)
   const keyOf = keys[by]
   const [totals, provisional] = [createTally(), createTally()]
-  // The newest record names the group: entities can be renamed, their id stays.
+  // The newest record gives the name, because entities can be renamed.
   const newest = new Map<string, UsageRecord>()
   for (const record of records) {
     const key = keyOf(record)
@@ -229,7 +229,7 @@ const labels = {
   type: ({ entityType }: UsageRecord): string => entityType || 'unknown type',
 }
 
-/** A warehouse is named by its own row; without one, by its id. */
+/** The name comes from the warehouse's own record, otherwise it is the id. */
 export function warehouseNames(records: readonly UsageRecord[]): (record: UsageRecord) => string {
   const rows = records.filter(({ entityType, entityName }) => entityType === 'datawarehouse' && entityName !== '')
   const names = new Map(rows.map(({ warehouseId, entityName }) => [warehouseId, entityName]))
@@ -240,7 +240,7 @@ const byName = (a: Group, b: Group): number => (a.name < b.name ? -1 : a.name > 
 
 const largestFirst = (a: Group, b: Group): number => b.total.cmp(a.total) || byName(a, b)
 
-/** What the metrics leave of a record's total. */
+/** The part of a record's total that no metric covers. */
 export const otherMetric = 'other'
 
 function groupByMetric(records: readonly UsageRecord[]): Group[] {
@@ -258,14 +258,14 @@ function groupByMetric(records: readonly UsageRecord[]): Group[] {
     .sort(largestFirst)
 }
 
-/** A record's metrics, so completed that they add up to its total. */
+/** A record's metrics, with the metric `other` where they do not add up to its total. */
 export function metricsOf({ total, metrics }: Pick<UsageRecord, 'total' | 'metrics'>): readonly (readonly [string, Decimal])[] {
   const named = Object.entries(metrics)
   const rest = named.reduce((left, [, amount]) => left.minus(amount), total)
   return rest.eq(zero) ? named : [...named, [otherMetric, rest]]
 }
 
-/** What an issue does to the verdict. */
+/** The effect of an issue on the verdict. */
 export const issueLevels = ['fail', 'warn', 'ignore'] as const
 
 export type IssueLevel = (typeof issueLevels)[number]
@@ -275,7 +275,7 @@ const span = { fromDate: date, toDate: date }
 
 export type DataQualityIssue = z.output<typeof dataQualityIssue>
 
-/** A reason to distrust the figures: a gate that passes on missing data is worthless. */
+/** A reason to distrust the figures. */
 export const dataQualityIssue = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['no-records', 'no-records-yet', 'no-final-records']), level, ...span }),
   z.object({ kind: z.literal('total-mismatch'), level, ...span, recordsTotal: amount, grandTotal: amount }),
@@ -284,7 +284,7 @@ export const dataQualityIssue = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['outside-period', 'missing-days']), level, days: z.array(date) }),
 ])
 
-/** Issues fail the gate unless `onMissing` says otherwise. Days that have just begun may have no records yet: that is a warning. */
+/** An issue fails the gate by default. Days that have just begun may have no records yet, which is a warning by default. */
 export const issueLevel = (kind: string, onMissing: IssueLevel | undefined): IssueLevel =>
   onMissing ?? (kind === 'no-records-yet' ? 'warn' : 'fail')
 
@@ -322,10 +322,10 @@ function findDuplicate(records: readonly UsageRecord[]): UsageRecord | undefined
   return undefined
 }
 
-/** Whether none of its days needs to have a record yet. */
+/** Whether the period is too recent for any of its days to require a record. */
 export const hasJustBegun = ({ from }: Period, today: Day): boolean => from > lastCompleteDay(today)
 
-/** The records of a day are complete one day after its end. */
+/** The records of a day are complete one day after the day ends. */
 const lastCompleteDay = (today: Day): Day => addDays(today, -2)
 
 function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>): Day[] {
@@ -333,7 +333,7 @@ function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>
   return [...eachDay(from, to < last ? to : last)].filter((day) => !present.has(day))
 }
 
-/** Everything that a run reads. */
+/** All usage that a run reads. */
 export interface Readings {
   readonly unit: string
   /** The period of the report. */
@@ -349,12 +349,12 @@ export interface Readings {
 interface ReadUsageOptions {
   readonly period: Period
   readonly hasComparison: boolean
-  /** The days that budgets need, with a tag where the API has to filter for them. */
+  /** The days that budgets need, with a tag where the API filters the usage. */
   readonly budgets: readonly { readonly period: Period; readonly scope: { readonly tag?: readonly string[] | undefined } }[]
   readonly filters: readonly string[]
 }
 
-/** Reads every day once. Throws when any part cannot be read: a partial total would be a wrong total. */
+/** Reads every day once. Throws when any part cannot be read, because a partial total would be wrong. */
 export async function readUsage(api: ReadApi, organizationId: string, options: ReadUsageOptions): Promise<Readings> {
   const { period, budgets, filters } = options
   const previous = options.hasComparison ? periodBefore(period) : undefined
@@ -390,20 +390,20 @@ const periodsOf = (budgets: ReadUsageOptions['budgets']): readonly Period[] => b
 function onlyUnit(units: ReadonlySet<string>): string {
   const [unit, second] = units
   if (unit !== undefined && second === undefined) return unit
-  throw new WatchkeeperError('bad-answer', `The API counts in ${unit} for one part of the days and in ${second} for another.`)
+  throw new WatchkeeperError('bad-answer', `The API uses the unit ${unit} for some days and the unit ${second} for others.`)
 }
 
-/** What was read without a tag, in no particular order; no day is in two of them. */
+/** All readings without a tag, in no particular order. No day is in two of them. */
 export const allReadings = ({ main, previous, others }: Readings): readonly UsageReading[] => [
   main,
   ...(previous === undefined ? [] : [previous]),
   ...others,
 ]
 
-/** Longest period that the API answers in one request, in days. */
+/** Longest period of one request, in days. */
 export const longestWindowDays = 31
 
-/** The fewest windows that cover the period exactly once, in order. */
+/** As few windows as possible that cover the period exactly once, in order. */
 export function cutIntoWindows({ from, to }: Period): readonly Period[] {
   const windows: Period[] = []
   for (let start = from; start <= to; start = addDays(start, longestWindowDays)) {
@@ -439,7 +439,7 @@ export function readUsageCost(
   })
 }
 
-// Compiling a schema takes longer than reading a small answer: each unit has one for the whole process.
+// Compiling a schema takes longer than reading a small answer, so each unit has one schema for the whole process.
 const readers = new Map<string, Reader<UsageAnswer>>()
 
 const readAnswer: Reader<UsageAnswer> = (json, headers) => {
@@ -450,14 +450,14 @@ const readAnswer: Reader<UsageAnswer> = (json, headers) => {
   if (unit === undefined) return { mismatch: 'the answer does not fit: result.grandTotal… is missing' }
   if (second !== undefined) return { mismatch: `the answer does not fit: it has two totals, grandTotal${unit} and grandTotal${second}` }
   const read = readers.get(unit) ?? readOne(answerSchema(unit))
-  // Units come from the server: a few are kept, and no more.
+  // Units come from the server, so the number of schemas has a limit.
   if (readers.size < 8) readers.set(unit, read)
   return read(json, headers)
 }
 
 type Context = z.core.$RefinementCtx
 
-// The name of the field ends in the unit word, so no schema can hold it; the issue states where it is.
+// The name of the field ends in the unit word, which is not known when the schema is written, so the issue names the field.
 function amountAt(wire: Readonly<Record<string, unknown>>, key: string, context: Context): Decimal {
   const decimal = toDecimal(wire[key])
   if (decimal !== undefined) return decimal
@@ -465,7 +465,7 @@ function amountAt(wire: Readonly<Record<string, unknown>>, key: string, context:
   return z.NEVER
 }
 
-// Older answers give days as date-times at midnight UTC. Many records share a day: each is parsed once.
+// Older answers have date-times at midnight UTC instead of days. Many records share a day, so each day is parsed once.
 function createDaySchema(): z.ZodType<Day> {
   const known = new Map<string, Day>()
   return z.string().transform((text, context): Day => {
@@ -476,7 +476,7 @@ function createDaySchema(): z.ZodType<Day> {
       known.set(text, date)
       return date
     }
-    context.addIssue({ code: 'custom', message: 'is not a day' })
+    context.addIssue({ code: 'custom', message: 'is not a valid day' })
     return z.NEVER
   })
 }
@@ -501,7 +501,7 @@ function answerSchema(unit: string): z.ZodType<UsageAnswer> {
     .transform((wire, context) => ({ unit, grandTotal: amountAt(wire, `grandTotal${unit}`, context), records: wire.costs }))
 }
 
-// Documented as one object, in practice a list; nothing at all when nothing was used.
+// The documentation shows one object, the API returns a list. It returns nothing when there is no usage.
 function toArray(costs: unknown): readonly unknown[] {
   if (Array.isArray(costs)) return costs
   const isNothing = costs === null || costs === undefined || (typeof costs === 'object' && Object.keys(costs).length === 0)
@@ -519,7 +519,7 @@ function toRecord(wire: z.output<typeof wireRecord> & { readonly date: Day }, un
     ...(isGiven(serviceId) && { serviceId }),
     total: amountAt(wire, `total${unit}`, context),
     metrics: toMetrics(wire.metrics ?? {}, unit, context),
-    // A record is provisional unless the API says that it is final.
+    // A record is provisional unless the API reports that it is final.
     locked: wire.locked ?? false,
   }
 }
@@ -534,7 +534,7 @@ function toMetrics(wire: Readonly<Record<string, unknown>>, unit: string, contex
     if (decimal === undefined) context.addIssue({ code: 'custom', path: ['metrics', key], message: 'is not a finite number' })
     else {
       const name = key.endsWith(unit) && key !== unit ? key.slice(0, -unit.length) : key
-      // `compute` beside `computeCredits` is the same metric.
+      // `compute` and `computeCredits` are the same metric.
       metrics.set(name, metrics.get(name)?.plus(decimal) ?? decimal)
     }
   }

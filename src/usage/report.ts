@@ -1,9 +1,10 @@
 import { type Day, formatDay, formatDays } from '../core/dates.ts'
-import { type Decimal, formatEstimate, formatExact, formatRounded, percentOf, sum } from '../core/decimal.ts'
-import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
-import { progressBar } from '../core/text.ts'
+import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
+import { counted, join, type Line, say, type Trusted, trusted, untrusted } from '../core/line.ts'
+import { plural, progressBar } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import type { Block, Column, Point } from '../report/blocks.ts'
+import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 
 import type { BudgetOutcome } from './budgets.ts'
 import type { Forecast } from './forecast.ts'
@@ -12,10 +13,11 @@ import type { UsageResult } from './result.ts'
 
 interface Reason {
   readonly level: 'warn' | 'fail'
+  /** One or more whole sentences. */
   readonly line: Line
 }
 
-/** All judgments are in the result already: this puts those that fail or warn into words. */
+/** The judgments are in the result already. This puts those that fail or warn into words. */
 export function judgeUsage(result: UsageResult): Verdict {
   const all = [
     ...totalReasons(result),
@@ -24,85 +26,121 @@ export function judgeUsage(result: UsageResult): Verdict {
     ...increaseReasons(result),
     ...issueReasons(result),
   ]
-  if (all.length === 0) return { status: 'pass', reasons: [] }
   // Failures come first, so that no warning hides them.
-  const reasons = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted).map(({ line }) => line))
-  if (all.every(({ level }) => level === 'warn')) return { status: 'warn', reasons }
+  const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
+  if (first === undefined) return { status: 'pass', reasons: [] }
   const { waiver } = result
-  if (waiver === undefined) return { status: 'fail', reasons }
-  return { status: 'warn', reasons: [...reasons, say`waived until ${trusted(waiver.until)}: ${waiver.reason}`] }
+  const isWaived = first.level === 'fail' && waiver !== undefined
+  const sentences = [first.line, ...usedSoFar(result), ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${waiver.reason}`] : [])]
+  return {
+    status: isWaived ? 'warn' : first.level,
+    sentence: join(sentences, ' '),
+    reasons: others.map(({ line }) => line),
+  }
 }
 
-/** `above the budget of 100 by 3.5 CHC`. */
-const aboveLimit = (what: string, limit: Decimal, used: Decimal, unit: string): Line => [
-  trusted(`above ${what} of ${formatExact(limit)} by ${formatExact(used.minus(limit))} ${unit}`),
-]
+const day = (date: Day): Trusted => trusted(plainSpaces(formatDay(date)))
 
-/** The same for a forecast, which is no more exact than the report shows it. */
-const forecastAbove = (what: string, limit: Decimal, { untilDate, total }: Expected, unit: string): Line => [
-  trusted(`expected by ${untilDate} to be above ${what} of ${formatExact(limit)}: ${formatEstimate(total)} ${unit}`),
-]
+/** `1 – 22 Nov 2026`. */
+const period = (from: Day, to: Day): Trusted => trusted(plainSpaces(formatDays(from, to)))
 
-type Expected = Extract<Forecast, { status: 'expected' }>
+const plainSpaces = (text: string): string => text.replaceAll('\u00a0', ' ')
 
-function totalReasons({
-  judgedCredits,
-  unlocked,
-  budget,
-  budgetStatus,
-  budgetUsedPercent,
-  warnBudget,
-  unit,
-}: UsageResult): readonly Reason[] {
-  const prefix = unlocked === 'exclude' ? [trusted('final records alone are ')] : []
+/** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. */
+function usedSoFar(result: UsageResult): readonly Line[] {
+  const { budget, budgetStatus, forecastBudget, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
+  if (records.length === 0 || budgetStatus !== 'within') return []
+  // A share of the budget would suggest a figure that can be trusted.
+  const limit = dataQualityIssues.length > 0 ? undefined : (budget ?? forecastBudget)
+  const what = endDate > toDate ? 'Used so far' : 'Total used'
+  return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${limit === undefined ? '' : inBrackets(judgedCredits, limit)}.`)]]
+}
+
+/** `283.33 of 250.00 CHC`. */
+function ofLimit(used: Decimal, limit: Decimal, unit: string): string {
+  const [usedText, limitText] = formatMoneyPair(used, limit)
+  return `${usedText} of ${limitText} ${unit}`
+}
+
+/** ` (96%)`. Empty for a whole of zero. */
+function inBrackets(part: Decimal, whole: Decimal): string {
+  const share = percentOf(part, whole)
+  if (share === undefined) return ''
+  // A difference in the last of many digits gets lost in the division.
+  const isRounded = share.eq(100) && !part.eq(whole)
+  return ` (${isRounded ? `just ${part.gt(whole) ? 'over' : 'under'} 100%` : formatPercent(share)})`
+}
+
+function totalReasons({ judgedCredits, unlocked, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
+  const ofFinal = unlocked === 'exclude' ? ' in final records' : ''
   if (budget !== undefined && budgetStatus === 'exceeded') {
-    const line = [...prefix, ...aboveLimit('the budget', budget, judgedCredits, unit), trusted(inBrackets(budgetUsedPercent, 2))]
-    return [{ level: 'fail', line }]
+    const share = inBrackets(judgedCredits, budget)
+    return [{ level: 'fail', line: [trusted(`Budget exceeded: ${ofLimit(judgedCredits, budget, unit)}${ofFinal}${share}.`)] }]
   }
   if (warnBudget === undefined || budgetStatus !== 'warn') return []
-  return [{ level: 'warn', line: [...prefix, ...aboveLimit('warn-budget', warnBudget, judgedCredits, unit)] }]
+  return [{ level: 'warn', line: [trusted(`Warning level exceeded: ${ofLimit(judgedCredits, warnBudget, unit)}${ofFinal}.`)] }]
 }
 
-/** Most budgets of a file that a sentence names. */
+/** Budgets of a file that the verdict names. */
 const mostBudgetsNamed = 5
 
-function budgetReasons({ budgets, unit }: UsageResult): readonly Reason[] {
+function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[] {
   const all = budgets.flatMap((budget): readonly Reason[] => {
-    const line = describeBudget(budget, unit)
+    const line = describeBudget(budget, unit, toDate)
     return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line }]
   })
-  // Failures come first, so that they are not among those left out.
+  // Failures come first, so that the verdict names them before warnings.
   const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
   const rest = ordered.slice(mostBudgetsNamed)
   if (rest.length === 0) return ordered
   const level = rest.some((one) => one.level === 'fail') ? 'fail' : 'warn'
-  return [...ordered.slice(0, mostBudgetsNamed), { level, line: say`${rest.length} more budgets` }]
+  const line = say`${counted(rest.length, 'more budget')} failed or exceeded the warning level.`
+  return [...ordered.slice(0, mostBudgetsNamed), { level, line }]
 }
 
-/** Undefined for a budget that is kept; data quality issues have reasons of their own. */
-function describeBudget(budget: BudgetOutcome, unit: string): Line | undefined {
+/** Undefined for a budget that passes. Data quality issues have reasons of their own. */
+function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Line | undefined {
   const { name, used, limit, warnAbove, limitStatus, isForecastAbove, forecast } = budget
-  if (limitStatus === 'exceeded') return say`budget ${name}: ${aboveLimit('its limit', limit, used, unit)}`
-  if (isForecastAbove && forecast?.status === 'expected') return say`budget ${name}: ${forecastAbove('its limit', limit, forecast, unit)}`
+  if (limitStatus === 'exceeded')
+    return say`Budget ${name} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}`
+  if (isForecastAbove && forecast?.status === 'expected') {
+    const [expected, most] = formatMoneyPair(forecast.total, limit)
+    const by = formatShortDay(forecast.untilDate, reference)
+    return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${most} ${unit}.`)}`
+  }
   if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
-  return say`budget ${name}: ${aboveLimit('its warn level', warnAbove, used, unit)}`
+  return say`Budget ${name} exceeded its warning level: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}`
 }
 
-function forecastReasons({ forecast, forecastBudget, forecastBudgetExceeded, judgedCredits, unit }: UsageResult): readonly Reason[] {
+function forecastReasons(result: UsageResult): readonly Reason[] {
+  const { forecast, budget, forecastBudget, forecastBudgetExceeded, judgedCredits, unit, toDate } = result
   if (forecastBudget === undefined || !forecastBudgetExceeded) return []
-  const line =
-    forecast?.status === 'expected'
-      ? forecastAbove('the forecast budget', forecastBudget, forecast, unit)
-      : aboveLimit('the forecast budget', forecastBudget, judgedCredits, unit)
-  return [{ level: 'fail', line }]
+  const isExpected = forecast?.status === 'expected'
+  const [amount, most] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
+  const what = isExpected ? 'Forecast' : 'Usage'
+  const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
+  const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
+  return [{ level: 'fail', line: [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)] }]
 }
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
-  const most = maxIncrease.kind === 'percent' ? `${maxIncrease.percent.toFixed()}%` : `${maxIncrease.amount.toFixed()} ${unit}`
-  const line = [trusted(`grown by ${formatExact(change)} ${unit}${inBrackets(changePercent, 2)}, more than the ${most} allowed`)]
+  const isPercent = maxIncrease.kind === 'percent'
+  const [amount, mostAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
+  const most = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${mostAmount} ${unit}`
+  const share =
+    changePercent === undefined
+      ? ''
+      : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
+  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from the previous period. The limit is ${most}.`)]
   return [{ level: 'fail', line }]
+}
+
+/** With as many decimals as the value needs to look different from the limit. */
+function differentPercent(value: Decimal, limit: Decimal): string {
+  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
+  return `${formatRounded(value, places)}%`
 }
 
 function issueReasons(result: UsageResult): readonly Reason[] {
@@ -113,39 +151,44 @@ function issueReasons(result: UsageResult): readonly Reason[] {
   return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
 }
 
-/** Most days or names that a sentence lists. */
+/** Days or names that a sentence lists. */
 const mostListed = 5
 
 function describeIssue(issue: DataQualityIssue, unit: string): Line {
-  const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
   switch (issue.kind) {
     case 'no-records':
-      return [trusted(`there is not a single usage record from ${issue.fromDate} to ${issue.toDate}, so nothing is known of these days`)]
+      return say`No usage records for ${period(issue.fromDate, issue.toDate)}, so the usage of these days is unknown.`
     case 'no-records-yet':
-      return [trusted(`there are no usage records yet from ${issue.fromDate} to ${issue.toDate}`)]
+      return say`No usage records yet for ${period(issue.fromDate, issue.toDate)}.`
     case 'no-final-records':
-      return [trusted(`no record from ${issue.fromDate} to ${issue.toDate} is final yet, and final ones alone are judged`)]
+      return say`All usage records for ${period(issue.fromDate, issue.toDate)} are provisional, and only final records count.`
     case 'total-mismatch': {
-      const { fromDate, toDate, recordsTotal, grandTotal } = issue
-      return [
-        trusted(`the records from ${fromDate} to ${toDate} add up to ${amount(recordsTotal)}, the API's total is ${amount(grandTotal)}`),
-      ]
+      const [records, total] = formatMoneyPair(issue.recordsTotal, issue.grandTotal)
+      const days = period(issue.fromDate, issue.toDate)
+      return say`The usage records for ${days} add up to ${trusted(`${records} ${unit}, but the API's total is ${total} ${unit}.`)}`
     }
     case 'negative-total':
-      return [trusted(`the API's total from ${issue.fromDate} to ${issue.toDate} is negative`)]
+      return say`The API's total for ${period(issue.fromDate, issue.toDate)} is negative.`
     case 'negative-record':
-      return say`the usage of ${issue.entityName} on ${trusted(issue.date)} is negative`
+      return say`The usage of ${issue.entityName} on ${day(issue.date)} is negative.`
     case 'duplicate-record':
-      return say`${issue.entityName} is counted more than once on ${trusted(issue.date)}`
+      return say`${issue.entityName} has more than one usage record for ${day(issue.date)}.`
     case 'outside-period':
-      return say`there are records of other days: ${trusted(listDays(issue.days))}`
+      return say`The API returned usage records of other days: ${listDays(issue.days)}.`
     case 'missing-days':
-      return say`no records of ${trusted(listDays(issue.days))}`
+      return say`No usage records for ${listDays(issue.days)}.`
   }
 }
 
-const listDays = (days: readonly Day[]): string =>
-  days.slice(0, mostListed).join(', ') + (days.length > mostListed ? ` and ${days.length - mostListed} more` : '')
+const listDays = (days: readonly Day[]): Trusted => {
+  const more = days.length > mostListed ? ` and ${days.length - mostListed} more` : ''
+  return trusted(
+    `${days
+      .slice(0, mostListed)
+      .map((one) => plainSpaces(formatDay(one)))
+      .join(', ')}${more}`,
+  )
+}
 
 /** Empty when the figure can be trusted, or when the report says the same of its whole period. */
 function describeBudgetIssue(
@@ -156,19 +199,25 @@ function describeBudgetIssue(
   const { level } = issue
   switch (issue.kind) {
     case 'nothing-in-scope': {
-      const names = issue.unmatched.length === 0 ? [] : say` (${issue.unmatched.slice(0, mostListed).join(', ')})`
-      return [{ level, line: say`budget ${name} is about something that no usage fits${names}: is it spelled right?` }]
+      const names = issue.unmatched.slice(0, mostListed).join(', ')
+      const line =
+        names === ''
+          ? say`The scope of budget ${name} matches no usage.`
+          : say`The scope of budget ${name} has names that match no usage: ${names}. Check the spelling.`
+      return [{ level, line }]
     }
     case 'metrics-mismatch':
-      return [{ level, line: say`the metrics of what budget ${name} is about do not add up to its records, so its usage is not known` }]
+      return [
+        { level, line: say`The usage of budget ${name} is unknown, because the metrics of its records do not add up to their totals.` },
+      ]
     case 'no-final-records':
-      return [{ level, line: say`nothing that budget ${name} counts is final yet, and final records alone are judged` }]
+      return [{ level, line: say`All usage records of budget ${name} are provisional, and only final records count.` }]
     case 'no-records':
     case 'no-records-yet': {
       const isSamePeriod = fromDate === result.fromDate && toDate === result.toDate && scope.tag === undefined
       if (isSamePeriod && result.dataQualityIssues.some(({ kind }) => kind === issue.kind)) return []
-      const what = issue.kind === 'no-records' ? 'there is not a single usage record' : 'there are no usage records yet'
-      return [{ level, line: say`${trusted(what)} for budget ${name} from ${trusted(fromDate)} to ${trusted(toDate)}` }]
+      const yet = trusted(issue.kind === 'no-records' ? '' : ' yet')
+      return [{ level, line: say`Budget ${name} has no usage records${yet} for ${period(fromDate, toDate)}.` }]
     }
   }
 }
@@ -189,89 +238,85 @@ export function reportUsage(result: UsageResult): Report {
   }
 }
 
+/** For a run that passes. The verdict has sentences for the others. */
 function headlineOf(result: UsageResult): Line {
-  const { grandTotalCredits, unit, fromDate, toDate, budget, budgetStatus, budgetUsedPercent, budgets, dataQualityIssues, records } = result
-  const total = `${formatExact(grandTotalCredits)} ${unit}`
-  if (records.length === 0) return [trusted(`No usage records from ${fromDate} to ${toDate}; the API's total is ${total}`)]
-  // A figure that cannot be trusted is within nothing.
-  const isWithin = budget !== undefined && budgetStatus !== 'exceeded' && dataQualityIssues.length === 0
-  const within = isWithin ? `, within the budget of ${formatExact(budget)}${inBrackets(budgetUsedPercent, 2)}` : ''
-  const kept = budgets.filter(({ status }) => status !== 'fail').length
-  const others = budgets.length === 0 ? '' : `, ${kept} of ${budgets.length} budgets kept`
-  const unjudged = hasLimit(result) ? '' : '; no limit was given'
-  return [trusted(`${total} used from ${fromDate} to ${toDate}${within}${others}${unjudged}`)]
+  const { grandTotalCredits, judgedCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
+  const total = `${formatMoney(grandTotalCredits)} ${unit}`
+  const days = period(fromDate, toDate)
+  if (records.length === 0) return say`No usage records for ${days}. The API's total is ${trusted(`${total}.`)}`
+  const isKnown = budget !== undefined && dataQualityIssues.length === 0
+  const used = isKnown ? `${ofLimit(judgedCredits, budget, unit)}${inBrackets(judgedCredits, budget)}` : total
+  const sentences = [
+    say`Used ${trusted(used)} from ${days}.`,
+    ...(budgets.length === 0
+      ? []
+      : [say`${budgets.filter(({ status }) => status !== 'fail').length} of ${budgets.length} budgets passed.`]),
+    ...(hasLimit(result) ? [] : [say`No limit is set.`]),
+  ]
+  return join(sentences, ' ')
 }
 
 function factsOf(result: UsageResult): Block {
-  const { unit, budget, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
-  const { judgedCredits, unlocked, days, forecast, forecastBudget, runsOutOn } = result
-  const amount = (value: Decimal): string => `${formatExact(value)} ${unit}`
+  const { unit, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
+  const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn } = result
+  const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
   const fact = (label: string, value: string | undefined) => (value === undefined ? [] : [{ label, value: [trusted(value)] }])
   return {
     kind: 'facts',
     facts: [
       ...fact('Total', amount(grandTotalCredits)),
       ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', hasLimit(result) ? budget && amount(budget) : 'none given'),
-      ...fact('Warn above', warnBudget && amount(warnBudget)),
-      ...fact('Used', budgetUsedPercent && `${budgetUsedPercent.toFixed(2)} %`),
-      ...fact('Can still change', `${amount(provisionalCredits)}${inBrackets(percentOf(provisionalCredits, grandTotalCredits), 1)}`),
-      ...(forecast ? fact(`Expected by ${forecast.untilDate}`, expectedWords(forecast, unit)) : []),
+      ...fact('Budget', hasLimit(result) ? budget && amount(budget) : 'none'),
+      ...fact('Warning level', warnBudget && amount(warnBudget)),
+      ...fact('Used', budgetUsedPercent && formatPercent(budgetUsedPercent)),
+      ...fact('Provisional', `${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
+      ...(forecast ? fact(`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`, forecastWords(forecast, unit)) : []),
       ...fact('Forecast budget', forecastBudget && amount(forecastBudget)),
-      ...fact('Budget runs out on', runsOutOn),
-      ...fact('Against the period before', comparison && changeWords(comparison, unit)),
-      ...fact('Days', String(days)),
+      ...fact(
+        budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on',
+        runsOutOn && formatShortDay(runsOutOn, toDate),
+      ),
+      ...fact('Change from the previous period', comparison && changeWords(comparison, unit)),
+      ...fact('Period', `${period(fromDate, toDate).text} (${plural(days, 'day')})`),
     ],
   }
 }
 
-/** An expression that came out empty looks like no budget at all: the report has to show it. */
+/** An expression that evaluates to an empty text means no budget. The report shows that there is none. */
 const hasLimit = ({ budget, warnBudget, forecastBudget, budgets, comparison }: UsageResult): boolean =>
   [budget, warnBudget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
 
-const inBrackets = (share: Decimal | undefined, places: number): string =>
-  share === undefined ? '' : ` (${formatRounded(share, places)} %)`
-
-function expectedWords(forecast: Forecast, unit: string): string {
-  if (forecast.status === 'too-early') return 'not yet: too early to tell'
-  const { total, low, high } = forecast
-  return `${formatEstimate(total)} ${unit} (${formatEstimate(low)} to ${formatEstimate(high)})`
+/** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern)`. */
+function forecastWords(forecast: Forecast, unit: string): string {
+  if (forecast.status === 'too-early') return 'not available yet: too early in the period'
+  const { total, low, high, learnedFromDays, isWeekdayAware } = forecast
+  const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
+  return `${formatMoney(total)} ${unit} (80% range ${formatRange(low, high)} ${unit}, ${basis})`
 }
 
 function changeWords({ change, changePercent, total }: Comparison, unit: string): string {
   const sign = change.gt(0) ? '+' : ''
-  const share = changePercent === undefined ? '' : ` (${sign}${formatRounded(changePercent, 1)} %)`
-  return `${sign}${formatExact(change)} ${unit}${share}, from ${formatExact(total)}`
+  const share = changePercent === undefined ? '' : ` (${sign}${formatShare(changePercent)})`
+  return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} ${unit}`
 }
 
 type Comparison = NonNullable<UsageResult['comparison']>
 
 function notices(result: UsageResult): readonly Line[] {
-  const { clipped, waiver, comparison, unlocked, forecast, dataQualityIssues, unit, spikeDays, days } = result
+  const { clipped, waiver, comparison, unlocked, dataQualityIssues, unit, spikeDays, days, toDate } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
+  const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
-    ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}.`),
-    ...(waiver === undefined ? [] : [say`Waiver until ${trusted(waiver.until)}: ${waiver.reason}`]),
-    ...(clipped ? [say`Days that are still to come were taken off the period.`] : []),
-    ...(unlocked === 'exclude' ? [say`Only records that are final are judged.`] : []),
-    ...(forecast?.status === 'expected'
-      ? [
-          say`The forecast is learned from ${forecast.learnedFromDays} days${trusted(forecast.isWeekdayAware ? ', by weekday' : '')}; four times out of five the total lies within its range.`,
-        ]
-      : []),
+    ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}`),
+    ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${waiver.reason}`]),
+    ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
+    ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),
     ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
-    ...(spikeDays < days && days > 1
-      ? [
-          [
-            trusted(spikeDays === 0 ? 'No day was checked for spikes' : `Only the last ${spikeDays} days were checked for spikes`),
-            trusted(': a day needs two weeks of data before it.'),
-          ],
-        ]
-      : []),
+    ...(spikeDays < days && days > 1 ? [[trusted(`${checked} checked for spikes. A day needs two weeks of data before it.`)]] : []),
   ]
 }
 
-/** Most entities that a sentence names. */
+/** Entities that a sentence names. */
 const mostEntitiesNamed = 10
 
 function addedAndRemoved({ added, removed }: Comparison): readonly Line[] {
@@ -280,12 +325,12 @@ function addedAndRemoved({ added, removed }: Comparison): readonly Line[] {
   const more = (entities: readonly unknown[]): string =>
     entities.length > mostEntitiesNamed ? ` and ${entities.length - mostEntitiesNamed} more` : ''
   return [
-    ...(added.length === 0 ? [] : [say`New against the period before: ${list(added)}${trusted(more(added))}.`]),
-    ...(removed.length === 0 ? [] : [say`Gone since the period before: ${list(removed)}${trusted(more(removed))}.`]),
+    ...(added.length === 0 ? [] : [say`New since the previous period: ${list(added)}${trusted(more(added))}.`]),
+    ...(removed.length === 0 ? [] : [say`Only in the previous period: ${list(removed)}${trusted(more(removed))}.`]),
   ]
 }
 
-/** More bars than this are thinner than a line. */
+/** More bars would be thinner than a line. */
 const mostBars = 62
 
 function chart({ byDay, unit }: UsageResult): readonly Block[] {
@@ -297,7 +342,7 @@ function chart({ byDay, unit }: UsageResult): readonly Block[] {
 
 type Days = UsageResult['byDay']
 
-/** Weeks of seven days from the first day on; the last one may be shorter. */
+/** Weeks of seven days from the first day on. The last week may be shorter. */
 function byWeek(days: Days): readonly Point[] {
   const starts = days.filter((_, i) => i % 7 === 0)
   return starts.map(({ date }, i) => toPoint(days.slice(i * 7, i * 7 + 7), date))
@@ -311,43 +356,49 @@ function toPoint(days: Days, label: string): Point {
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
-/** Small totals would round to nothing. */
-const placesFor = (total: Decimal): number => (total.abs().lt(10) ? 4 : 2)
-
-const rounded = (amount: Decimal, total: Decimal): Line => [trusted(formatRounded(amount, placesFor(total)))]
+const money = (amount: Decimal): Line => [trusted(formatMoney(amount))]
 
 const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
-function budgetTable({ budgets, unit }: UsageResult): Block {
+function budgetTable({ budgets, unit, toDate }: UsageResult): Block {
   return {
     kind: 'table',
     title: 'Budgets',
     columns: [
       { title: 'Budget' },
-      right(`Used, ${unit}`),
+      right(`Used (${unit})`),
       right('Limit'),
       { title: 'Share' },
-      right('Expected'),
-      { title: 'Runs out' },
-      right('Can still change'),
-      { title: 'Days' },
+      right('Forecast'),
+      { title: 'Exceeded on' },
+      right('Provisional'),
+      { title: 'Period' },
     ],
-    rows: budgets.map((budget) => [
-      [trusted(`${statusSigns[budget.status]} `), untrusted(budget.name), ...scopeWords(budget.scope)],
-      [trusted(formatExact(budget.used))],
-      [trusted(formatExact(budget.limit))],
-      [trusted(shareWords(budget))],
-      forecastCell(budget),
-      [trusted(budget.runsOutOn === undefined ? '–' : formatDay(budget.runsOutOn))],
-      rounded(budget.provisional, budget.limit),
-      [trusted(formatDays(budget.fromDate, budget.toDate))],
-    ]),
+    rows: budgets.map((budget) => {
+      const [used, limit] = formatMoneyPair(budget.used, budget.limit)
+      return [
+        [trusted(`${statusSigns[budget.status]} `), untrusted(budget.name), ...scopeWords(budget.scope)],
+        [trusted(used)],
+        [trusted(limit)],
+        [trusted(shareWords(budget))],
+        forecastCell(budget),
+        [trusted(exceededWords(budget, toDate))],
+        money(budget.provisional),
+        [trusted(formatDays(budget.fromDate, budget.toDate))],
+      ]
+    }),
   }
+}
+
+/** `13 Nov`, or `27 Nov (forecast)` for a budget that is not exceeded yet. */
+function exceededWords({ runsOutOn, limitStatus }: BudgetOutcome, reference: Day): string {
+  if (runsOutOn === undefined) return '–'
+  return `${formatShortDay(runsOutOn, reference)}${limitStatus === 'exceeded' ? '' : ' (forecast)'}`
 }
 
 function shareWords({ usedPercent, dataQualityIssue }: BudgetOutcome): string {
   if (dataQualityIssue !== undefined) return 'uncertain'
-  return usedPercent === undefined ? '–' : `${progressBar(Number(usedPercent))}\u00a0${formatRounded(usedPercent, 1)}\u00a0%`
+  return usedPercent === undefined ? '–' : `${progressBar(Number(usedPercent))}\u00a0${formatShare(usedPercent)}`
 }
 
 function scopeWords(scope: BudgetOutcome['scope']): Line {
@@ -357,9 +408,9 @@ function scopeWords(scope: BudgetOutcome['scope']): Line {
   return parts.length === 0 ? [] : [trusted(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [trusted('; '), ...part])), trusted(')')]
 }
 
-function forecastCell({ forecast, limit }: BudgetOutcome): Line {
-  if (forecast?.status === 'expected') return rounded(forecast.total, limit)
-  return [trusted(forecast === undefined ? '–' : 'not yet')]
+function forecastCell({ forecast }: BudgetOutcome): Line {
+  if (forecast?.status === 'expected') return money(forecast.total)
+  return [trusted(forecast === undefined ? '–' : 'too early')]
 }
 
 function spikeTable({ spikes, unit }: UsageResult): Block {
@@ -367,12 +418,12 @@ function spikeTable({ spikes, unit }: UsageResult): Block {
   return {
     kind: 'table',
     title: 'Spikes',
-    columns: [{ title: 'Day' }, right(`Used, ${unit}`), right('Usual'), { title: 'Mostly' }],
+    columns: [{ title: 'Day' }, right(`Used (${unit})`), right('Usual'), { title: 'Main cause' }],
     rows: largestFirst.map(({ date, total, usual, driver }) => [
-      [trusted(date)],
-      rounded(total, total),
-      rounded(usual, total),
-      say`${driver.entityName}, ${driver.metric}: ${rounded(driver.total, total)} instead of ${rounded(driver.usual, total)}`,
+      [trusted(formatDay(date))],
+      money(total),
+      money(usual),
+      say`${driver.entityName}, ${driver.metric}: ${money(driver.total)} instead of ${money(driver.usual)}`,
     ]),
   }
 }
@@ -381,7 +432,7 @@ const excess = ({ total, usual }: UsageResult['spikes'][number]): number => Numb
 
 const titles = { entity: 'By entity', metric: 'By metric', date: 'By day', warehouse: 'By warehouse', type: 'By type' } as const
 
-/** The wanted grouping first; entities and metrics are shown in any case. */
+/** The requested grouping first. Entities and metrics are always shown. */
 function groupTables(result: UsageResult): readonly Block[] {
   const { groupBy, groups, byEntity, byMetric } = result
   return [
@@ -391,7 +442,7 @@ function groupTables(result: UsageResult): readonly Block[] {
   ]
 }
 
-/** Rows that are seen without unfolding. */
+/** Rows that are not folded. */
 const mostOpen = 25
 
 function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], result: UsageResult): readonly Block[] {
@@ -400,16 +451,16 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
   const columns = [
     { title: by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1) },
     ...(by === 'entity' ? [{ title: 'Type' }] : []),
-    right(`Used, ${result.unit}`),
+    right(`Used (${result.unit})`),
     right('Share'),
-    ...(isProvisional ? [right('Can still change')] : []),
+    ...(isProvisional ? [right('Provisional')] : []),
   ]
   const rows = groups.map((group) => [
     [by === 'date' ? trusted(group.name) : untrusted(group.name)],
     ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
-    rounded(group.total, total),
+    money(group.total),
     [trusted(shareOf(group.total, total))],
-    ...(isProvisional ? [rounded(group.provisional, total)] : []),
+    ...(isProvisional ? [money(group.provisional)] : []),
   ])
   const table = (some: typeof rows, title?: string): Block => ({
     kind: 'table',
@@ -427,52 +478,52 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
 
 function shareOf(amount: Decimal, total: Decimal): string {
   const share = percentOf(amount, total)
-  return share === undefined ? '–' : `${formatRounded(share, 1)} %`
+  return share === undefined ? '–' : formatShare(share)
 }
 
-/** What grew most, and what shrank most. */
-function moverTable({ comparison, unit, grandTotalCredits: total }: UsageResult): readonly Block[] {
+/** The largest increases and decreases. */
+function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
   if (comparison === undefined) return []
   const isUp = ({ before, after }: Comparison['movers'][number]): boolean => after.gt(before)
   const shown = [...comparison.movers.filter(isUp).slice(0, 5), ...comparison.movers.filter((mover) => !isUp(mover)).slice(0, 5)]
   return [
     {
       kind: 'table',
-      title: `Movers, against ${comparison.fromDate} to ${comparison.toDate}`,
-      columns: [{ title: 'Entity' }, { title: 'Metric' }, right(`Before, ${unit}`), right('Now'), right('Change')],
+      title: `Largest changes from ${period(comparison.fromDate, comparison.toDate).text}`,
+      columns: [{ title: 'Entity' }, { title: 'Metric' }, right(`Before (${unit})`), right('Now'), right('Change')],
       rows: shown.map(({ entityName, metric, before, after }) => {
         const change = after.minus(before)
         return [
           [untrusted(entityName)],
           [untrusted(metric)],
-          rounded(before, total),
-          rounded(after, total),
-          [trusted(`${change.gt(0) ? '+' : ''}${formatRounded(change, placesFor(total))}`)],
+          money(before),
+          money(after),
+          [trusted(`${change.gt(0) ? '+' : ''}${formatMoney(change)}`)],
         ]
       }),
     },
   ]
 }
 
-/** Most records in a report; the result file and csv-file have them all. */
+/** Records in a report. The result file and csv-file have all of them. */
 const mostRecords = 1000
 
-function recordDetails({ records, grandTotalCredits, unit }: UsageResult): Block {
+function recordDetails({ records, unit }: UsageResult): Block {
   const shown = records.slice(-mostRecords)
   const title =
-    shown.length === records.length ? counted(records.length, 'record').text : `The last ${shown.length} of ${records.length} records`
+    shown.length === records.length ? counted(records.length, 'record').text : `Last ${shown.length} of ${records.length} records`
   return {
     kind: 'details',
     title,
     blocks: [
       {
         kind: 'table',
-        columns: [{ title: 'Day' }, { title: 'Entity' }, right(`Used, ${unit}`), { title: 'Final' }],
+        columns: [{ title: 'Day' }, { title: 'Entity' }, right(`Used (${unit})`), { title: 'Final' }],
         rows: shown.map(({ date, entityName, entityId, total, locked }) => [
           [trusted(date)],
           [untrusted(entityName || entityId)],
-          rounded(total, grandTotalCredits),
-          [trusted(locked ? 'yes' : 'not yet')],
+          money(total),
+          [trusted(locked ? 'yes' : 'no')],
         ]),
       },
     ],

@@ -20,19 +20,22 @@ import { spike } from './spikes.ts'
 export type UsageResult = z.output<typeof usageResult>
 
 export const usageOutput = z.object({
-  grandTotalCredits: exactAmount("What was used in the period, by the API's own total."),
-  unit: z.string().describe('Unit of all amounts, as the API names it: Credits, CHC.'),
+  grandTotalCredits: exactAmount("Usage in the period: the API's own total."),
+  unit: z.string().describe('Unit of all amounts as the API names it, such as Credits or CHC.'),
   fromDate: dayOn('First day.'),
-  toDate: dayOn('Last day that is counted, itself included.'),
+  toDate: dayOn('Last day, included.'),
   days: z.int().describe('Number of days.'),
-  budget: exactAmount('The budget, where one was given.').optional(),
-  budgetExceeded: z.boolean().optional().describe('Whether the budget, or one of the budgets file, is exceeded; absent without any.'),
-  budgetUsedPercent: percent('Share of the budget that is used; absent for a budget of zero.').optional(),
-  provisionalCredits: exactAmount('The part of the total whose records can still change.'),
+  budget: exactAmount('The budget, if there is one.').optional(),
+  budgetExceeded: z
+    .boolean()
+    .optional()
+    .describe('Whether the budget, or a budget of the budgets file, is exceeded. Absent without a budget.'),
+  budgetUsedPercent: percent('Used share of the budget. Absent for a budget of zero.').optional(),
+  provisionalCredits: exactAmount('The provisional part of the total: its records can still change.'),
   forecastCredits: estimate(
-    'What the whole period will come to; absent when no day is still to come, and while it is too early to tell.',
+    'Forecast for the whole period. Absent without future days, and while it is too early in the period.',
   ).optional(),
-  runsOutOn: dayOn('The day on which more than the budget is used, past or expected; absent when it lasts.').optional(),
+  runsOutOn: dayOn('The day on which usage exceeds the budget, past or forecast. Absent when it stays within the budget.').optional(),
 })
 
 export const usageDetails = z.object({
@@ -44,33 +47,33 @@ export const usageDetails = z.object({
       serviceCategory: z.string(),
       listPrice: z.object({ currency: z.string(), amount: z.string() }).optional(),
     })
-    .describe('Who charges, and what one unit costs by the public price list, where that is known.'),
-  endDate: dayOn('Last day that the period will have; later than to-date while it runs.'),
-  clipped: z.boolean().describe('Whether days that are still to come were taken off the dates that were given.'),
-  unlocked: z.enum(['include', 'exclude']).describe('Whether records that can still change are judged.'),
-  judgedCredits: exactAmount('What the gate compares with the budget: the total, or the sum of the final records.'),
+    .describe('The provider, and the price of one unit in its public price list, where it is known.'),
+  endDate: dayOn('Last day of the whole period. Later than to-date while the period runs.'),
+  clipped: z.boolean().describe('Whether the given dates include future days, which the report leaves out.'),
+  unlocked: z.enum(['include', 'exclude']).describe('Whether provisional records count.'),
+  judgedCredits: exactAmount('The amount that the gate compares with the budget: the total, or the sum of the final records.'),
   budgetStatus: z.enum(limitStatuses).describe('Whether the judged amount is above the budget, above warn-budget, or within both.'),
-  warnBudget: exactAmount('The amount above which the gate warns.').optional(),
-  forecastBudget: exactAmount('Most that the forecast may be.').optional(),
-  forecastBudgetExceeded: z.boolean().describe('Whether the forecast, or the total of a period that is over, is above that.'),
-  forecast: forecast.optional().describe('What the whole period will come to; absent when no day is still to come.'),
-  comparison: comparison.optional().describe('Against the period before, where it was asked for.'),
-  spikes: z.array(spike).describe('Days far above days like them.'),
-  spikeDays: z.int().describe('Number of days that were checked for spikes: those with two weeks known before them.'),
-  budgets: z.array(budgetOutcome).describe('One for each budget of the file, in its order.'),
-  waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver that was given.'),
-  dataQualityIssues: z.array(dataQualityIssue).describe('Reasons to distrust the figures, and what each does to the verdict.'),
+  warnBudget: exactAmount('The gate warns above this amount.').optional(),
+  forecastBudget: exactAmount('The gate fails when the forecast is above this amount.').optional(),
+  forecastBudgetExceeded: z.boolean().describe('Whether the forecast, or the total of a past period, is above the forecast budget.'),
+  forecast: forecast.optional().describe('Forecast for the whole period. Absent without future days.'),
+  comparison: comparison.optional().describe('Comparison with the previous period, if requested.'),
+  spikes: z.array(spike).describe('Days with far more usage than comparable days.'),
+  spikeDays: z.int().describe('Number of days that were checked for spikes. A day needs two weeks of data before it.'),
+  budgets: z.array(budgetOutcome).describe('One entry for each budget of the file, in its order.'),
+  waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver, if there is one.'),
+  dataQualityIssues: z.array(dataQualityIssue).describe('Reasons to distrust the figures, and the effect of each on the verdict.'),
   byDay: z.array(z.object({ date, total: amount, provisional: amount })).describe('Every day of the period, in order.'),
-  groupBy: z.enum(groupings).describe('What the groups are.'),
-  groups: z.array(usageGroup).describe('Largest first; days in their order.'),
+  groupBy: z.enum(groupings).describe('How the groups are made.'),
+  groups: z.array(usageGroup).describe('Largest first. Days are in their order.'),
   byEntity: z.array(usageGroup).describe('Largest first.'),
-  byMetric: z.array(usageGroup).describe('Largest first; what the metrics leave of a total is `other`.'),
-  records: z.array(usageRecord).describe('The records of the period, as the API answered, without the unit word in the names.'),
-  otherRecords: z.array(usageRecord).describe('Those of other days that a comparison or a budget needed.'),
+  byMetric: z.array(usageGroup).describe('Largest first. The metric `other` is the part of the totals that no metric covers.'),
+  records: z.array(usageRecord).describe('The records of the period as the API returned them, without the unit word in the names.'),
+  otherRecords: z.array(usageRecord).describe('Records of other days that a comparison or a budget needs.'),
   taggedRecords: z
     .array(z.object({ tag: z.string(), records: z.array(usageRecord) }))
-    .describe('Those that were read by tag, for the budgets that count one.'),
+    .describe('Records that were read by tag, for budgets with a tag in their scope.'),
 })
 
-/** The single source of the result: its types, its document and the schema of that. */
+/** The single source of the result's types, its document and the schema of the document. */
 export const usageResult = z.object({ ...usageOutput.shape, ...usageDetails.shape })

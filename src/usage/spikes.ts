@@ -17,31 +17,31 @@ import {
 
 type Spike = z.output<typeof spike>
 
-/** A day that cost far more than days like it. */
+/** A day with far more usage than comparable days. */
 export const spike = z.object({
   date,
-  total: exactAmount('What the day cost.'),
-  usual: estimate('What days like it cost.'),
+  total: exactAmount('Usage of the day.'),
+  usual: estimate('Usual usage of comparable days.'),
   driver: z
     .object({
       entityName: z.string(),
       entityType: z.string(),
       metric: z.string(),
-      total: exactAmount('What it cost on that day.'),
-      usual: estimate('What it costs on days like it.'),
+      total: exactAmount('Usage on that day.'),
+      usual: estimate('Usual usage on comparable days.'),
     })
-    .describe('What grew most on that day.'),
+    .describe('The entity and metric that grew most on that day.'),
 })
 
-/** What a day is compared with: the four weeks before it, of which two must be known. */
+/** A day is compared with the four weeks before it. Two of them must be known. */
 const longestBaseline = 28
 export const shortestBaseline = 14
 
-/** A spike is this many deviations above the usual, and at least this part of it: quiet series deviate by nothing at all. */
+/** A spike is this many deviations above the usual usage, and at least this share of it, because flat series have no deviation. */
 const deviations = 5
 const leastRise = 0.3
 
-/** `days` are all that are known, in order and without gaps; those since `from` are judged. */
+/** `days` are all known days, in order and without gaps. Days since `from` are judged. */
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
   const values = days.map((one) => ({ weekday: weekdayOf(one.date), value: Number(one.total) }))
   const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
@@ -70,7 +70,7 @@ interface WeekdayValue {
   readonly value: number
 }
 
-/** Weekends are compared with weekends; a new level is the usual one as soon as it held for most of a week. */
+/** Weekends are compared with weekends. A new level is usual as soon as it lasted for most of a week. */
 function usualBefore(before: readonly WeekdayValue[], weekday: number): { readonly value: number; readonly most: number } {
   const valuesOn = (wanted: number): readonly number[] => before.filter((one) => one.weekday === wanted).map(({ value }) => value)
   const typical = new Map([1, 2, 3, 4, 5, 6, 7].map((each) => [each, median(valuesOn(each))]))

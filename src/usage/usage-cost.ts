@@ -42,11 +42,12 @@ const waiverField = z
   .transform((text, context): NonNullable<UsageResult['waiver']> => {
     const [, until = '', reason = ''] = waiverGrammar.exec(text.trim()) ?? []
     if (isDay(until)) return { until, reason: reason.trim() }
-    context.addIssue({ code: 'custom', message: 'is not a waiver' })
+    context.addIssue({ code: 'custom', message: 'is not a valid waiver' })
     return z.NEVER
   })
   .meta({
-    description: 'Turns a failure into a warning up to and including a day, and says why in every report. An expired one is an error.',
+    description:
+      'Turns a failure into a warning up to and including a day. Every report shows the waiver and its reason. An expired waiver is an error.',
     accepts: 'until=YYYY-MM-DD; reason=why',
   })
 
@@ -54,25 +55,25 @@ const outputPath = (what: string) => filePath(`Writes ${what} to this file.`, 'a
 
 const usageInput = z.strictObject({
   ...periodInput,
-  budget: amountInput('Most that may be used, in usage credits. The gate fails above it; equal passes.').optional(),
+  budget: amountInput('The budget in usage credits. The gate fails above it. An equal amount passes.').optional(),
   warnBudget: amountInput('The gate warns above this amount.').optional(),
-  budgets: filePath('File with several budgets, each with a limit, a period and a scope; all are judged in one run.').optional(),
+  budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
   forecastBudget: amountInput(
-    'The gate fails when the forecast for the whole period is above this amount; on its last day, the total counts.',
+    'The gate fails when the forecast for the whole period is above this amount. On the last day and after it, the total counts instead.',
   ).optional(),
-  compare: choice(['previous-period'], 'Compares with the period of equal length just before.').optional(),
+  compare: choice(['previous-period'], 'Compares the usage with the previous period of equal length.').optional(),
   maxIncrease: increaseInput.optional(),
   filter: lines(
-    'Only usage with these tags; passed on to the API. One filter a line.',
-    'tag:Key=Value or tag:Key, one a line',
+    'Counts only usage with these tags. The API applies the filters. One filter per line.',
+    'tag:Key=Value or tag:Key, one per line',
     tagFilter,
   ).optional(),
-  unlocked: choice(['include', 'exclude'], 'Whether the gate counts records that can still change, or only final ones.').default('include'),
+  unlocked: choice(['include', 'exclude'], 'Whether the gate counts provisional records or only final ones.').default('include'),
   onMissing: choice(
     issueLevels,
-    'What to do about data quality issues: no records at all, days without records, records that do not add up to the total. By default they fail the gate, except that missing records of days that have just begun are a warning.',
+    'What a data quality issue does: no records at all, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
   ).optional(),
-  groupBy: choice(groupings, 'What the first table of the report is about.').default('entity'),
+  groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
   csvFile: outputPath('the records as CSV'),
   focusFile: outputPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
@@ -83,7 +84,7 @@ const usageInput = z.strictObject({
 type UsageInput = z.output<typeof usageInput>
 
 export const usageCost = defineOperation({
-  summary: "Reports the organization's usage cost over a period, and fails when it is above a budget.",
+  summary: "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   effect: 'read',
   scope: 'organization',
   input: usageInput,
@@ -115,19 +116,17 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
     ...checkPeriod(given, names.has('budgets')),
-    ...(names.has('maxIncrease') && !names.has('compare')
-      ? [inputDiagnostic('max-increase', 'means nothing without compare: previous-period')]
-      : []),
+    ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare: previous-period')] : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values)
-      ? [inputDiagnostic('forecast-budget', `means nothing for ${values.period}, of which no day is still to come`)]
+      ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${values.period} has none`)]
       : []),
   ]
 }
 
-/** Throws an InputError for an expired waiver: a gate must not be silenced by accident. */
+/** Throws an InputError for an expired waiver. */
 function checkWaiver(waiver: UsageInput['waiver'], today: Day): void {
   if (waiver === undefined || today <= waiver.until) return
-  const message = `expired on ${waiver.until}, today is ${today} in UTC: remove it, or give it a new date and reason`
+  const message = `expired on ${waiver.until}, and today is ${today} in UTC. Remove it, or set a new date and reason`
   throw inputError('waiver', message)
 }
 
@@ -141,7 +140,7 @@ async function loadBudgets(
   return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
 }
 
-/** Without a profile, only the address is known of the provider. */
+/** Without a profile, only the address of the provider is known. */
 const providerOf = ({ provider }: Profile, apiOrigin: string): UsageResult['provider'] =>
   provider ?? { name: new URL(apiOrigin).hostname, serviceName: 'observability', serviceCategory: 'Other' }
 
@@ -153,7 +152,7 @@ interface Analysis {
   readonly input: UsageInput
 }
 
-/** Makes every judgment; verdict, report and exports only show them. */
+/** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
   const { main, previous } = readings
   const { budget, warnBudget, forecastBudget, maxIncrease, waiver, groupBy } = input
@@ -161,7 +160,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const judged = judgedTotal(main, isFinalOnly)
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
   const outcomes = budgets.length === 0 ? [] : judgeBudgets(budgets, { readings, today, isFinalOnly, onMissing: input.onMissing })
-  // Without records nothing is known, so no share is, and not whether a budget is exceeded.
+  // Without records, the usage is unknown, and so is whether it exceeds a budget.
   const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
   const overTime = analyzeDays({ readings, period, today, budgets, input })
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
@@ -183,7 +182,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     budgetStatus,
     warnBudget,
     forecastBudget,
-    // What is used up already needs no forecast.
+    // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
     ...overTime,
     comparison: previous && compareUsage(previous, main, { isFinalOnly, maxIncrease }),
@@ -201,7 +200,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   }
 }
 
-/** Undefined when no figure is known that a budget could be compared with. */
+/** Undefined without a figure to compare a budget with. */
 function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: readonly BudgetOutcome[]): boolean | undefined {
   const trusted = budgets.filter(({ dataQualityIssue }) => dataQualityIssue === undefined)
   const all = [...main, ...trusted.map(({ limitStatus }) => limitStatus)]
@@ -215,7 +214,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records)
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
-  // A forecast includes provisional records, so it does not fit a budget that only counts final ones.
+  // A forecast includes provisional records, so it does not fit a budget for final records only.
   const days =
     forecast?.status === 'expected' && unlocked === 'include'
       ? daysWithForecast(forecast, known, period)
@@ -233,7 +232,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
 
 function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {
   const { main } = readings
-  // A tag without any usage is an issue of the budget that asked for it.
+  // A tag without usage is an issue of its budget only.
   const tagged = [...readings.tagged.values()].flat().filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
   const issues = [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
   if (unlocked === 'include' || main.records.length === 0 || finalRecords(main.records).length > 0) return issues

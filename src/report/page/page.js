@@ -1,4 +1,4 @@
-// Runs in the page: draws its charts, in its colors, at its width. Everything else of the page works without.
+// Runs in the page and draws the charts in its colors and width. Everything else in the page works without this script.
 const charts = JSON.parse(document.getElementById('charts').textContent)
 const root = document.documentElement
 const color = (name) => getComputedStyle(root).getPropertyValue(name)
@@ -6,7 +6,7 @@ const color = (name) => getComputedStyle(root).getPropertyValue(name)
 function draw(place) {
   const { labels, unit, totals, finals } = charts[Number(place.dataset.chart)]
   const bars = uPlot.paths.bars({ size: [0.8, 48] })
-  // Pale bars have a strong edge: by their fill alone they would be hard to see.
+  // Light bars have a dark edge, because their fill has little contrast.
   const series = (label, fill, width) => ({
     label,
     fill: () => color(fill),
@@ -28,7 +28,7 @@ function draw(place) {
       },
       axes: [
         { ...axis, grid: { show: false }, incrs: [1, 2, 5, 7, 14, 28, 56, 91, 182], values: (_, splits) => splits.map(name) },
-        // As wide as its longest number.
+        // Fits the longest number.
         { ...axis, size: (_, values) => 16 + 8 * Math.max(2, ...(values ?? []).map((text) => String(text).length)) },
       ],
       series: [{ label: 'Day', value: (_, at) => (at == null ? '–' : name(at)) }, series('Used', '--open', 1), series('Final', '--bar', 0)],
@@ -40,7 +40,7 @@ function draw(place) {
   new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: 300 })).observe(place)
   const redraw = () => chart.redraw()
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
-  // Paper is white, whatever the screen is.
+  // Paper is white in dark mode, too.
   addEventListener('beforeprint', () => {
     root.classList.add('print')
     redraw()

@@ -10,7 +10,7 @@ import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, debugVariable, type Environment, keyIdsIn } from '../read-input.ts'
-import { cancelOnSignals, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
+import { cancelOnSignals, footerOf, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
@@ -55,7 +55,7 @@ const stepExitCode = (exitCode: number, wasCanceled: boolean): number =>
 export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''
-  const result = toErrorResult(operation, toWatchkeeperError(thrown))
+  const result = toErrorResult(operation, toWatchkeeperError(thrown), {}, [footerOf({}, systemClock.now())])
   const files = stepFiles(env)
   await publish(result, files, { resultFile: resultFilePath(undefined, files, operation), summary: true })
   annotateVerdict(result.document)

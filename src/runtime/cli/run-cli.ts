@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
+import { systemClock } from '../../core/clock.ts'
 import { exitCodeOfKind, exitCodes, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
@@ -12,7 +13,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, debugVariable } from '../read-input.ts'
-import { cancelOnSignals, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
+import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { remoteRepository } from './repository.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -55,7 +56,9 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
 
 /** Commander has printed the message. Programs that read the JSON or the result file need it there, too. */
 async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
-  const result = toErrorResult(operation, new WatchkeeperError('input', message.replace(/^error: /, '')))
+  const result = toErrorResult(operation, new WatchkeeperError('input', message.replace(/^error: /, '')), {}, [
+    footerOf({}, systemClock.now()),
+  ])
   const surface = terminalSurface(terminal, neverCancelled, false)
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
   const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined

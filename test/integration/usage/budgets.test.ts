@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day } from '../../../src/core/dates.ts'
+import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -23,7 +24,7 @@ const judge = async (budgets: string, inputs: Readonly<Record<string, string>> =
 }
 
 describe('a budgets file', () => {
-  it('judges each budget by its own scope, in one run', async () => {
+  it('judges each budget by its own scope in one run', async () => {
     const ran = await judge(`
 budgets:
   - { name: all, limit: 37.5 }
@@ -40,8 +41,8 @@ budgets:
       ['both', '35', 'pass'],
     ])
     expect(ran.document).toMatchObject({ status: 'fail', budgetExceeded: true })
-    expect(ran.reason).toMatch(
-      /4 of 5 budgets kept: budget checkout: above its limit of 24\.999999 by 0\.000001 Credits; budget compute: above its warn level of 29 by 1 Credits; budget warehouse/,
+    expect(ran.reason).toBe(
+      'Budget checkout exceeded: 25 of 24.999999 Credits (100.000004%). Total used: 37.50 Credits. Budget compute exceeded its warning level: 30.00 of 29.00 Credits. Budget warehouse exceeded its warning level: 2.50 of 2.00 Credits.',
     )
     expect(ran.exitCode).toBe(10)
     expect(emulator().requests).toHaveLength(1)
@@ -66,7 +67,7 @@ budgets:
     ])
   })
 
-  it('needs no period of the run: this month is the report then', async () => {
+  it('reports the month to date when the run has no period', async () => {
     const ran = await judge('[{ name: x, limit: 1000, period: yesterday }]', { period: '' })
     expect(ran.document).toMatchObject({ status: 'pass', fromDate: `${today.slice(0, 7)}-01`, toDate: today })
   })
@@ -81,26 +82,28 @@ budgets:
 
   it('fails by default when a scope matches nothing', async () => {
     const file = '[{ name: typo, limit: 10, scope: { service: chekcout } }]'
-    expect((await judge(file)).reason).toContain('budget typo is about something that no usage fits (chekcout): is it spelled right?')
+    expect((await judge(file)).reason).toContain('The scope of budget typo has names that match no usage: chekcout. Check the spelling.')
     expect((await judge(file, { 'on-missing': 'warn' })).document.status).toBe('warn')
     expect((await judge(file, { 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
   it('fails when one of several names matches nothing', async () => {
     const ran = await judge('[{ name: teams, limit: 100, scope: { service: [checkout, serach] } }]')
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('no usage fits (serach)')])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('match no usage: serach.')])
   })
 
   it('fails when its own period has no records', async () => {
     const [organization] = emulator().store.organizations
     if (organization) organization.usage = organization.usage.filter(({ date }) => date > addDays(today, -10))
     const ran = await judge('[{ name: forty, limit: 1000, period: last-40-days }]')
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('No usage records for ')])
   })
 
   it('fails when only final records count and there are none', async () => {
     const file = '[{ name: warehouse, limit: 1, scope: { warehouse: main, entityType: datawarehouse } }]'
-    expect((await judge(file, { unlocked: 'exclude' })).reason).toContain('nothing that budget warehouse counts is final yet')
+    expect((await judge(file, { unlocked: 'exclude' })).reason).toContain(
+      'All usage records of budget warehouse are provisional, and only final records count.',
+    )
   })
 
   it('does not report missing days of tagged usage', async () => {
@@ -120,7 +123,7 @@ budgets:
     expect(ran.document).toMatchObject({ status: 'pass', budgets: [{ used: '1', status: 'pass' }] })
   })
 
-  it('counts what the metrics leave of a total as the metric other', async () => {
+  it('counts the part of a total that no metric covers as the metric other', async () => {
     const [organization] = emulator().store.organizations
     if (organization === undefined) throw new Error('the shop has changed')
     const day = addDays(today, -3)
@@ -138,7 +141,7 @@ budgets:
     expect(ran.budgets[0]).toMatchObject({ used: '2', status: 'pass' })
   })
 
-  it('judges the forecast where a budget asks for it', async () => {
+  it('judges the forecast of a budget with forecast: true', async () => {
     const period = `{ from: ${addDays(today, -9)}, to: ${addDays(today, 10)} }`
     const ran = await judge(`
 - { name: kept, limit: 75, period: ${period}, forecast: true }
@@ -151,17 +154,20 @@ budgets:
       ['pass', '75'],
     ])
     expect(ran.budgets[1]).toMatchObject({ isForecastAbove: true, runsOutOn: addDays(today, 10) })
-    expect(ran.reason).toContain(`budget will not be kept: expected by ${addDays(today, 10)} to be above its limit of 74.99: 75.00 Credits`)
+    const end = formatShortDay(addDays(today, 10), today)
+    expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 Credits by ${end} exceeds the limit of 74.99 Credits.`)
+    const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title === 'Budgets' ? [block] : []))
+    expect(table?.rows[1]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
   })
 
   it.each([
     ['name: x', /budgets\.yml:1:1: "name" is not known, did you mean|budgets\.yml:1:1: budgets: is missing/],
     ['budgets: []', /budgets\.yml:1:10: budgets: \[\] is not accepted/],
-    ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \[0\]\.limit: -1 is not accepted; accepted: zero or more in plain decimals/],
+    ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \[0\]\.limit: -1 is not accepted; accepted: an amount of zero or more/],
     ['- { name: x, limit: lots }', /budgets\.yml:1:21: \[0\]\.limit: "lots" is not accepted/],
     ['- { name: x, limit: 1e400 }', /budgets\.yml:1:21/],
     ['- { name: x, limit: 12345678901234567890 }', /budgets\.yml:1:21: has more digits than a number can hold; write it in quotes/],
-    ['- { name: x }', /budgets\.yml:1:3: \[0\]\.limit: is missing; accepted: zero or more/],
+    ['- { name: x }', /budgets\.yml:1:3: \[0\]\.limit: is missing; accepted: an amount/],
     ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \[0\]: "wran" is not known, did you mean "warn"\?/],
     [
       '- { name: x, limit: 1, warn: 80 percent }',
@@ -175,16 +181,16 @@ budgets:
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
     ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is not known/],
-    ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is also the name of number 1/],
+    ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is already the name of budget number 1/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
-  ])('is refused with its place: %s', async (text, reason) => {
+  ])('is rejected with the location of the mistake: %s', async (text, reason) => {
     const ran = await judge(text)
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('takes limits in quotes to the last digit', async () => {
+  it('compares limits in quotes with all their digits', async () => {
     const ran = await judge('[{ name: x, limit: "37.499999999999999999999" }]')
-    expect(ran.reason).toContain('by 0.000000000000000000001 Credits')
+    expect(ran.reason).toContain('Budget x exceeded: 37.5 of 37.499999999999999999999 Credits (just over 100%).')
   })
 })

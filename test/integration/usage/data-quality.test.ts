@@ -24,7 +24,7 @@ describe('figures that cannot be trusted', () => {
   it.each<[string, object, RegExp]>([
     ['no total', { costs: whole }, /grandTotal… is missing/],
     ['a total of null', { grandTotalCredits: null, costs: whole }, /result\.grandTotalCredits is not a finite number/],
-    ['a total in words', { grandTotalCredits: 'NaN', costs: whole }, /result\.grandTotalCredits is not a finite number/],
+    ['a total that is NaN', { grandTotalCredits: 'NaN', costs: whole }, /result\.grandTotalCredits is not a finite number/],
     ['a total as text', { grandTotalCredits: '3', costs: whole }, /is not a finite number/],
     ['two totals', { grandTotalCredits: 3, grandTotalCHC: 3, costs: whole }, /two totals/],
     ['a record without a total', { grandTotalCredits: 3, costs: [...whole, { date: to }] }, /result\.costs\[2\]\.totalCredits is missing/],
@@ -35,14 +35,18 @@ describe('figures that cannot be trusted', () => {
     ],
     ['a record of null', { grandTotalCredits: 3, costs: [null] }, /result\.costs\[0\]/],
     ['a record without a day', { grandTotalCredits: 3, costs: [{ totalCredits: 3 }] }, /result\.costs\[0\]\.date is missing/],
-    ['a day that does not exist', { grandTotalCredits: 3, costs: [record('2026-02-30', 3)] }, /result\.costs\[0\]\.date is not a day/],
     [
-      'a metric in words',
+      'a day that does not exist',
+      { grandTotalCredits: 3, costs: [record('2026-02-30', 3)] },
+      /result\.costs\[0\]\.date is not a valid day/,
+    ],
+    [
+      'a metric that is not a number',
       { grandTotalCredits: 3, costs: [record(to, 3, { metrics: { computeCredits: 'x' } })] },
       /metrics\.computeCredits is not a finite number/,
     ],
     ['a list instead of a result', [], /is not of type object/],
-  ])('are an error, never a zero: %s', async (_, body, words) => {
+  ])('are an error and are not read as zero: %s', async (_, body, words) => {
     answer(body)
     const ran = await judge({ 'on-missing': 'ignore' })
     expect([ran.exitCode, ran.document.status]).toEqual([1, 'error'])
@@ -59,28 +63,32 @@ describe('figures that cannot be trusted', () => {
     ['fail', 10, 'fail'],
     ['warn', 0, 'warn'],
     ['ignore', 0, 'pass'],
-  ])('that may still come are a warning by default: on-missing: %j', async (onMissing, exitCode, status) => {
+  ])('of days that have just begun are a warning by default: on-missing %j', async (onMissing, exitCode, status) => {
     answer({ grandTotalCredits: 0, costs: [] })
     const ran = await judge({ period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
   })
 
   it.each<[string, object, RegExp]>([
-    ['no record at all', { grandTotalCredits: 0, costs: [] }, /not a single usage record/],
-    ['an empty object', { grandTotalCredits: 0, costs: {} }, /not a single usage record/],
+    ['no record at all', { grandTotalCredits: 0, costs: [] }, /No usage records for 1 – 2 Jan 2026, so the usage/],
+    ['an empty object', { grandTotalCredits: 0, costs: {} }, /No usage records for 1 – 2 Jan 2026, so the usage/],
     [
-      'records that miss the total',
+      'records that do not add up to the total',
       { grandTotalCredits: 5, costs: whole },
-      /the records from 2026-01-01 to 2026-01-02 add up to 3 Credits, the API's total is 5/,
+      /The usage records for 1 – 2 Jan 2026 add up to 3\.00 Credits, but the API's total is 5\.00 Credits\./,
     ],
-    ['another day', { grandTotalCredits: 4, costs: [...whole, record('2026-01-09', 1)] }, /records of other days: 2026-01-09/],
-    ['a record twice', { grandTotalCredits: 5, costs: [...whole, record(to, 2)] }, /x is counted more than once on 2026-01-02/],
+    [
+      'another day',
+      { grandTotalCredits: 4, costs: [...whole, record('2026-01-09', 1)] },
+      /The API returned usage records of other days: 9 Jan 2026\./,
+    ],
+    ['a record twice', { grandTotalCredits: 5, costs: [...whole, record(to, 2)] }, /x has more than one usage record for 2 Jan 2026\./],
     [
       'a negative total',
       { grandTotalCredits: -1, costs: [record(from, -1), record(to, 0)] },
-      /total from 2026-01-01 to 2026-01-02 is negative/,
+      /The API's total for 1 – 2 Jan 2026 is negative\./,
     ],
-    ['a day without records', { grandTotalCredits: 1, costs: [record(from, 1)] }, /no records of 2026-01-02/],
+    ['a day without records', { grandTotalCredits: 1, costs: [record(from, 1)] }, /No usage records for 2 Jan 2026\./],
   ])('fail the gate by default: %s', async (_, body, words) => {
     answer(body)
     const failed = await judge()
@@ -94,7 +102,7 @@ describe('figures that cannot be trusted', () => {
     expect([ignored.exitCode, ignored.document.status]).toEqual([0, 'pass'])
   })
 
-  it('are read from one object as well as from a list, whatever the unit', async () => {
+  it('are trusted when the API returns one object instead of a list, in any unit', async () => {
     emulator().addFault({
       effect: {
         kind: 'body',

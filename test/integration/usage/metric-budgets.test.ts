@@ -39,21 +39,17 @@ const judge = (budget: string, inputs: Readonly<Record<string, string>> = {}) =>
   })
 
 const compute = 'limit: 500, scope: { metric: compute }'
-const words = 'the metrics of what budget one is about do not add up to its records'
+const words = 'The usage of budget one is unknown, because the metrics of its records do not add up to their totals.'
 
 describe('a budget by metric', () => {
   it.each<[string, string, readonly WireRecord[]]>([
     ['a record has no metrics', compute, [{ metrics: { computeCredits: 100 } }, { metrics: null }]],
     ['a metric is null', compute, [{ metrics: { computeCredits: 100 } }, { metrics: { computeCredits: null } }]],
-    ['metrics leave a rest', compute, [{ metrics: { computeCredits: 1 } }, { metrics: { computeCredits: 1 } }]],
-    ['metrics say more than the record', compute, [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 50 } }]],
+    ['metrics do not cover the total', compute, [{ metrics: { computeCredits: 1 } }, { metrics: { computeCredits: 1 } }]],
+    ['metrics exceed the total', compute, [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 50 } }]],
+    ['a metric is negative', compute, [{ metrics: { computeCredits: -1, storageCredits: 101 } }, { metrics: { computeCredits: 100 } }]],
     [
-      'a metric is below nothing',
-      compute,
-      [{ metrics: { computeCredits: -1, storageCredits: 101 } }, { metrics: { computeCredits: 100 } }],
-    ],
-    [
-      'a rest that is little of all is much of the limit',
+      'the uncovered part is small for the total and large for the limit',
       'limit: 1, scope: { metric: backup }',
       [
         { total: 1000, metrics: { computeCredits: 999.4, backupCredits: 0.5 } },
@@ -61,7 +57,7 @@ describe('a budget by metric', () => {
       ],
     ],
     [
-      'what is over in one record hides what is left in another',
+      'the excess in one record hides the uncovered part of another',
       'limit: 20, scope: { metric: other }',
       [{ metrics: { computeCredits: 150 } }, { metrics: { computeCredits: 40 } }],
     ],
@@ -81,8 +77,12 @@ describe('a budget by metric', () => {
 
   it.each<[string, string, readonly WireRecord[]]>([
     ['metrics add up', compute, [{ metrics: { computeCredits: 60, storageCredits: 40 } }, { metrics: { computeCredits: 100 } }]],
-    ['all that is left is rounding', compute, [{ metrics: { computeCredits: 99.99 } }, { metrics: { computeCredits: 100 } }]],
-    ['what is left is what it counts', 'limit: 500, scope: { metric: other }', [{ metrics: { computeCredits: 1 } }, { metrics: null }]],
+    ['the uncovered part is rounding', compute, [{ metrics: { computeCredits: 99.99 } }, { metrics: { computeCredits: 100 } }]],
+    [
+      'the uncovered part is the metric that counts',
+      'limit: 500, scope: { metric: other }',
+      [{ metrics: { computeCredits: 1 } }, { metrics: null }],
+    ],
   ])('is trusted when %s', async (_, budget, records) => {
     answerWith(records)
     expect((await judge(budget)).document.status).toBe('pass')
@@ -102,11 +102,11 @@ describe('a budget of days that have just begun', () => {
     ['', 0, 'warn'],
     ['fail', 10, 'fail'],
     ['ignore', 0, 'pass'],
-  ])('without records is a warning by default: on-missing: %j', async (onMissing, exitCode, status) => {
+  ])('is a warning by default when there are no records yet: on-missing %j', async (onMissing, exitCode, status) => {
     answerWith([])
     const ran = await judge('limit: 5, period: yesterday', { period: 'yesterday', 'from-date': '', 'to-date': '', 'on-missing': onMissing })
     expect([ran.exitCode, ran.document.status]).toEqual([exitCode, status])
     expect(ran.document.budgets).toMatchObject([{ status, dataQualityIssue: { kind: 'no-records-yet' } }])
-    if (status !== 'pass') expect(ran.reason.match(/no usage records yet/g)).toHaveLength(1)
+    if (status !== 'pass') expect(ran.reason.match(/No usage records yet/g)).toHaveLength(1)
   })
 })

@@ -20,13 +20,13 @@ const windows = () =>
   })
 
 describe('a period', () => {
-  it('of 365 days is 12 requests and one answer', async () => {
+  it('of 365 days is read in 12 requests', async () => {
     const ran = await run({ 'from-date': addDays(today, -364), 'to-date': today })
     expect(ran.document).toMatchObject({ status: 'pass', days: 365, grandTotalCredits: '401.5' })
     expect(windows()).toHaveLength(12)
   })
 
-  it('is read without a gap and without an overlap, whatever comes first', async () => {
+  it('is read without gaps and overlaps', async () => {
     await run({ 'from-date': addDays(today, -99), 'to-date': today })
     const sorted = windows().toSorted()
     expect(sorted).toHaveLength(4)
@@ -34,7 +34,7 @@ describe('a period', () => {
     for (const [i, [from]] of sorted.entries()) if (i > 0) expect(from).toBe(addDays(sorted[i - 1]?.[1] as Day, 1))
   })
 
-  it('fails as a whole when one window fails, and names the window', async () => {
+  it('fails when one of its requests fails, and the error names the days', async () => {
     const from = addDays(today, -99)
     const third = addDays(from, 62)
     emulator().addFault({ match: { path: `from_date=${third}` }, effect: { kind: 'status', status: 403 } })
@@ -44,10 +44,10 @@ describe('a period', () => {
     expect(ran.reason).toContain(`from_date=${third}&to_date=${addDays(third, 30)}`)
   })
 
-  it('is an error when parts of it are counted in different units', async () => {
+  it('is an error when the API uses two units', async () => {
     emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCHC":1,"costs":[]}}' } })
     expect((await run({ 'from-date': addDays(today, -40), 'to-date': today })).reason).toMatch(
-      /counts in \w+ for one part .* in \w+ for another/,
+      /uses the unit \w+ for some days and the unit \w+ for others/,
     )
   })
 
@@ -55,26 +55,26 @@ describe('a period', () => {
     [{ 'from-date': '2026-02-30', 'to-date': '2026-03-01' }, /from-date: "2026-02-30" is not accepted/],
     [{ 'from-date': '2026-3-1', 'to-date': '2026-03-01' }, /from-date: "2026-3-1" is not accepted/],
     [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, /to-date: is 2026-03-01, before from-date 2026-03-02/],
-    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /from-date: is 2099-01-01, which is still to come/],
+    [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /from-date: is 2099-01-01, which is in the future/],
     [{ 'from-date': '2010-01-01', 'to-date': '2025-01-02' }, /makes a period of \d+ days; accepted: at most 3660/],
-    [{ period: 'last-7-days', 'from-date': '2026-03-02' }, /from-date: cannot be given together with period/],
-    [{ period: 'month-to-date', 'billing-cycle-day': '15' }, /billing-cycle-day: means nothing without/],
+    [{ period: 'last-7-days', 'from-date': '2026-03-02' }, /from-date: cannot be combined with period/],
+    [{ period: 'month-to-date', 'billing-cycle-day': '15' }, /billing-cycle-day: requires the period billing-cycle/],
     [{}, /period: is missing/],
-  ])('%o is refused before any request', async (inputs, reason) => {
+  ])('%o is rejected before any request', async (inputs, reason) => {
     const ran = await run(inputs as Readonly<Record<string, string>>)
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is clipped to today, and says so, when its end is still to come', async () => {
+  it('ends today when its last day is in the future, and the report says so', async () => {
     const ran = await run({ 'from-date': addDays(today, -3), 'to-date': addDays(today, 20) })
     expect(ran.document).toMatchObject({ toDate: today, endDate: addDays(today, 20), clipped: true, days: 4 })
-    expect(JSON.stringify(ran.blocks)).toContain('Days that are still to come were taken off')
+    expect(JSON.stringify(ran.blocks)).toContain('because the later days of the period are in the future.')
   })
 })
 
 describe('a comparison', () => {
-  it('reads the days before by windows of their own', async () => {
+  it('reads the previous period in separate requests', async () => {
     const ran = await run({ period: 'last-7-days', compare: 'previous-period' })
     expect(windows().toSorted()).toEqual([
       [addDays(today, -13), addDays(today, -7)],
@@ -98,12 +98,12 @@ describe('a comparison', () => {
     [1.2, '1.4', 'pass'],
     [1.2, '1.39', 'fail'],
     [0.5, '0%', 'pass'],
-  ])('with %f times the usage and at most %s more is a %s', async (factor, most, status) => {
+  ])('of %f times the usage with max-increase %s is a %s', async (factor, most, status) => {
     grown(factor)
     expect((await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': most })).document.status).toBe(status)
   })
 
-  it('names what came and what went', async () => {
+  it('names new and removed entities', async () => {
     grown(2)
     const ran = await run({ period: 'last-7-days', compare: 'previous-period' })
     expect(ran.document.comparison).toMatchObject({
@@ -113,15 +113,13 @@ describe('a comparison', () => {
     })
   })
 
-  it('with nothing is no pass', async () => {
+  it('with a previous period without records fails', async () => {
     fillUsage(emulator(), 7, [{ name: 'checkout', microOn: () => ({ compute: 1 }), locked: true }])
     const ran = await run({ period: 'last-7-days', compare: 'previous-period', 'max-increase': '50' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('not a single usage record from')])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('No usage records for ')])
   })
 
-  it('needs to be asked for', async () => {
-    expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe(
-      'max-increase: means nothing without compare: previous-period',
-    )
+  it('is required by max-increase', async () => {
+    expect((await run({ period: 'last-7-days', 'max-increase': '50' })).reason).toBe('max-increase: requires compare: previous-period')
   })
 })

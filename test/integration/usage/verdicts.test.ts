@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addDays, type Day } from '../../../src/core/dates.ts'
+import { addDays, type Day, formatDay, formatDays } from '../../../src/core/dates.ts'
+import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
-import { invokeText } from '../../support/invoke.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator()
 
@@ -18,66 +19,69 @@ type Inputs = Readonly<Record<string, string>>
 const judge = (inputs: Inputs) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-10-days', ...inputs } })
 
-describe('records that can still change', () => {
+describe('provisional records', () => {
   it.each<[string, Inputs, string]>([
     ['count by default', { budget: '40' }, 'fail'],
     ['do not count when they are excluded', { budget: '30', unlocked: 'exclude' }, 'pass'],
-    ['do not hide that the final ones are above', { budget: '29.999', unlocked: 'exclude' }, 'fail'],
+    ['do not hide that the final records exceed the budget', { budget: '29.999', unlocked: 'exclude' }, 'fail'],
   ])('%s', async (_, inputs, status) => {
     const ran = await judge(inputs)
     expect(ran.document).toMatchObject({ status, grandTotalCredits: '48', provisionalCredits: '18' })
   })
 
-  it('are not all there is: nothing final is no zero', async () => {
+  it('fail the gate when they are excluded and there are no others', async () => {
     for (const record of emulator().store.organizations[0]?.usage ?? []) record.locked = false
     const ran = await judge({ budget: '10', unlocked: 'exclude' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('is final yet, and final ones alone are judged')])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('are provisional, and only final records count.')])
   })
 
-  it('are said to be left out', async () => {
+  it('are not part of the reason when they are excluded', async () => {
     const ran = await judge({ budget: '29.999', unlocked: 'exclude' })
-    expect(ran.reason).toContain('final records alone are above the budget of 29.999 by 0.001 Credits')
+    expect(ran.reason).toBe('Budget exceeded: 30 of 29.999 Credits in final records (100.003%).')
     expect(ran.document.judgedCredits).toBe('30')
   })
 })
 
-describe('the report', () => {
-  const textOf = (line: readonly { readonly text: string }[]): string => line.map(({ text }) => text).join('')
+const textOf = (line: readonly { readonly text: string }[]): string => line.map(({ text }) => text).join('')
 
-  it('shows the limits, what was judged and what can still change', async () => {
-    const { blocks } = await judge({ budget: '40', 'warn-budget': '29', unlocked: 'exclude' })
-    const facts = blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : []))
-    expect(Object.fromEntries(facts.map(({ label, value }) => [label, textOf(value)]))).toEqual({
-      Total: '48 Credits',
-      Final: '30 Credits',
-      Budget: '40 Credits',
-      'Warn above': '29 Credits',
-      Used: '75.00 %',
-      'Can still change': '18 Credits (37.5 %)',
-      Days: '10',
+const factsOf = ({ blocks }: Invoked): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : [])).map(({ label, value }) => [label, textOf(value)]),
+  )
+
+describe('the report', () => {
+  it('shows the limits, the judged amount and the provisional part', async () => {
+    expect(factsOf(await judge({ budget: '40', 'warn-budget': '29', unlocked: 'exclude' }))).toEqual({
+      Total: '48.00 Credits',
+      Final: '30.00 Credits',
+      Budget: '40.00 Credits',
+      'Warning level': '29.00 Credits',
+      Used: '75%',
+      Provisional: '18.00 Credits (38%)',
+      Period: `${formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')} (10 days)`,
     })
   })
 
-  it('says that no limit was given', async () => {
+  it('says that no limit is set', async () => {
     const { blocks } = await judge({})
-    expect(JSON.stringify(blocks)).toContain('no limit was given')
-    expect(JSON.stringify(blocks)).toContain('none given')
+    expect(JSON.stringify(blocks)).toContain('No limit is set.')
+    expect(JSON.stringify(blocks)).toContain('"none"')
   })
 
-  it('has a row for each group, with the part that can still change', async () => {
+  it('has a row for each group with its provisional part', async () => {
     const { blocks } = await judge({ 'group-by': 'entity' })
     const tables = blocks.flatMap((block) => (block.kind === 'table' ? [block] : []))
     const [table] = tables.filter(({ columns }) => columns[0]?.title === 'Entity')
     expect(table?.columns.map(({ title, align = 'left' }) => [title, align])).toEqual([
       ['Entity', 'left'],
       ['Type', 'left'],
-      ['Used, Credits', 'right'],
+      ['Used (Credits)', 'right'],
       ['Share', 'right'],
-      ['Can still change', 'right'],
+      ['Provisional', 'right'],
     ])
     expect(table?.rows.map((row) => row.map(textOf))).toEqual([
-      ['checkout', 'service', '30.00', '62.5 %', '0.00'],
-      ['search', 'service', '18.00', '37.5 %', '18.00'],
+      ['checkout', 'service', '30.00', '62.5%', '0.00'],
+      ['search', 'service', '18.00', '37.5%', '18.00'],
     ])
   })
 })
@@ -92,7 +96,7 @@ describe('a forecast', () => {
   it.each([
     [10, 10, '80', 'pass'],
     [10, 10, '79', 'fail'],
-  ])('of %i days and %i more against %s is a %s', async (days, ahead, most, status) => {
+  ])('from %i days for %i more days with forecast-budget %s is a %s', async (days, ahead, most, status) => {
     for (const record of emulator().store.organizations[0]?.usage ?? []) {
       record.micro = { compute: record.entityName === 'search' ? 1_000_000 : 3_000_000 }
     }
@@ -100,38 +104,101 @@ describe('a forecast', () => {
     expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 9 } })
   })
 
-  it('is no number while it is too early, and fails nothing', async () => {
+  it('is not available early in the period, and does not fail the gate', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '8' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'too-early', completeDays: 1 } })
     expect(ran.outputs).not.toHaveProperty('forecast-credits')
-    expect(JSON.stringify(ran.blocks)).toContain('not yet: too early to tell')
+    expect(JSON.stringify(ran.blocks)).toContain('not available yet: too early in the period')
   })
 
-  it('is not needed for what is used up already', async () => {
+  it('is not needed when the usage already exceeds forecast-budget', async () => {
     const ran = await judge({ ...dates(2, 28), 'forecast-budget': '7.9' })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('above the forecast budget of 7.9 by 0.1 Credits')])
+    expect([ran.document.status, ran.reason]).toEqual([
+      'fail',
+      'Usage of 8.00 Credits exceeds the budget of 7.90 Credits. Used so far: 8.00 Credits (101%).',
+    ])
   })
 
-  it('of a period that is over is its total', async () => {
+  it('of a past period is its total', async () => {
     const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, -1), 'forecast-budget': '40' })
     expect(ran.document).toMatchObject({ status: 'fail' })
     expect(ran.document.forecast).toBeUndefined()
-    expect(ran.reason).toContain('above the forecast budget of 40 by 4 Credits')
+    expect(ran.reason).toBe('Usage of 44.00 Credits exceeds the budget of 40.00 Credits. Total used: 44.00 Credits (110%).')
   })
 
-  it('means nothing for a period without days to come', async () => {
+  it('requires a period with future days', async () => {
     expect((await judge({ 'forecast-budget': '40' })).reason).toBe(
-      'forecast-budget: means nothing for last-10-days, of which no day is still to come',
+      'forecast-budget: requires a period with future days, and last-10-days has none',
     )
   })
 })
 
-describe('the day on which a budget runs out', () => {
-  it('is a day that is past when it did', async () => {
-    expect((await judge({ budget: '20' })).outputs['runs-out-on']).toBe(addDays(today, -5))
+describe('the first line of a verdict', () => {
+  const running = (): Inputs => ({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10) })
+
+  it('begins with the forecast that exceeds the budget, and then has the usage so far', async () => {
+    const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
+    expect(ran.reason).toMatch(
+      new RegExp(
+        `^Forecast of \\d+\\.\\d\\d Credits by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 Credits\\. Used so far: 48\\.00 Credits \\(80%\\)\\.$`,
+      ),
+    )
   })
 
-  it('is none when it lasts', async () => {
+  it('has the most important reason, and a list has the others', async () => {
+    const ran = await judge({ budget: '40', compare: 'previous-period', 'max-increase': '10%' })
+    expect(ran.blocks.slice(0, 2).map(({ kind }) => kind)).toEqual(['verdict', 'list'])
+    expect(ran.reason).toBe(
+      'Budget exceeded: 48.00 of 40.00 Credits (120%). Usage increased by 8.00 Credits (20%) from the previous period. The limit is 10%.',
+    )
+  })
+
+  it('has the exact amounts where rounding would hide the difference', async () => {
+    expect((await judge({ budget: '47.999999' })).reason).toBe('Budget exceeded: 48 of 47.999999 Credits (100.000002%).')
+  })
+
+  it('has the used amount, the budget and the period of a run that passes', async () => {
+    const [verdict] = (await judge({ budget: '50' })).blocks
+    const days = formatDays(addDays(today, -9), today).replaceAll('\u00a0', ' ')
+    expect(verdict?.kind === 'verdict' && textOf(verdict.line)).toBe(`Used 48.00 of 50.00 Credits (96%) from ${days}.`)
+  })
+
+  it('names the setting that makes a failure a warning', async () => {
+    expect((await judge({ budget: '40', 'warn-only': 'true' })).reason).toBe(
+      'Budget exceeded: 48.00 of 40.00 Credits (120%). The setting warn-only makes this failure a warning.',
+    )
+  })
+})
+
+it('shows the forecast with its 80% range and the days it is based on', async () => {
+  const ran = await judge({ period: '', 'from-date': addDays(today, -40), 'to-date': addDays(today, 10) })
+  expect(factsOf(ran)[`Forecast by ${formatShortDay(addDays(today, 10), today)}`]).toMatch(
+    /^\d+\.\d\d Credits \(80% range \d+–\d+ Credits, from 28 days with a weekday pattern\)$/,
+  )
+})
+
+it('has two decimals for every amount of money in the report, and all digits in the result', async () => {
+  const records = emulator().store.organizations[0]?.usage ?? []
+  for (const record of records) record.micro = { compute: 1_234_567 }
+  const ran = await judge({ budget: '100', compare: 'previous-period', 'group-by': 'date' })
+  expect(ran.document.grandTotalCredits).toBe('24.69134')
+  expect(JSON.stringify(ran.blocks.filter(({ kind }) => kind !== 'chart'))).not.toMatch(/\d\.\d{3,}/)
+})
+
+describe('the day on which usage exceeds the budget', () => {
+  it('is in the past for an exceeded budget, and the report says "Budget exceeded on"', async () => {
+    const ran = await judge({ budget: '20' })
+    expect(ran.outputs['runs-out-on']).toBe(addDays(today, -5))
+    expect(factsOf(ran)).toMatchObject({ 'Budget exceeded on': formatShortDay(addDays(today, -5), today) })
+  })
+
+  it('is a forecast for a budget that is not exceeded yet, and the report says "Budget will be exceeded on"', async () => {
+    const ran = await judge({ period: '', 'from-date': addDays(today, -9), 'to-date': addDays(today, 10), budget: '60' })
+    expect(factsOf(ran)).toMatchObject({ 'Budget will be exceeded on': formatShortDay(ran.outputs['runs-out-on'] as Day, today) })
+    expect(factsOf(ran)).not.toHaveProperty('Budget exceeded on')
+  })
+
+  it('is absent when the usage stays within the budget', async () => {
     expect((await judge({ budget: '48' })).outputs).not.toHaveProperty('runs-out-on')
   })
 })
@@ -149,28 +216,32 @@ it('names a spike with the entity and the metric that caused it', async () => {
 describe('a waiver', () => {
   const waiver = (until: Day) => `until=${until}; reason=Load test of the shop; agreed`
 
-  it('turns a failure into a warning that says who answers for it', async () => {
+  it('turns a failure into a warning with the reason of the waiver', async () => {
     const ran = await judge({ budget: '40', waiver: waiver(today) })
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
-    expect(ran.reason).toContain(`above the budget of 40 by 8 Credits (120.00 %); waived until ${today}: Load test of the shop; agreed`)
+    expect(ran.reason).toBe(
+      `Budget exceeded: 48.00 of 40.00 Credits (120%). Waived until ${formatDay(today).replaceAll('\u00a0', ' ')}: Load test of the shop; agreed`,
+    )
     expect(ran.document).toMatchObject({ budgetExceeded: true, waiver: { until: today, reason: 'Load test of the shop; agreed' } })
   })
 
-  it('stands in the report when nothing needs it', async () => {
+  it('is in the report of a run that passes', async () => {
     const ran = await judge({ budget: '50', waiver: waiver(today) })
     expect(ran.document.status).toBe('pass')
     expect(JSON.stringify(ran.blocks)).toContain('Load test of the shop; agreed')
   })
 
-  it('is an error once it has expired, whatever the figures say', async () => {
+  it('is an error after its last day', async () => {
     const ran = await judge({ budget: '50', waiver: waiver(addDays(today, -1)) })
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
-    expect(ran.reason).toContain(`waiver: expired on ${addDays(today, -1)}, today is ${today} in UTC`)
+    expect(ran.reason).toContain(
+      `waiver: expired on ${addDays(today, -1)}, and today is ${today} in UTC. Remove it, or set a new date and reason`,
+    )
     expect(emulator().requests).toHaveLength(0)
   })
 
   it.each(['until=2026-02-30; reason=x', 'until=2099-01-01', 'until=2099-01-01; reason=', 'reason=x; until=2099-01-01', '2099-01-01'])(
-    'is refused when it is "%s"',
+    'is rejected when it is "%s"',
     async (text) => {
       expect((await judge({ budget: '50', waiver: text })).reason).toContain('is not accepted; accepted: until=YYYY-MM-DD; reason=why')
     },
