@@ -9,11 +9,13 @@ export interface Profile {
   /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
   /** What the key's role must allow, in the product's own words. */
-  readonly permissions: { readonly usage: string; readonly backups: string; readonly observability: string }
+  readonly permissions: { readonly usage: string; readonly services: string; readonly backups: string; readonly observability: string }
   /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
+  /** Whether the services of the organization can be listed. */
+  readonly services: boolean
   /** Whether the backup configuration of a service can be read. */
   readonly backupConfiguration: boolean
   /** Who charges for it, where that is known. */
@@ -35,9 +37,15 @@ export const neutral: Profile = {
   name: 'neutral',
   apiUrl: undefined,
   observabilityPath: 'observability',
-  permissions: { usage: 'reading billing', backups: 'reading backups', observability: 'managing alerts and dashboards' },
+  permissions: {
+    usage: 'reading billing',
+    services: 'reading services',
+    backups: 'reading backups',
+    observability: 'managing alerts and dashboards',
+  },
   dashboardCheck: false,
   savedSearches: false,
+  services: false,
   backupConfiguration: false,
   provider: undefined,
   lists: { paged: 'unknown', whole: 'unknown' },
@@ -51,11 +59,13 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     observabilityPath: 'clickstack',
     permissions: {
       usage: 'control-plane:organization:view',
+      services: 'control-plane:service:view',
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
     dashboardCheck: true,
     savedSearches: true,
+    services: true,
     backupConfiguration: true,
     lists: { paged: 'paged', whole: 'whole' },
     // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.

@@ -44,6 +44,8 @@ export interface Call<T> {
   readonly query?: URLSearchParams
   /** It stores nothing, whatever its method, and may be repeated. */
   readonly isSafe?: boolean
+  /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
+  readonly isOptional?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
   /** Reads the object after an answer was lost, before the request is sent again. */
@@ -96,7 +98,8 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   function decide(call: Call<unknown>, failure: AttemptFailure, attempts: AttemptLog): RetryDecision {
-    const policy = cancellation.stop.aborted ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
+    const isFinal = cancellation.stop.aborted || (call.isOptional && failure.status !== 429)
+    const policy = isFinal ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
     const waitMs = failure.status === undefined ? undefined : serverWaitMs(failure.status, failure.headers, clock.now())
     return decideRetry({
       policy,

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { median } from '../core/statistics.ts'
 
-/** Age limit where the backup period is unknown: daily backups, and two hours to make one. */
+/** Age limit where the backup period is unknown: daily backups plus two hours to make one. */
 export const defaultLimitHours = 26
 
 /** A backup gets at least this much time beyond its period. */
@@ -12,7 +12,7 @@ const minSlackHours = 2
 /** A backup may take this many times its typical duration. */
 const durationFactor = 2
 
-/** A longer period is taken for a mistake. */
+/** A longer period counts as invalid. */
 const maxPeriodHours = 366 * 24
 
 /**
@@ -42,7 +42,7 @@ export const unknownReasons = ['future-date', 'missing-date', 'unknown-status'] 
 
 export type UnknownReason = (typeof unknownReasons)[number]
 
-/** `missing-status`: the last successful backup has an end but no status. The others are about backups that were left out. */
+/** `missing-status`: the last successful backup has an end but no status. The other issues are about backups that were left out. */
 export const dataQualityIssues = ['missing-status', 'unknown-status', 'missing-date'] as const
 
 export type DataQualityIssue = (typeof dataQualityIssues)[number]
@@ -76,7 +76,7 @@ const states: ReadonlyMap<string, BackupState> = new Map([
   ['in_progress', 'in-progress'],
 ])
 
-/** Some APIs report no status at all; their backups are successful once they have an end. */
+/** Some APIs report no status. Their backups are successful once they have an end. */
 export function classifyBackup({ status, finishedMs }: Pick<BackupTimes, 'status' | 'finishedMs'>): BackupState {
   if (status === undefined) return finishedMs === undefined ? 'unknown' : 'successful'
   return states.get(status) ?? 'unknown'
@@ -96,9 +96,9 @@ export function judgeFreshness<B extends BackupTimes>(backups: readonly B[], lim
     if (startMs === undefined) undated.push(backup)
     else dated.push({ backup, state: classifyBackup(backup), ageMs: nowMs - startMs })
   }
-  // One wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
+  // A wrong date or a wrong clock makes every age unreliable: a backup that looks fresh may be a day older.
   if (dated.some((one) => isInFuture(one, nowMs))) return unknown('future-date')
-  // Sorted first: times that a clock a little ahead puts into the future still have an order.
+  // Sorted before ages are raised to zero, so that slightly future times keep their order.
   return decide(
     dated.toSorted(byAge).map((one) => ({ ...one, ageMs: Math.max(0, one.ageMs) })),
     undated,
@@ -126,7 +126,7 @@ const unknown = <B>(unknownReason: UnknownReason): Freshness<B> => ({ outcome: '
 /** `dated` is newest first. */
 function decide<B extends BackupTimes>(dated: readonly Classified<B>[], undated: readonly B[], limitMs: number): Freshness<B> {
   const lastSuccessful = dated.find(({ state }) => state === 'successful')
-  // A backup in progress proves nothing yet, so the last completed one decides.
+  // A backup in progress may still fail, so the last completed one decides.
   const lastCompleted = dated.find(({ state }) => state === 'successful' || state === 'failed')
   const newer = lastSuccessful === undefined ? dated : dated.slice(0, dated.indexOf(lastSuccessful))
   const context = {
@@ -155,7 +155,7 @@ function findIssues<B extends BackupTimes>(
   const issues: DataQualityIssue[] = []
   if (lastSuccessful !== undefined && lastSuccessful.backup.status === undefined) issues.push('missing-status')
   if (newer.some(({ state }) => state === 'unknown')) issues.push('unknown-status')
-  // A backup in progress changes no outcome, whenever it was started.
+  // A backup in progress changes no outcome, whatever its start.
   if (undated.some((backup) => classifyBackup(backup) !== 'in-progress')) issues.push('missing-date')
   return issues
 }

@@ -3,7 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { path, type Service } from '../api/path.ts'
 import { readList, readOne, wireId, wireNumber } from '../api/wire.ts'
 
-/** All times are UTC; one without a zone would be read as local time. */
+/** All times are UTC. Without a zone, a time would be read as local time. */
 const instant = z
   .string()
   .transform((text) => (/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text) ? text : `${text}Z`))
@@ -36,7 +36,7 @@ export type BackupConfiguration = z.output<typeof backupConfigurationSchema>
 
 const factsFor = ({ profile }: ReadApi, noun: string) => ({ method: 'GET', noun, permission: profile.permissions.backups }) as const
 
-/** Not in the guaranteed part of the neutral contract: a server may answer `not-served`. */
+/** Not guaranteed by the neutral contract: a server may answer `not-served`. */
 export async function fetchBackups(api: ReadApi, { organizationId, serviceId }: Service): Promise<readonly Backup[]> {
   const page = await api.read({
     ...factsFor(api, 'backup'),
@@ -54,7 +54,7 @@ export const fetchBackup = (api: ReadApi, { organizationId, serviceId }: Service
     read: readOne(backupSchema),
   })
 
-/** Served where the profile says so. */
+/** Requires a profile with backup configurations. */
 export const fetchBackupConfiguration = (api: ReadApi, { organizationId, serviceId }: Service): Promise<BackupConfiguration> =>
   api.read({
     ...factsFor(api, 'backup configuration'),

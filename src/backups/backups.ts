@@ -1,4 +1,4 @@
-// Lists the backups of a service, and reads one of them.
+// The operations list-backups and get-backup, and the form of a backup in outputs and reports.
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { isUuid, type Service } from '../api/path.ts'
@@ -7,7 +7,7 @@ import { counted, type Inline, type Line, say, trusted, untrusted } from '../cor
 import { listOutput } from '../operation/listing.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { formatBytes, formatDuration, formatTime } from '../report/format.ts'
+import { formatAgo, formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import type { BackupMeasures, BackupTimes } from './backup-rules.ts'
 import { type Backup, backupSchema, fetchBackup, fetchBackups } from './backups-api.ts'
 
@@ -17,7 +17,7 @@ export const listBackups = defineOperation({
   scope: 'service',
   input: z.strictObject({}),
   output: listOutput,
-  details: z.object({ backups: z.array(backupSchema).describe('The backups, as the API answered, newest first.') }),
+  details: z.object({ backups: z.array(backupSchema).describe('The backups as the API returned them, newest first.') }),
   example: {},
   async run({ api, service }) {
     const backups = sortNewestFirst(await fetchBackups(api, service))
@@ -26,21 +26,21 @@ export const listBackups = defineOperation({
   report: ({ backups }) => ({ headline: say`${counted(backups.length, 'backup')}`, blocks: [backupTable(backups)] }),
 })
 
-/** Documented as the order of the API, but not relied on. Backups without a date come last. */
+/** Does not rely on the documented order of the API. Backups without a date come last. */
 export const sortNewestFirst = (backups: readonly Backup[]): Backup[] => backups.toSorted((a, b) => dateOf(b) - dateOf(a))
 
 const dateOf = ({ startedAt, finishedAt }: Backup): number => Date.parse(startedAt || finishedAt || '1970-01-01')
 
 export const backupOutput = z.object({
   backupId: z.string().describe('Id of the backup.'),
-  backupName: z.string().optional().describe('Name of the backup, where it has one.'),
+  backupName: z.string().optional().describe('Name of the backup, if it has one.'),
   backupStatus: z.string().optional().describe('done, error or in_progress.'),
-  backupStartedAt: z.string().optional().describe('When it was started, ISO 8601 in UTC.'),
-  backupFinishedAt: z.string().optional().describe('When it was finished, ISO 8601 in UTC; absent while it runs.'),
-  backupAgeHours: z.number().optional().describe('Hours since its start, which is the time of the data it holds; two decimals.'),
+  backupStartedAt: z.string().optional().describe('Start, ISO 8601 in UTC.'),
+  backupFinishedAt: z.string().optional().describe('End, ISO 8601 in UTC. Absent for a backup in progress.'),
+  backupAgeHours: z.number().optional().describe('Hours since the start, which is the time of the data in the backup. Two decimals.'),
   backupSizeBytes: z.number().optional().describe('Size in bytes.'),
-  backupDurationSeconds: z.number().optional().describe('How long it took, or has taken so far, in seconds.'),
-  backupBucketPath: z.string().optional().describe('Where it is stored, for your own bucket: its path, or the Azure container.'),
+  backupDurationSeconds: z.number().optional().describe('Duration in seconds. For a backup in progress, the time so far.'),
+  backupBucketPath: z.string().optional().describe('Location of a backup in your own bucket: the path, or the Azure container.'),
 })
 
 type BackupOutput = z.output<typeof backupOutput>
@@ -50,31 +50,32 @@ const backupId = z
   .transform((id) => id.toLowerCase())
   .refine((id) => id === 'latest' || isUuid(id))
   .meta({
-    description: 'The backup: its id, or `latest` for the one that was started last, whatever its status.',
+    description: 'Id of the backup, or `latest` for the newest backup of any status.',
     accepts: 'a uuid, or latest',
   })
 
 export const getBackup = defineOperation({
-  summary: 'Reads one backup, by id or the latest.',
+  summary: 'Reads one backup by its id, or the latest one.',
   effect: 'read',
   scope: 'service',
   input: z.strictObject({ backupId }),
   output: backupOutput,
-  details: z.object({ backup: backupSchema.describe('The backup, as the API answered.') }),
+  details: z.object({ backup: backupSchema.describe('The backup as the API returned it.') }),
   example: { backupId: 'latest' },
   async run({ api, service, clock }, input) {
     const backup = input.backupId === 'latest' ? await findLatest(api, service) : await fetchBackup(api, service, input.backupId)
     return { ...toBackupOutput(backup, clock.now()), backup }
   },
-  judge: ({ backupStatus }) => (backupStatus === 'error' ? { status: 'warn', reasons: [say`it failed and cannot be restored`] } : pass),
+  judge: ({ backupStatus }) =>
+    backupStatus === 'error' ? { status: 'warn', reasons: [], sentence: say`The backup failed and cannot be restored.` } : pass,
   report: (result) => ({
     headline: say`Backup ${untrusted(result.backupName ?? result.backupId)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${startedAgo(result)}`,
     blocks: [
       {
         kind: 'facts',
         facts: [
-          { label: 'Started', value: orDash(result.backupStartedAt) },
-          { label: 'Finished', value: orDash(result.backupFinishedAt) },
+          { label: 'Started', value: orDash(result.backupStartedAt, formatTime) },
+          { label: 'Finished', value: orDash(result.backupFinishedAt, formatTime) },
           { label: 'Size', value: orDash(result.backupSizeBytes, formatBytes) },
           { label: 'Duration', value: orDash(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) },
           { label: 'Id', value: [untrusted(result.backupId)] },
@@ -111,11 +112,11 @@ const toIso = (text: string | null | undefined): string | undefined => (text ? n
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
 
 const startedAgo = ({ backupAgeHours }: BackupOutput): Line =>
-  backupAgeHours === undefined ? [] : say`, started ${trusted(formatDuration(backupAgeHours * 3_600_000))} ago`
+  backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(backupAgeHours * 3_600_000))}`
 
-/** A backup as the rules see it. */
+/** A backup in the form that the rules use. */
 export interface KnownBackup extends BackupTimes, BackupMeasures {
-  /** As the API answered. */
+  /** As the API returned it. */
   readonly answer: Backup
 }
 
@@ -136,7 +137,7 @@ export function toKnownBackup(answer: Backup): KnownBackup {
 
 const toMs = (text: string | null | undefined): number | undefined => (text ? Date.parse(text) : undefined)
 
-/** Ignores negative and infinite values: no size or duration can have them. */
+/** Ignores negative and infinite values, which are not valid sizes or durations. */
 const toMeasure = (value: number | null | undefined): number | undefined =>
   typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
 

@@ -1,4 +1,4 @@
-// Reads the backups of several services, and judges each service. A failed request affects the check of its own service only.
+// Reads the backups of several services and judges each service. A failed request affects the check of its own service only.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
@@ -27,10 +27,10 @@ const limit = z.object({
   defaultReason: z
     .enum(['no-configuration', 'no-period', 'unreadable'])
     .optional()
-    .describe('The API has no backup configuration, it has no usable period, or it could not be read.'),
+    .describe('The API has no backup configuration, the configuration has no usable period, or it could not be read.'),
   periodHours: z.number().optional().describe('The period of the backup configuration.'),
-  retentionHours: z.number().optional().describe('How long it keeps backups.'),
-  startTime: z.string().optional().describe('When it starts them, HH:MM in UTC.'),
+  retentionHours: z.number().optional().describe('How long the service keeps backups.'),
+  startTime: z.string().optional().describe('When backups start, HH:MM in UTC.'),
 })
 
 type Limit = z.output<typeof limit>
@@ -41,24 +41,25 @@ const agedBackup = z.object({ id: z.string(), ageMs: z.number() })
 
 export const serviceCheck = z.object({
   serviceId: z.string(),
+  name: z.string().optional().describe('Name of the service, where it is known.'),
   outcome: z.enum(outcomes),
   passes: z.boolean(),
   ageHours: z.number().optional().describe('Age of the backup that decided the outcome.'),
-  ageMs: z.number().optional().describe('The same, exactly.'),
+  ageMs: z.number().optional().describe('The exact age in milliseconds.'),
   limit,
   backup: backupOutput.optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
   unknownReason: z.enum(unknownReasons).optional().describe('Why the list of backups gives no outcome.'),
   dataQualityIssues: z.array(z.enum(dataQualityIssues)).describe('Reasons to distrust the outcome.'),
-  size: trendSchema.optional().describe('Of the last successful backup, in bytes.'),
-  duration: trendSchema.optional().describe('Of the last successful backup, in milliseconds.'),
-  type: z.string().optional().describe('Type of the last successful backup, and of those it is compared with.'),
-  sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of min-size-ratio, where it is given.'),
+  size: trendSchema.optional().describe('Size of the last successful backup in bytes.'),
+  duration: trendSchema.optional().describe('Duration of the last successful backup in milliseconds.'),
+  type: z.string().optional().describe('Type of the last successful backup and of the backups it is compared with.'),
+  sizeOutcome: z.enum(sizeOutcomes).optional().describe('Result of min-size-ratio, if it was given.'),
   failure: failure.optional().describe('Why the backups could not be read.'),
   configurationFailure: failure.optional().describe('Why the backup configuration could not be read.'),
-  count: z.int().optional().describe('How many backups are listed.'),
-  backups: z.array(backupSchema).describe('The newest backups, as the API answered.'),
+  count: z.int().optional().describe('Number of listed backups.'),
+  backups: z.array(backupSchema).describe('The newest backups as the API returned them.'),
 })
 
 export type ServiceCheck = z.output<typeof serviceCheck>
@@ -68,11 +69,11 @@ type Attempt<T> = { readonly value: T } | { readonly error: WatchkeeperError }
 interface ServiceBackups {
   readonly serviceId: string
   readonly backups: Attempt<readonly Backup[]>
-  /** Undefined where it is not needed, or the API has none. */
+  /** Undefined where the check does not need it, or the API has none. */
   readonly configuration: Attempt<BackupConfiguration> | undefined
 }
 
-/** Reads all services concurrently, in the order of the ids. Throws only when the run is canceled, and for internal errors. */
+/** Reads all services concurrently, in the order of the ids. Throws only for a canceled run and for internal errors. */
 export function readServices(
   { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
   serviceIds: readonly string[],
@@ -152,7 +153,7 @@ function chooseLimit(
     : { hours, source: 'configuration', ...configured }
 }
 
-/** The vendor's documentation says that a start time resets the period to 24 hours; the server also accepts one with 48 hours. */
+/** By the vendor's documentation, a start time resets the period to 24 hours. The server also accepts one with 48 hours. */
 function effectivePeriodHours({ backupPeriodInHours, backupStartTime }: BackupConfiguration): number | undefined {
   const hours = backupPeriodInHours ?? undefined
   return backupStartTime ? Math.max(hours ?? 0, 24) : hours

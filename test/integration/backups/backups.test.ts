@@ -40,7 +40,7 @@ describe('get-backup', () => {
     const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', 'backup-id': 'latest' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
-    expect(ran.reason).toContain('it failed and cannot be restored')
+    expect(ran.reason).toContain('The backup failed and cannot be restored.')
   })
 
   it('returns an error when the service has no backup', async () => {

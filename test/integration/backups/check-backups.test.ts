@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Backup, demo } from '../../../src/emulator/index.ts'
+import { toPlainText } from '../../../src/core/line.ts'
+import { type Backup, demo, type Effect } from '../../../src/emulator/index.ts'
 import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 
@@ -16,17 +17,12 @@ const fill = (...backups: readonly Partial<Backup>[]) => fillBackups(emulator(),
 describe('the outcome of a service', () => {
   it.each<[string, readonly Partial<Backup>[], string, RegExp]>([
     ['fresh', [done(3)], 'pass', /^$/],
-    [
-      'stale',
-      [done(50)],
-      'fail',
-      /has no fresh backup: the last successful backup was started 50 hours ago, 24 hours over the limit of 26 hours$/,
-    ],
+    ['stale', [done(50)], 'fail', /^Service checkout has no fresh backup: the last successful backup is 2 d 2 h old, limit 1 d 2 h\.$/],
     [
       'failed',
       [{ status: 'error', startedAt: hoursAgo(2) }, done(20)],
       'fail',
-      /failed: started 2 hours ago; the last successful backup was started 20 hours ago$/,
+      /^The last backup of service checkout failed\. It started 2 h ago\. The last successful backup is 20 h old\.$/,
     ],
     ['in-progress', [{ status: 'in_progress', startedAt: hoursAgo(2) }], 'pass', /^$/],
   ])('is %s', async (outcome, backups, status, reason) => {
@@ -41,7 +37,7 @@ describe('the outcome of a service', () => {
     fill()
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['missing'], 'fail', 10])
-    expect(ran.reason).toBe(`Service ${checkout} has no backup: its list of backups is empty`)
+    expect(ran.reason).toBe('Service checkout has no backup.')
     expect(Object.keys(ran.outputs).filter((name) => name.startsWith('backup-'))).toEqual([])
     expect(ran.document).not.toHaveProperty('backupAgeHours')
   })
@@ -50,14 +46,16 @@ describe('the outcome of a service', () => {
     fill({ status: 'in_progress', startedAt: hoursAgo(30) })
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['in-progress'], 'fail'])
-    expect(ran.reason).toContain('is still in progress: it was started 30 hours ago, 4 hours over the limit of 26 hours')
+    expect(ran.reason).toBe('The first backup of service checkout is still in progress after 1 d 6 h, limit 1 d 2 h.')
   })
 
   it('is unknown when a backup is dated in the future', async () => {
     fill(done(-2), done(3))
     const ran = await check()
     expect([outcomesOf(ran), ran.document.status]).toEqual([['unknown'], 'fail'])
-    expect(ran.reason).toContain('dated in the future')
+    expect(ran.reason).toBe(
+      'The backups of service checkout could not be checked: a backup is dated in the future, so ages are not reliable. Check the clock of this machine.',
+    )
   })
 
   it('has outputs about the backup that decided it', async () => {
@@ -79,7 +77,11 @@ describe('the outcome of a service', () => {
 
 describe('a data quality issue', () => {
   it.each<[string, readonly Partial<Backup>[], string]>([
-    ['a missing status', [{ startedAt: hoursAgo(2), finishedAt: hoursAgo(1) }], 'it has an end and counts as successful'],
+    [
+      'a missing status',
+      [{ startedAt: hoursAgo(2), finishedAt: hoursAgo(1) }],
+      'the last successful backup has no status. It has an end, so it counts as successful.',
+    ],
     ['a newer backup without status', [{ startedAt: hoursAgo(1) }, done(2)], 'a newer backup has no known status'],
     ['a backup without a date', [{ status: 'done' }, done(2)], 'backups without a date are left out'],
   ])('is a warning: %s', async (_, backups, words) => {
@@ -96,12 +98,18 @@ describe('a data quality issue', () => {
 })
 
 describe('several services', () => {
-  it('are judged in the given order, with outputs about the worst', async () => {
+  it('are judged in the given order, with outputs about the worst, and the first line names those without a fresh backup', async () => {
     const ran = await check({ services: [checkout, catalog, search].join(', ') })
     expect([outcomesOf(ran), ran.exitCode]).toEqual([['fresh', 'stale', 'failed'], 10])
     expect(ran.document.worstServiceId).toBe(search)
     expect(ran.outputs).toMatchObject({ 'backup-status': 'error', 'backup-id': serviceOf(emulator(), 'search').backups[0]?.id })
-    expect(ran.reason).toMatch(/^Backups of 3 services \(1 fresh, 1 stale, 1 failed\): the last backup of service /)
+    const [verdict, details] = ran.blocks
+    expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(
+      /^2 of 3 services have no fresh backup: search \(last backup failed\), catalog \(2 d \d+ h old, limit 1 d 2 h\)\.$/,
+    )
+    expect(details?.kind === 'list' && details.items.map(toPlainText)).toEqual([
+      expect.stringMatching(/^The last backup of service search failed\. It started .* ago\. The last successful backup is .* old\.$/),
+    ])
   })
 
   it('are checked even if one of them cannot be read', async () => {
@@ -111,10 +119,10 @@ describe('several services', () => {
     expect(ran.outputs).not.toHaveProperty('backup-age-hours')
   })
 
-  it('replace service-id, and duplicates are checked once', async () => {
+  it('replace service-id, and duplicates are checked once, with one request for the list of services after a failure', async () => {
     const ran = await check({ services: `${search},${search.toUpperCase()}\n\n ${search} ,`, 'max-age-hours': '26' })
     expect(servicesOf(ran).map(({ serviceId }) => serviceId)).toEqual([search])
-    expect(methodsOf(emulator())).toEqual(['GET'])
+    expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
   })
 
   it('have one limit each', async () => {
@@ -124,11 +132,12 @@ describe('several services', () => {
     expect(JSON.stringify(ran.blocks)).toContain('Limits')
   })
 
-  it('are counted in the reason after the first ten', async () => {
+  it('are only counted in the reason after the first ten', async () => {
     const services = Array.from({ length: 30 }, (_, i) => backupId(i))
     const ran = await check({ services: services.join('\n'), 'max-age-hours': '26' })
     expect(ran.document.status).toBe('fail')
-    expect(ran.reason).toContain('; 20 more services')
+    expect(ran.reason).toMatch(/^30 of 30 services could not be checked: .* and 20 more\. /)
+    expect(ran.reason).toContain('20 more services.')
     expect(servicesOf(ran)).toHaveLength(30)
   })
 
@@ -138,14 +147,111 @@ describe('several services', () => {
   })
 })
 
+const listPath = `/v1/organizations/${demo.organizationId}/services`
+
+const listRequests = (): number => emulator().requests.filter(({ path }) => path === listPath).length
+
+describe('the names of services', () => {
+  const refused: readonly (readonly [string, Effect])[] = [
+    ['is refused', { kind: 'status', status: 403 }],
+    ['fails', { kind: 'status', status: 500 }],
+    ['is not JSON', { kind: 'html' }],
+    ['has an id that is not a uuid', { kind: 'body', text: '{"result":[{"id":"../x","name":"checkout"}]}' }],
+  ]
+
+  it.each(refused)('are replaced by ids when the list of services %s, after one request and with the same outcome', async (_, effect) => {
+    emulator().addFault({ match: { path: '/services' }, nth: 3, times: 1, effect })
+    fill(done(50))
+    const ran = await check()
+    expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['stale'], 'fail', 10])
+    expect(ran.reason).toBe(`Service ${checkout} has no fresh backup: the last successful backup is 2 d 2 h old, limit 1 d 2 h.`)
+    expect(listRequests()).toBe(1)
+  })
+
+  it('cost no request when every service has a fresh backup', async () => {
+    expect((await check()).document.status).toBe('pass')
+    expect(listRequests()).toBe(0)
+  })
+
+  it('cost no request when the API answers no request for a service', async () => {
+    emulator().addFault({ match: { path: '/backups' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 500 } })
+    expect((await check({ 'max-attempts': '1' })).document.status).toBe('fail')
+    expect(listRequests()).toBe(0)
+  })
+
+  it('are replaced by ids without a profile that has a list of services', async () => {
+    fill(done(50))
+    const ran = await check({ profile: '' })
+    expect(ran.reason).toContain(`Service ${checkout} has no fresh backup`)
+    expect(listRequests()).toBe(0)
+  })
+
+  it('have the id beside them when two services have the same name', async () => {
+    serviceOf(emulator(), 'catalog').name = 'search'
+    const ran = await check({ services: `${catalog},${search}` })
+    expect(ran.reason).toContain(`search (${search}) (last backup failed), search (${catalog}) (2 d`)
+  })
+
+  it('are in the result and in the last line of the report', async () => {
+    const ran = await check({ services: search })
+    expect(ran.document.services).toMatchObject([{ serviceId: search, name: 'search' }])
+    const last = ran.blocks.at(-1)
+    expect(last?.kind === 'footer' && toPlainText(last.line)).toMatch(
+      new RegExp(`^Organization ${demo.organizationId} · service search · \\d{1,2} [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d UTC$`),
+    )
+  })
+})
+
+describe('the input services', () => {
+  it('accepts names and ids', async () => {
+    const ran = await check({ services: `checkout, ${catalog}\nsearch` })
+    expect(servicesOf(ran).map(({ serviceId }) => serviceId)).toEqual([checkout, catalog, search])
+    expect(listRequests()).toBe(1)
+  })
+
+  it('accepts a name and the id of the same service as one service', async () => {
+    expect(servicesOf(await check({ services: `checkout,${checkout}` }))).toHaveLength(1)
+  })
+
+  it('suggests a name for one that is unknown, without a request for backups', async () => {
+    const ran = await check({ services: 'chekout, nothing like it' })
+    expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
+    expect(ran.reason).toContain('services: unknown service "chekout", did you mean "checkout"?')
+    expect(ran.reason).toContain('services: unknown service "nothing like it"')
+    expect(emulator().requests.map(({ path }) => path)).toEqual([listPath])
+  })
+
+  it('rejects a name that several services have, and lists their ids', async () => {
+    serviceOf(emulator(), 'catalog').name = 'search'
+    const ran = await check({ services: 'search' })
+    expect([ran.exitCode, ran.reason]).toEqual([
+      2,
+      `services: "search" is the name of 2 services. Use an id instead: ${catalog}, ${search}`,
+    ])
+  })
+
+  it('rejects a name without a profile that has a list of services', async () => {
+    const ran = await check({ profile: '', services: 'checkout' })
+    expect([ran.exitCode, ran.reason]).toEqual([
+      2,
+      'services: "checkout" is not an id. Names require a profile with a list of services, such as clickhouse-cloud',
+    ])
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('is an error when it has a name and the key must not list services', async () => {
+    emulator().addFault({ match: { path: listPath }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
+    const ran = await check({ services: 'checkout' })
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'permission' } })
+    expect(ran.reason).toContain('control-plane:service:view')
+  })
+})
+
 describe('invalid input', () => {
   it.each<[Inputs, string]>([
-    [
-      { services: 'checkout' },
-      'services: "checkout" is not accepted; accepted: uuids, one a line or with commas between them, at most 100',
-    ],
-    [{ services: `${checkout}, x` }, 'services: "x" is not accepted'],
-    [{ services: ',' }, 'services: "[]" is not accepted'],
+    [{ services: ',' }, 'services: "[]" is not accepted; accepted: names or ids, one per line or separated by commas, at most 100'],
+    [{ services: `${checkout}, a\u0007b` }, 'services: "a\\u0007b" is not accepted'],
+    [{ services: 'x'.repeat(257) }, 'is not accepted; accepted: names or ids'],
     [{ services: Array.from({ length: 101 }, (_, i) => backupId(i)).join() }, 'at most 100'],
     [
       { 'max-age-hours': '0' },
@@ -157,7 +263,7 @@ describe('invalid input', () => {
     [{ 'min-size-ratio': '50%' }, 'min-size-ratio: "50%" is not accepted; accepted: a number above 0 and at most 1, such as 0.5'],
     [{ 'min-size-ratio': '1.01' }, 'min-size-ratio: "1.01" is not accepted'],
     [{ 'max-age-hour': '26' }, 'max-age-hour: is no input of check-backups, did you mean "max-age-hours"?'],
-    [{ 'service-id': '' }, 'service-id: is missing: give the input, or set WATCHKEEPER_SERVICE_ID, or give several as services'],
+    [{ 'service-id': '' }, 'service-id: is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services'],
     [{ 'service-id': 'x' }, 'service-id: "x" is not accepted'],
   ])('%j is rejected by name, before any request', async (inputs, words) => {
     const ran = await check(inputs)

@@ -41,7 +41,7 @@ describe('a service whose backups cannot be read', () => {
     emulator().addFault({ match: { path: `${checkout}/backups` }, times: Number.POSITIVE_INFINITY, effect })
     const ran = await check({ 'max-attempts': '2' })
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['unknown'], 'fail', 10])
-    expect(ran.reason).toContain('could not be checked: ')
+    expect(ran.reason).toMatch(/^The backups of service \S+ could not be checked: /)
     expect(ran.reason).toContain(words)
     expect(Object.keys(ran.outputs).filter((name) => name.startsWith('backup-'))).toEqual([])
     expect(JSON.stringify(ran.blocks)).toContain(`Request: GET /v1/organizations/${demo.organizationId}/services/${checkout}/backups`)
@@ -68,7 +68,7 @@ describe('the age limit', () => {
     const ran = await check()
     expect(ran.document.status).toBe('fail')
     expect(limitOf(ran)).toEqual({ hours: 8, source: 'configuration', periodHours: 6 })
-    expect(JSON.stringify(ran.blocks)).toContain('8 hours (from the backup configuration: a backup every 6 hours, and 2 hours to make it)')
+    expect(JSON.stringify(ran.blocks)).toContain('8 h (from the backup configuration: a period of 6 h, and 2 h to make the backup)')
   })
 
   it('is the one for daily backups where a start time is configured, even with a shorter period', async () => {
@@ -86,10 +86,10 @@ describe('the age limit', () => {
     expect(limitOf(await check())).toMatchObject({ hours: 30, source: 'configuration' })
   })
 
-  it('is max-age-hours when it is given, without a request for the configuration', async () => {
+  it('is max-age-hours when it is given, without a request for the backup configuration', async () => {
     const ran = await check({ 'max-age-hours': '2.5' })
     expect([ran.document.status, limitOf(ran)]).toEqual(['fail', { hours: 2.5, source: 'input' }])
-    expect(emulator().requests.map(({ path }) => path.split('/').at(-1))).toEqual(['backups'])
+    expect(emulator().requests.map(({ path }) => path.split('/').at(-1))).toEqual(['backups', 'services'])
   })
 
   it.each([{}, { backupPeriodInHours: 0 }, { backupPeriodInHours: null as unknown as number, backupRetentionPeriodInHours: 24 }])(
@@ -99,7 +99,7 @@ describe('the age limit', () => {
       const ran = await check()
       expect(ran.document.status).toBe('pass')
       expect(limitOf(ran)).toMatchObject({ hours: 26, source: 'default', defaultReason: 'no-period' })
-      expect(JSON.stringify(ran.blocks)).toContain('26 hours (the default for daily backups: the backup configuration has no period)')
+      expect(JSON.stringify(ran.blocks)).toContain('1 d 2 h (default for daily backups, because the backup configuration has no period)')
     },
   )
 
@@ -113,7 +113,7 @@ describe('the age limit', () => {
     const ran = await check({ 'max-attempts': '2' })
     expect([outcomesOf(ran), ran.document.status, ran.exitCode]).toEqual([['fresh'], 'warn', 0])
     expect(limitOf(ran)).toEqual({ hours: 26, source: 'default', defaultReason: 'unreadable' })
-    expect(ran.reason).toContain('its backup configuration could not be read, so the limit is 26 hours: ')
+    expect(ran.reason).toContain('Service checkout: the backup configuration could not be read, so the limit is the default of 1 d 2 h: ')
   })
 
   it('is 26 hours without a warning where the API has no backup configuration', async () => {
@@ -138,8 +138,12 @@ describe('min-size-ratio', () => {
     fill(...sizes.map((sizeInBytes, i) => done(1 + 24 * i, sizeInBytes === undefined ? {} : { sizeInBytes })))
 
   it.each([
-    [[49, 100, 1, 100], 'warn', 'has 49 B, 49% of the median of 100 B: less than 50%'],
-    [[4999, 10_000], 'warn', '49.9% of the median of 9.8 KiB: less than 50%'],
+    [
+      [49, 100, 1, 100],
+      'warn',
+      'Service checkout: the last successful backup has 49 B, 49% of the median of 100 B. The minimum is 50%. Service checkout has a fresh backup',
+    ],
+    [[4999, 10_000], 'warn', '49.9% of the median of 9.8 KiB. The minimum is 50%.'],
     [[50, 100, 1, 100], 'pass', ''],
     [[100], 'pass', ''],
     [[undefined, 100], 'warn', 'the size of the last successful backup is unknown and was not compared'],
@@ -171,6 +175,6 @@ describe('min-size-ratio', () => {
     fill(done(40, { sizeInBytes: 1 }), done(60, { sizeInBytes: 100 }))
     const ran = await check({ 'min-size-ratio': '0.5' })
     expect(ran.document.status).toBe('fail')
-    expect(ran.reason).toMatch(/over the limit of 26 hours; the last successful backup has 1 B/)
+    expect(ran.reason).toMatch(/limit 1 d 2 h\. Service checkout: the last successful backup has 1 B/)
   })
 })

@@ -1,0 +1,56 @@
+// Turns the input `services`, which has names and ids, into ids.
+import { isUuid } from '../api/path.ts'
+import { type ListedService, listServices } from '../api/services.ts'
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { InputError, inputError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import type { Context } from '../operation/operation.ts'
+
+interface ResolvedServices {
+  /** Without duplicates, in the given order. */
+  readonly ids: readonly string[]
+  /** Names by id. Undefined where the list of services was not needed. */
+  readonly names: ReadonlyMap<string, string> | undefined
+}
+
+/**
+ * Reads the list of services only when `given` has a name. Throws an InputError for every name that is unknown or ambiguous, and an
+ * ApiError when the list cannot be read.
+ */
+export async function resolveServices(
+  { api, organizationId }: Pick<Context<'read', 'organization'>, 'api' | 'organizationId'>,
+  given: readonly string[],
+): Promise<ResolvedServices> {
+  const name = given.find((one) => !isUuid(one))
+  if (name === undefined) return { ids: [...new Set(given)], names: undefined }
+  if (!api.profile.services)
+    throw inputError(
+      'services',
+      `"${quote(name, 80)}" is not an id. Names require a profile with a list of services, such as clickhouse-cloud`,
+    )
+  const listed = await listServices(api, organizationId)
+  const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
+  const diagnostics = found.filter((one) => typeof one !== 'string')
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
+  const ids = found.filter((one) => typeof one === 'string')
+  return { ids: [...new Set(ids)], names: new Map(listed.flatMap(({ id, name }) => (name === '' ? [] : [[id, name] as const]))) }
+}
+
+/** Ids that the message about an ambiguous name lists. */
+const maxListed = 5
+
+function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
+  const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
+  const shown = `"${quote(name, 80)}"`
+  if (first === undefined) {
+    const suggestion = didYouMean(
+      name,
+      listed.map((one) => one.name),
+    )
+    return inputDiagnostic('services', `unknown service ${shown}${suggestion}`)
+  }
+  if (others.length === 0) return first
+  const ids = [first, ...others].slice(0, maxListed).join(', ')
+  return inputDiagnostic('services', `${shown} is the name of ${others.length + 1} services. Use an id instead: ${ids}`)
+}
