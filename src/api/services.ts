@@ -33,7 +33,7 @@ const requestFor = ({ profile }: ReadApi, organizationId: string) =>
   }) as const
 
 /**
- * Names of services by their ids, to make a report readable. Empty where the API has no list of services, or the key must not read it:
+ * Names of services by their ids, to make a report readable. Empty where the API has no list of services, or the key cannot read it:
  * a missing name never fails a run.
  */
 export async function findServiceNames(api: ReadApi, organizationId: string): Promise<ReadonlyMap<string, string>> {

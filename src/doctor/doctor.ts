@@ -1,11 +1,11 @@
-// Finds out why requests fail, with real requests: is it the address, the key, its role, or a limit?
+// Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import type { Service } from '../api/path.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
-import { type Line, trusted, untrusted } from '../core/line.ts'
+import { type Line, say, trusted, untrusted } from '../core/line.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { alertCollection } from '../resources/alerts/alert.ts'
@@ -16,7 +16,7 @@ import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
 import { readUsageCost } from '../usage/records.ts'
 
 const check = z.object({
-  name: z.string().describe('What was checked.'),
+  name: z.string().describe('Name of the check.'),
   outcome: z.enum(['ok', 'failed', 'skipped']),
   detail: z.string().describe('The result, or the whole error message.'),
   kind: z.string().optional().describe('The kind of the failure.'),
@@ -28,15 +28,18 @@ type Check = z.output<typeof check>
 const rateLimitName = 'rate limit'
 
 export const doctor = defineOperation({
-  summary: 'Checks address, key, role and limits with harmless requests, and says what is wrong.',
+  summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
   effect: 'read',
   scope: 'organization',
   input: z.strictObject({}),
   output: z.object({
-    healthy: z.boolean().describe('Whether no check failed.'),
-    requestsLeft: z.int().optional().describe('Requests left in the window of the rate limit, where the service reports it.'),
+    healthy: z.boolean().describe('True when no check failed.'),
+    requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, where the service reports it.'),
   }),
-  details: z.object({ checks: z.array(check).describe('The checks, in order.') }),
+  details: z.object({
+    checks: z.array(check).describe('The checks, in order.'),
+    checkedServiceId: z.string().optional().describe('The service that the checks used.'),
+  }),
   example: {},
   async run(context) {
     const checks: Check[] = []
@@ -44,26 +47,29 @@ export const doctor = defineOperation({
     for (const probe of listProbes(context)) {
       const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
       checks.push(result)
-      if (result.outcome === 'failed' && fatalKinds.has(result.kind)) skipReason = `not tried, because ${probe.name} failed`
+      if (result.outcome === 'failed' && fatalKinds.has(result.kind)) skipReason = `skipped, because ${probe.name} failed`
     }
     const limit = context.api.rateLimit()
     const detail =
       limit === undefined
-        ? 'the service reports none; limited to 10 requests per 10 s'
+        ? 'the service reports no limit. Watchkeeper sends at most 10 requests in 10 s'
         : `${limit.remaining} of ${limit.limit} requests left in this window`
     checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
-    return { healthy: checks.every(({ outcome }) => outcome !== 'failed'), requestsLeft: limit?.remaining, checks }
+    const healthy = checks.every(({ outcome }) => outcome !== 'failed')
+    return { healthy, requestsLeft: limit?.remaining, checks, checkedServiceId: context.service?.serviceId }
   },
   judge({ checks }) {
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
     if (failed.length === 0) return pass
-    // A key with the minimum role for its job is fine, so missing permissions are a warning while anything else works.
+    // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
-    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [[trusted(failed.map(({ name }) => name).join(', '))]] }
+    const sentence = say`${headlineOf(checks)}: ${trusted(failed.map(({ name }) => name).join(', '))}.`
+    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [], sentence }
   },
-  report: ({ checks }) => ({
+  report: ({ checks, checkedServiceId }) => ({
     headline: headlineOf(checks),
+    ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
     blocks: [
       checkTable(checks),
       ...checks.filter(({ outcome }) => outcome === 'failed').map(({ detail }): Block => ({ kind: 'preformatted', text: detail })),
@@ -75,11 +81,11 @@ type OrganizationContext = Context<'read', 'organization'>
 
 interface Probe {
   readonly name: string
-  /** Sends a request and returns the detail. Undefined where it needs a service and none was given. */
+  /** Sends a request and returns the detail. Undefined for a check that needs a service when none was given. */
   readonly run: (() => Promise<string>) | undefined
 }
 
-/** The first probe proves the address and the key; the others prove one permission each. */
+/** The first probe checks the address and the key. Each of the others checks one permission. */
 function listProbes({ api, organizationId, service, apiOrigin, profile, clock }: OrganizationContext): readonly Probe[] {
   const today = dayOf(clock.now())
   const listing = (name: string, count: (service: Service) => Promise<number>, note = ''): Probe => ({
@@ -91,7 +97,7 @@ function listProbes({ api, organizationId, service, apiOrigin, profile, clock }:
       name: 'usage cost',
       run: async () => {
         const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
-        return `${apiOrigin} answers, the key is accepted and may read costs (in ${unit})`
+        return `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})`
       },
     },
     listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
@@ -107,7 +113,7 @@ function listProbes({ api, organizationId, service, apiOrigin, profile, clock }:
   ]
 }
 
-/** Kinds of failure after which every other request would fail, too. */
+/** Kinds of failure after which all other requests would fail, too. */
 const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
   'authentication',
   'network',
@@ -120,14 +126,14 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
 const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
 
 async function runProbe({ name, run }: Probe, { profile }: OrganizationContext): Promise<Check> {
-  if (run === undefined) return skip(name, 'no service-id was given')
+  if (run === undefined) return skip(name, 'requires service-id')
   try {
     return { name, outcome: 'ok', detail: await run() }
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
     const { kind, message } = error
     if (kind === 'cancelled' || kind === 'bug') throw thrown
-    // The neutral contract does not include the list of backups.
+    // The neutral contract has no list of backups.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
     return { name, outcome: 'failed', detail: message, kind, advice }
@@ -137,8 +143,8 @@ async function runProbe({ name, run }: Probe, { profile }: OrganizationContext):
 function headlineOf(checks: readonly Check[]): Line {
   const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
   const [ok, failed, skipped] = [count('ok'), count('failed'), count('skipped')]
-  const rest = skipped === 0 ? '' : `, ${skipped} not tried`
-  return failed === 0 ? [trusted(`All ${ok} checks ok${rest}`)] : [trusted(`${failed} of ${checks.length} checks failed${rest}`)]
+  const rest = skipped === 0 ? '' : `, ${skipped} skipped`
+  return failed === 0 ? [trusted(`${ok} checks passed${rest}`)] : [trusted(`${failed} of ${checks.length} checks failed${rest}`)]
 }
 
 const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const

@@ -1,5 +1,5 @@
-// The fleet file: organizations, their services, and the names of their secrets. It can hold neither a credential nor the address of
-// an API, so that an edit cannot send a key elsewhere.
+// The fleet file: organizations, their services, and the names of their secrets. It has no credentials and no address of an API, so that
+// an edit cannot send a key elsewhere.
 import * as z from 'zod'
 import { profileNames } from '../api/profiles.ts'
 import { parseDocument } from '../documents/validate.ts'
@@ -10,16 +10,18 @@ import { choice, uuid } from '../operation/inputs.ts'
 export const fleetFile = fields.filePath('File with the organizations, their services, and the names of their secrets.')
 
 /** Input of `matrix` and `report`, which must select the same services. */
-export const labels = fields.lines('Only services with one of these labels.', 'labels, one a line', fields.text('A label.', 63)).optional()
+export const labels = fields
+  .lines('Selects the services with one of these labels.', 'labels, one per line', fields.text('A label.', 63))
+  .optional()
 
-// A part of the name of a leg, which names jobs, files and artifacts. Dots join the parts, so there is none within a part.
+// Part of the name of a leg, which is also the name of jobs, files and artifacts. Dots join the parts, so a part has no dots.
 const nameField = (description: string) =>
   z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/)
     .meta({ description, accepts: 'letters, digits, dashes and underscores, at most 63' })
 
-// Upper case, as GitHub lists them. Rejects keys: those have lower-case letters, or are long runs of letters and digits.
+// Upper case, as GitHub lists them. Rejects keys, which have lower-case letters or are long runs of letters and digits.
 const secretNameGrammar = /^(?!GITHUB_)(?!(?=[A-Z]*\d)[A-Z\d]{16,}$)[A-Z_][A-Z0-9_]{0,99}$/
 
 const secretName = (kind: string, description: string) =>
@@ -29,11 +31,11 @@ const secretName = (kind: string, description: string) =>
     .optional()
     .meta({ description, accepts: `the name of a ${kind} in capitals, such as SHOP_API_KEY; never its value`, secret: true })
 
-/** Names of settings that have a field of their own, or must be a secret. */
+/** Names of settings that have their own field or must be a secret. */
 const reservedSetting =
   /^(?:operation|organization-id|service-id|services|profile|api-url)$|(?:^|-)(?:key|keys|secret|secrets|token|password|credential|credentials)(?:-|$)/
 
-// Marked as secret, so that a key that was put here by mistake is never shown.
+// Marked as secret, so that a key in the wrong place is never shown.
 const settingValue = z
   .union([z.string().regex(/^[^\u0000-\u001f\u007f]{1,1024}$/), z.number(), z.boolean()])
   .meta({ accepts: 'one line of at most 1024 characters, a number, or true or false', secret: true })
@@ -45,12 +47,12 @@ const settings = z
       context.addIssue({ code: 'custom', path: [setting], message, params: { isComplete: true } })
     for (const setting of Object.keys(values)) {
       if (!/^[a-z][a-z0-9-]{0,62}$/.test(setting)) reject(setting, 'has an invalid name; accepted: lower-case letters, digits and dashes')
-      else if (reservedSetting.test(setting)) reject(setting, 'is not a setting: it has its own field, or is a secret that the file names')
+      else if (reservedSetting.test(setting)) reject(setting, 'cannot be a setting: it has its own field, or it is a secret')
     }
   })
   .optional()
   .meta({
-    description: 'More values for the legs of this service or organization, available as `matrix.settings.<name>`.',
+    description: 'More values for the legs of this service or organization. The workflow reads them as `matrix.settings.<name>`.',
     accepts: 'a map of names and values',
     secret: true,
   })
@@ -63,7 +65,7 @@ const label = z
 const service = z.strictObject({
   name: nameField('Name of the service in legs and reports.'),
   'service-id': uuid('The service.'),
-  labels: z.array(label).max(20).default([]).meta({ description: 'Labels to select services by.' }),
+  labels: z.array(label).max(20).default([]).meta({ description: 'Labels for selecting services.' }),
   settings,
 })
 
@@ -72,13 +74,13 @@ const organization = z
     name: nameField('Name of the organization in legs and reports. An organization with several keys may have several entries.'),
     'organization-id': uuid('The organization.'),
     profile: choice(profileNames, 'The product behind the API.').optional(),
-    'api-url-name': secretName('variable', 'Name of the variable with the base url of the API, for an API without a profile.'),
+    'api-url-name': secretName('variable', 'Name of the variable with the base URL of the API, for an API without a profile.'),
     environment: z
       .string()
       .regex(/^[^\u0000-\u001f\u007f]{1,255}$/)
       .optional()
       .meta({ description: 'GitHub deployment environment with the credentials.', accepts: 'the name of an environment' }),
-    'api-key-id-name': secretName('secret or variable', 'Name of the secret, or variable, with the id of the API key.'),
+    'api-key-id-name': secretName('secret or variable', 'Name of the secret or variable with the id of the API key.'),
     'api-key-secret-name': secretName('secret', 'Name of the secret with the secret of the API key.'),
     settings,
     services: z.array(service).max(10_000).default([]).meta({ description: 'The services.' }),
@@ -100,11 +102,11 @@ export const fleetFileSchema = z
         context.addIssue({
           code: 'custom',
           path: [...path, field],
-          message: `is also the ${field} of ${first}`,
+          message: `is already the ${field} of ${first}`,
           params: { isComplete: true },
         })
     }
-    // Case does not count, because some file systems and GitHub ignore it.
+    // Ignores case, because some file systems and GitHub do.
     for (const [i, { name, services }] of organizations.entries()) {
       rejectDuplicate('name', ['organizations', i], name.toLowerCase(), `number ${i + 1}`)
       for (const [j, one] of services.entries()) {

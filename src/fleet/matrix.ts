@@ -1,4 +1,4 @@
-// Makes the matrix of jobs for a fleet. A leg is one job of the matrix; GitHub schedules them.
+// Makes the matrix of jobs for a fleet. A leg is one job of the matrix.
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { counted, join, say, untrusted } from '../core/line.ts'
@@ -15,12 +15,12 @@ const maxLegs = 256
 const maxServicesInLeg = 100
 
 /**
- * Maximum characters of the output. GitHub limits all outputs of a job together to 1 MiB and counts two bytes for a character;
- * this leaves some room for the other outputs.
+ * Maximum characters of the output. GitHub limits all outputs of a job together to 1 MiB and counts two bytes for a character. This limit
+ * leaves room for the other outputs.
  */
 const maxMatrixLength = 500_000
 
-/** One entry of `matrix.include`. Fields are called like the inputs that they are for. */
+/** One entry of `matrix.include`. A field has the name of the input that it is for. */
 export const legSchema = z.object({
   name: z.string().describe('Unique, and valid as the name of a file or an artifact.'),
   organization: z.string(),
@@ -29,7 +29,7 @@ export const legSchema = z.object({
     .string()
     .optional()
     .describe('Only in a leg with one service, so that an operation on one service does not ignore the others.'),
-  services: z.string().optional().describe('Ids of the services, one a line.'),
+  services: z.string().optional().describe('Ids of the services, one per line.'),
   profile: z.string().optional(),
   'api-url-name': z.string().optional(),
   environment: z.string().optional(),
@@ -47,31 +47,32 @@ const output = z.object({
 })
 
 const keyUsage = z.object({
-  key: z.string().describe('Name of the secret with the id of the key, after its environment.'),
+  key: z.string().describe('Environment of the key, if it has one, and the name of the secret with its id.'),
   services: z.int(),
   legs: z.int(),
   largestLeg: z.int().describe('Most services in one leg.'),
 })
 
 const details = z.object({
-  keys: z.array(keyUsage).describe('The keys, and the services and legs that share the rate limit of each.'),
-  legs: z.array(z.object({ name: z.string(), services: z.array(z.string()) })).describe('The legs, with the names of their services.'),
+  keys: z.array(keyUsage).describe('The keys, with the number of services and legs that share the rate limit of each key.'),
+  legs: z.array(z.object({ name: z.string(), services: z.array(z.string()) })).describe('The legs with the names of their services.'),
 })
 
 type MatrixResult = z.output<typeof output> & z.output<typeof details>
 
 export const matrix = defineOperation({
-  summary: 'Makes the matrix of jobs for a fleet of organizations and services, from a file and offline.',
+  summary: 'Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({
     fleet: fleetFile,
-    per: choice(['service', 'organization'], 'What a leg is about. Services share legs when there are more services than legs.').default(
-      'service',
-    ),
+    per: choice(
+      ['service', 'organization'],
+      'Whether a leg is for services or for an organization. Services share legs when there are more services than legs.',
+    ).default('service'),
     labels,
     maxLegs: integer(
-      'Maximum number of legs. A leg is a job: fewer legs cost fewer minutes, and the legs of one key share its rate limit.',
+      'Maximum number of legs. Each leg is a job, so fewer legs use fewer minutes. Legs with the same key share its rate limit.',
       1,
       maxLegs,
     ).default(maxLegs),
@@ -139,7 +140,7 @@ function makeServiceLegs(fleet: readonly FleetOrganization[], limit: number): re
   return interleaveByKey(legs)
 }
 
-/** One leg for each organization. It has the key of the first entry where the organization has several. */
+/** One leg for each organization. An organization with several entries has the key of the first one. */
 function makeOrganizationLegs(fleet: readonly FleetOrganization[], limit: number): readonly Leg[] {
   const byId = [...Map.groupBy(fleet, ({ organizationId }) => organizationId).values()]
   if (byId.length > limit) throw tooFewLegs(byId.length, limit)
@@ -163,7 +164,7 @@ function groupBySettings(organization: FleetOrganization): readonly Group[] {
 
 const canonicalJson = (settings: Settings): string => JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => compareText(a, b)))
 
-/** Names of the secrets in an environment, unless the file has others. */
+/** Default names of the secrets in an environment. */
 const defaultKeyIdName = 'WATCHKEEPER_API_KEY_ID'
 const defaultKeySecretName = 'WATCHKEEPER_API_KEY_SECRET'
 
@@ -200,7 +201,7 @@ export function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
   return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list.slice(round, round + 1))).flat()
 }
 
-/** The bins of each group, in order; or the minimum number of bins when there are too few. */
+/** The bins of each group in order, or the required number of bins when there are too few. */
 type Packed<T> = { readonly groups: readonly (readonly (readonly T[])[])[] } | { readonly binsNeeded: number }
 
 /** Packs items into bins that hold items of one group only, with the smallest bin size that fits. Keeps the order. */
@@ -231,18 +232,18 @@ function countServices(legs: readonly Leg[]) {
 const tooFewLegs = (needed: number, limit: number): InputError =>
   inputError(
     'fleet',
-    `needs at least ${needed} legs, and max-legs is ${limit}: no leg holds more than ${maxServicesInLeg} services, or services of two organizations or of different settings. Raise max-legs, choose by labels, or use several files`,
+    `needs at least ${needed} legs, and max-legs is ${limit}. A leg has at most ${maxServicesInLeg} services of one organization with the same settings. Raise max-legs, select services by labels, or use several files`,
   )
 
 const noService = (path: string, selected: readonly string[] | undefined): InputError =>
   selected === undefined
-    ? inputError(path, 'has no service')
+    ? inputError(path, 'has no services')
     : inputError('labels', `no service of ${path} has the label ${selected.join(' or ')}`)
 
 const matrixTooLong = (path: string, length: number): InputError =>
   inputError(
     'fleet',
-    `${path} makes a matrix of ${length} characters, and an output of a job holds ${maxMatrixLength}. Choose services by labels, or use several files`,
+    `the matrix of ${path} has ${length} characters, and the limit for an output is ${maxMatrixLength}. Select services by labels, or use several files`,
   )
 
 const right = (title: string): Column => ({ title, align: 'right' })
@@ -261,7 +262,7 @@ function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, 
       },
       {
         kind: 'paragraph',
-        line: say`The legs of a key share its rate limit of 10 requests in 10 seconds. The minimum time is for one request for each service.`,
+        line: say`Legs with the same key share its rate limit of 10 requests in 10 seconds. The minimum time is for one request per service.`,
       },
       {
         kind: 'table',

@@ -1,4 +1,4 @@
-// Merges the results of all legs: adds the names of the fleet file, finds missing results, and sorts the worst first.
+// Merges the results of all legs: adds the names from the fleet file, finds missing results, and sorts the worst first.
 import * as z from 'zod'
 import { compareText } from '../core/text.ts'
 import type { FleetOrganization } from './fleet-file.ts'
@@ -12,18 +12,18 @@ export type FleetStatus = (typeof fleetStatuses)[number]
 export const fleetResultSchema = z.object({
   status: z.enum(fleetStatuses),
   operation: z.string().optional(),
-  organization: z.string().optional().describe('Its name in the fleet file.'),
+  organization: z.string().optional().describe('Name in the fleet file.'),
   organizationId: z.string().optional(),
-  service: z.string().optional().describe('Its name in the fleet file.'),
+  service: z.string().optional().describe('Name in the fleet file.'),
   serviceId: z.string().optional(),
   reason: z.string(),
   figure: z.string().optional(),
   requestId: z.string().optional(),
   file: z.string().optional(),
-  isOutsideFleet: z.boolean().describe('The fleet file has no such service or organization, or the labels do not select it.'),
+  isOutsideFleet: z.boolean().describe('Whether the fleet file lacks the service or organization, or the labels do not select it.'),
 })
 
-/** The result of a target, or the fact that it is missing. */
+/** The result of a target, or a missing result. */
 export type FleetResult = z.output<typeof fleetResultSchema>
 
 /** The name in the fleet file, else the ids, else the result file. */
@@ -35,7 +35,7 @@ export interface ResultFile {
   readonly results: readonly TargetResult[]
 }
 
-/** A service; or an organization, without the service fields. */
+/** A service, or an organization without the service fields. */
 interface Target {
   readonly organizationId: string
   readonly organization?: string
@@ -43,7 +43,7 @@ interface Target {
   readonly service?: string
 }
 
-/** `operations` must have results; other operations are checked once there is a result of them. */
+/** `operations` must have results. Any other operation is checked once it has a result. */
 export function mergeResults(
   fleet: readonly FleetOrganization[],
   files: readonly ResultFile[],

@@ -23,31 +23,31 @@ const output = z.object({
   passCount: z.int().describe('Number of results that passed.'),
   warnCount: z.int().describe('Number of results with a warning.'),
   failCount: z.int().describe('Number of results that failed.'),
-  errorCount: z.int().describe('Number of results with an error: the operation could not be done.'),
+  errorCount: z.int().describe('Number of results with an error: the operation failed and gave no result.'),
   missingCount: z.int().describe('Number of expected results that are missing.'),
   unreadableCount: z.int().describe('Number of files that are not valid results.'),
 })
 
 const details = z.object({
-  results: z.array(fleetResultSchema).describe('Every result, and every missing one, worst first.'),
+  results: z.array(fleetResultSchema).describe('Every result and every missing result, worst first.'),
   unreadable: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Files that are not valid results, and why.'),
 })
 
 type ReportResult = z.output<typeof output> & z.output<typeof details>
 
 export const report = defineOperation({
-  summary: 'Merges the results of the legs of a fleet into one report and one verdict. A missing result fails.',
+  summary: 'Merges the results of the legs of a fleet into one report and one verdict. Fails when a result is missing.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({
     fleet: fleetFile,
     resultFiles: fields
-      .lines('Result files of the legs, as globs, one a line.', 'globs inside the workspace, one a line', fields.glob)
+      .lines('Result files of the legs as globs, one per line.', 'globs inside the workspace, one per line', fields.glob)
       .default(['results/**/*.json']),
     operations: fields
       .lines(
-        'Operations that must have results, one a line. Other operations must be complete once there is a result of them.',
-        'names of operations, one a line',
+        'Operations that must have results, one per line. Any other operation must be complete once it has a result.',
+        'names of operations, one per line',
         z.string().regex(/^[a-z][a-z-]{1,40}$/),
       )
       .optional(),
@@ -78,19 +78,19 @@ export const report = defineOperation({
   report: reportFleet,
 })
 
-/** More than any fleet has, and as much as a report can hold. */
+/** More than any fleet has, and as many as a report can show. */
 const maxResults = 50_000
 
-const tooManyResults = { diagnostic: `is left out: the files before it hold more than ${maxResults} results` }
+const tooManyResults = { diagnostic: `is left out, because the files before it have more than ${maxResults} results` }
 
 /** Throws an InputError when no file matches, because an empty report must not pass. */
 async function readResultFiles(globs: readonly string[], files: Files) {
   const paths = await files.find(globs, 'result-files')
-  if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}: the legs left no results`)
+  if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}. The legs left no results`)
   const read: ResultFile[] = []
   const unreadable: ReportResult['unreadable'] = []
   let count = 0
-  // One after another to limit memory: a file may have megabytes, of which little is kept.
+  // One after another to limit memory: a file may have megabytes, and only a small part is kept.
   for (const file of paths) {
     const parsed = count > maxResults ? tooManyResults : await readResultFile(file, files)
     if ('diagnostic' in parsed) {
@@ -114,46 +114,54 @@ async function readResultFile(file: string, files: Files): Promise<ParsedResultF
 }
 
 /** As bad as the worst result. */
-function judgeFleet({ results, unreadable }: ReportResult): Verdict {
+function judgeFleet(result: ReportResult): Verdict {
+  const { results, unreadable } = result
   const namesBy = (status: FleetStatus): readonly string[] => results.filter((one) => one.status === status).map(nameOf)
   const failures = [
-    ...countNames(namesBy('fail'), 'failed'),
-    ...countNames(namesBy('error'), 'could not be done'),
-    ...countNames(namesBy('missing'), 'without a result'),
+    ...countNames(namesBy('fail'), ['result failed', 'results failed']),
+    ...countNames(namesBy('error'), ['result is an error', 'results are errors']),
+    ...countNames(namesBy('missing'), ['result is missing', 'results are missing']),
     ...countNames(
       unreadable.map(({ file }) => file),
-      'unreadable',
+      ['result file is unreadable', 'result files are unreadable'],
     ),
   ]
-  if (failures.length > 0) return { status: 'fail', reasons: failures }
   const outside = results.filter(({ isOutsideFleet }) => isOutsideFleet).map(nameOf)
-  const warnings = [...countNames(namesBy('warn'), 'with a warning'), ...countNames(outside, 'not in the fleet')]
-  return warnings.length > 0 ? { status: 'warn', reasons: warnings } : pass
+  const warnings = [
+    ...countNames(namesBy('warn'), ['result has a warning', 'results have a warning']),
+    ...countNames(outside, ['result is not in the fleet', 'results are not in the fleet']),
+  ]
+  const reasons = failures.length > 0 ? failures : warnings
+  if (reasons.length === 0) return pass
+  return { status: failures.length > 0 ? 'fail' : 'warn', reasons: [], sentence: join([...reasons, say`Read ${sizeOf(result)}.`], ' ') }
 }
 
-/** Number of names that a reason lists. */
+const sizeOf = ({ serviceCount, resultCount }: ReportResult): Line =>
+  say`${counted(resultCount, 'result file')} for ${counted(serviceCount, 'service')}`
+
+/** Number of names that a sentence lists. */
 const maxNames = 3
 
-/** `4 failed (a, b, c and 1 more)`; nothing without names. */
-function countNames(names: readonly string[], words: string): readonly Line[] {
+/** `4 results failed: a, b, c and 1 more.` Nothing without names. */
+function countNames(names: readonly string[], [singular, several]: readonly [string, string]): readonly Line[] {
   if (names.length === 0) return []
   const rest = names.length - maxNames
   const named = join(
     names.slice(0, maxNames).map((name) => [untrusted(name)]),
     ', ',
   )
-  return [say`${names.length} ${trusted(words)} (${named}${rest > 0 ? say` and ${rest} more` : []})`]
+  return [say`${names.length} ${trusted(names.length === 1 ? singular : several)}: ${named}${rest > 0 ? say` and ${rest} more` : []}.`]
 }
 
-/** Problems come first, because a report that is too long is cut at the end. */
+/** The rows that need attention come first, because a long report is cut at the end. */
 function reportFleet(result: ReportResult): Report {
-  const { resultCount, serviceCount, results, unreadable } = result
+  const { results, unreadable } = result
   const [passed, problems] = [results.filter(isFine), results.filter((one) => !isFine(one))]
   return {
-    headline: say`${counted(serviceCount, 'service')}, ${counted(resultCount, 'result file')}`,
+    headline: say`All results passed: ${sizeOf(result)}`,
     blocks: [
       { kind: 'facts', facts: factsOf(result) },
-      { ...resultTable(problems), title: 'Problems' },
+      { ...resultTable(problems), title: 'Needs attention' },
       {
         kind: 'table',
         title: 'Unreadable files',
@@ -170,16 +178,16 @@ const isFine = ({ status, isOutsideFleet }: FleetResult): boolean => status === 
 
 const factsOf = ({ passCount, warnCount, failCount, errorCount, missingCount, unreadableCount }: ReportResult) => [
   { label: 'Passed', value: say`${passCount}` },
-  { label: 'Warning', value: say`${warnCount}` },
+  { label: 'Warnings', value: say`${warnCount}` },
   { label: 'Failed', value: say`${failCount}` },
-  { label: 'Not done', value: say`${errorCount}` },
+  { label: 'Errors', value: say`${errorCount}` },
   { label: 'Missing', value: say`${missingCount}` },
   { label: 'Unreadable', value: say`${unreadableCount}` },
 ]
 
 const statusWords: Readonly<Record<FleetStatus, string>> = {
   fail: '❌ failed',
-  error: '🛑 not done',
+  error: '🛑 error',
   missing: '❔ missing',
   warn: '⚠️ warning',
   pass: '✅ passed',
@@ -216,7 +224,7 @@ function detailsOf({ reason, figure, isOutsideFleet }: FleetResult): Line {
   return parts.length === 0 ? [trusted('–')] : join(parts, ', ')
 }
 
-/** Counts by organization. With only one, the facts show the same. */
+/** Counts by organization. For a single organization, the facts show them. */
 function organizationTables(results: readonly FleetResult[]): readonly Block[] {
   const byOrganization = Map.groupBy(results, ({ organization, organizationId }) => organization ?? organizationId ?? '')
   if (byOrganization.size < 2) return []

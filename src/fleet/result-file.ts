@@ -1,21 +1,23 @@
-// Reads the result document that a leg wrote. It comes from an artifact, so all of its text is untrusted.
+// Reads the result document of a leg. It comes from an artifact, so all of its text is untrusted.
 import * as z from 'zod'
 import { isUuid } from '../api/path.ts'
-import { numberText, parseJson } from '../core/json.ts'
+import { type Decimal, fromText, toDecimal } from '../core/decimal.ts'
+import { parseJson } from '../core/json.ts'
 import { clip } from '../core/text.ts'
+import { formatDuration, formatMoney } from '../report/format.ts'
 
 const resultStatuses = ['pass', 'warn', 'fail', 'error'] as const
 
 type ResultStatus = (typeof resultStatuses)[number]
 
-/** The result of an operation for one service or organization; for neither where the file has no ids. */
+/** The result of an operation for one service or organization, or for neither where the file has no ids. */
 export interface TargetResult {
   readonly operation: string
   readonly status: ResultStatus
   readonly reason: string
   readonly organizationId?: string | undefined
   readonly serviceId?: string | undefined
-  /** The most important number, where the operation has one. */
+  /** The most important number of the operation, rounded and with its unit. */
   readonly figure?: string | undefined
   readonly requestId?: string | undefined
 }
@@ -37,7 +39,7 @@ const document = z.looseObject({
   serviceId: id.optional(),
 })
 
-/** Operations on several services list each of them. A list in another form is ignored, so its services count as missing. */
+/** Operations on several services list each service. A list in another form is ignored, so its services count as missing. */
 const serviceList = z
   .array(
     z.looseObject({
@@ -61,17 +63,16 @@ export function parseResultFile(text: string): ParsedResultFile {
   } catch (thrown) {
     return { diagnostic: thrown instanceof Error ? `is ${thrown.message}` : 'cannot be read' }
   }
-  if (pointer.safeParse(value).success)
-    return { diagnostic: 'is the short output of a step, which was too long for an output: keep the file of `result-file` instead' }
+  if (pointer.safeParse(value).success) return { diagnostic: 'is the shortened output of a step. Use the file of `result-file` instead' }
   const parsed = document.safeParse(value)
   return parsed.success
     ? { results: splitByService(parsed.data) }
-    : { diagnostic: `is not a result of Watchkeeper: ${describeIssues(parsed.error)}` }
+    : { diagnostic: `is not a result document of Watchkeeper: ${describeIssues(parsed.error)}` }
 }
 
 function describeIssues({ issues }: z.ZodError): string {
   const names = [...new Set(issues.map(({ path }) => String(path[0] ?? '')))].filter((name) => name !== '')
-  return names.length === 0 ? 'it is not a map' : `missing or invalid ${names.join(', ')}`
+  return names.length === 0 ? 'the document is not a map' : `missing or invalid ${names.join(', ')}`
 }
 
 function splitByService(result: z.output<typeof document>): readonly TargetResult[] {
@@ -99,23 +100,27 @@ function judgeService({ passes, outcome, failure }: ListedService, whole: Result
   return { status: whole === 'warn' ? 'warn' : 'fail', reason: shorten(words.join(': ')) }
 }
 
-/** Short enough for a report with a thousand of them; the report of the leg has the full text. */
+/** Short enough for a report with a thousand reasons. The report of the leg has the full text. */
 const shorten = (reason: string): string => clip(reason.split('\n')[0] ?? '', 300)
 
-/** Fields with the most important number of an operation, by priority, and its unit. Costs have their unit in the document. */
-const figureFields: readonly (readonly [field: string, unit: string])[] = [
-  ['grandTotalCredits', ''],
-  ['backupAgeHours', 'hours old'],
-  ['ageHours', 'hours old'],
-  ['count', 'found'],
+/** Fields with the most important number of an operation, by priority, and how to show it. */
+const figureFields: readonly (readonly [field: string, show: (value: Decimal, unit: string) => string])[] = [
+  ['grandTotalCredits', (value, unit) => `${formatMoney(value)} ${unit}`.trim()],
+  ['backupAgeHours', formatHoursOld],
+  ['ageHours', formatHoursOld],
+  ['count', (value) => `${value.toFixed()} found`],
 ]
 
+function formatHoursOld(hours: Decimal): string {
+  return `${formatDuration(hours.toNumber() * 3_600_000)} old`
+}
+
 function findFigure(result: Readonly<Record<string, unknown>>): string | undefined {
-  for (const [field, fixedUnit] of figureFields) {
+  for (const [field, show] of figureFields) {
     const value = result[field]
-    const number = typeof value === 'string' && /^-?\d{1,40}(?:\.\d{1,40})?$/.test(value) ? value : numberText(value)
-    const unit = fixedUnit === '' && typeof result.unit === 'string' ? result.unit.slice(0, 20) : fixedUnit
-    if (number !== undefined) return `${number.slice(0, 80)} ${unit}`.trim()
+    const isAmount = typeof value === 'string' && /^-?\d{1,40}(?:\.\d{1,40})?$/.test(value)
+    const number = isAmount ? fromText(value) : toDecimal(value)
+    if (number !== undefined) return show(number, typeof result.unit === 'string' ? result.unit.slice(0, 20) : '')
   }
   return undefined
 }

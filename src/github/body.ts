@@ -14,20 +14,20 @@ export const markerOf = (kind: MarkerKind, label: string): string =>
 
 const toPercent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** Anybody can copy a marker, so the author must match as well; a body that only quotes the marker does not start with it. */
+/** Anyone can copy a marker, so the author must match, too. A body that only quotes the marker does not start with it. */
 export const isOwn = (
   kind: MarkerKind,
   { label, author }: SyncContext,
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
 
-/** A section of a body: its length in UTF-16 units, and a digest that shows whether somebody edited it. */
+/** A section of a body: its length in UTF-16 units, and a digest that reveals edits. */
 interface Section {
   readonly length: number
   readonly digest: string
 }
 
-/** The hidden second line: what the next run has to know of this one. */
+/** The hidden second line: facts about this run for the next one. */
 interface Memory {
   readonly atMs: number
   /** Digest of the failure's reason without its figures. */
@@ -40,7 +40,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 const sectionOf = (text: string): Section => ({ length: text.length, digest: digest(text) })
 
-/** The same failure has other figures on another day, which makes it no other failure. */
+/** The same failure has other figures on another day, so figures do not count. */
 export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
 
 const writeMemory = ({ atMs, reason, report, earlier }: Memory): string =>
@@ -61,21 +61,21 @@ export function readMemory(line: string): Memory | undefined {
   }
 }
 
-/** GitHub refuses a longer body. */
+/** GitHub rejects a longer body. */
 export const maxBodyCharacters = 65_536
 
-/** Room for the memory and for the note that something was too long. */
+/** Room for the memory and for the note about a section that is too long. */
 const reservedCharacters = 500
 
-const earlierStart = '<details><summary>Before</summary>\n\n'
+const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-const earlierTooLong = '*What stood here before is too long to be kept.*\n'
+const earlierTooLong = '*The previous report is too long to show here.*\n'
 
 interface BodyParts {
   /** See `markerOf`. */
   readonly marker: string
   readonly notification: Notification
-  /** The present body, if there is one. */
+  /** The current body, if there is one. */
   readonly old: string | undefined
   /** See `sourceLine`. */
   readonly source: string
@@ -107,7 +107,7 @@ interface ParsedBody {
   readonly earlier: string
 }
 
-/** Anybody with write access may have edited a body: sections that were are dropped. */
+/** Anyone with write access may have edited a body. Edited sections are dropped. */
 export function readBody(body: string, marker: string): ParsedBody {
   const [first, second = '', ...lines] = body.replaceAll('\r\n', '\n').split('\n')
   const memory = first === marker ? readMemory(second) : undefined
@@ -121,10 +121,34 @@ export function readBody(body: string, marker: string): ParsedBody {
 
 const unlessEdited = (text: string, section: Section): string => (digest(text) === section.digest ? text : '')
 
-/** A report that repeats the present one keeps what was there before it. */
-const earlierReport = ({ report, earlier }: ParsedBody, next: string): string => (report === next ? earlier : report)
+/** A report that differs from the new one by its time only is not worth showing as the previous one. */
+const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
+  withoutTime(report) === withoutTime(next) ? earlier : report
 
-/** A short comment under an issue: a sentence, and the verdict of the report. */
+/** Without the time in the last line of the report, see `formatMoment`. */
+const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
+
+/** Whether `next` differs from `old` by the time of the run and the link to it only, so that an update would tell readers nothing. */
+export function isSameExceptTime(old: string, next: string, marker: string): boolean {
+  const [before, after] = [readBody(old, marker), readBody(next, marker)]
+  return (
+    before.report !== '' &&
+    withoutTime(before.report) === withoutTime(after.report) &&
+    before.earlier === after.earlier &&
+    before.memory?.reason === after.memory?.reason &&
+    withoutLink(old) === withoutLink(next)
+  )
+}
+
+/** The last line of a body, without the link to the run. */
+const withoutLink = (body: string): string =>
+  body
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+    ?.replace(/^From \[this run\]\([^)]*\)/, '') ?? ''
+
+/** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, blocks: readonly Block[], source: string, redact: Redact): string {
   const end = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'list' && kind !== 'preformatted')
   const head = redact(renderMarkdown(end === -1 ? blocks : blocks.slice(0, end), maxHeadBytes))
@@ -133,11 +157,10 @@ export function writeIssueComment(sentence: string, blocks: readonly Block[], so
 
 const maxHeadBytes = 10_000
 
-/** The last line of everything that is written: which run it is from. */
-export function sourceLine({ run, event, notification, redact }: SyncContext): string {
+/** The last line of every comment and issue: the run that wrote it. */
+export function sourceLine({ run, event, redact }: SyncContext): string {
   const from = run.url === undefined ? 'this run' : `[this run](${run.url})`
   const job = run.job === '' ? '' : ` of job ${markdownUntrusted(redact(run.job))}`
   const commit = commitOf(run, event)
-  const at = new Date(notification.atMs).toISOString().slice(0, 16).replace('T', ' ')
-  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}, ${at} UTC.`
+  return `From ${from}${job}${commit === '' ? '' : `, commit ${markdownUntrusted(redact(commit).slice(0, 7))}`}.`
 }

@@ -51,10 +51,10 @@ export interface IssueChange {
   readonly close?: 'completed' | 'not_planned'
 }
 
-/** What is asked of GitHub. Answers are checked; methods throw octokit's errors and `ExchangeFailure`: see `classifyFailure`. */
+/** The requests to GitHub. Answers are validated. Methods throw octokit's errors and `ExchangeFailure`, see `classifyFailure`. */
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>
 
-/** Octokit is loaded here, only when there is something to write. Close it after use. */
+/** Loads octokit, so call it only when there is something to write. Close it after use. */
 export async function openGitHub(run: Run, token: string, deps: GitHubDeps, limits: Limits) {
   const { clock } = deps
   const { getOctokit } = await import('@actions/github')
@@ -63,7 +63,7 @@ export async function openGitHub(run: Run, token: string, deps: GitHubDeps, limi
   const remainingMs = (): number => endsAtMs - clock.monotonicMs()
   const fetch = createFetch(transport, { ...deps, requestMs: limits.requestMs, remainingMs })
   const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
-  // Only reads are retried: GitHub has no idempotency key, and the next run finds what this one may have written.
+  // Only reads are retried: GitHub has no idempotency keys, and the next run finds a comment that this one may have written.
   octokit.hook.wrap('request', (request, options) =>
     isRead(options) ? withRetries(() => request(options), remainingMs, deps) : request(options),
   )
@@ -116,7 +116,7 @@ export async function openGitHub(run: Run, token: string, deps: GitHubDeps, limi
   }
 }
 
-// Octokit would print text of the server to a stream whose commands the runner obeys.
+// Octokit would print text of the server to a stream in which the runner executes commands.
 const nothing = (): undefined => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
@@ -155,16 +155,16 @@ interface FetchInit {
   readonly body?: string
 }
 
-/** The only headers that are needed. Others would only make octokit print text of the server. */
+/** The headers that are needed. Others would make octokit print text of the server. */
 const keptHeaders = ['content-type', 'link', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
-/** Sends octokit's requests over the transport that all requests share: proxies, TLS, size limits, no redirects. */
+/** Sends octokit's requests over the transport of all requests: proxies, TLS, size limits, no redirects. */
 const createFetch =
   (transport: Transport, { cancellation, requestMs, remainingMs }: FetchOptions) =>
   async (address: string, { method, headers, body }: FetchInit): Promise<Response> => {
-    if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'cancelled before it was sent')
+    if (cancellation.stop.aborted) throw new ExchangeFailure('NOT_SENT', 'canceled before it was sent')
     const leftMs = Math.floor(remainingMs())
-    if (leftMs <= 0) throw new ExchangeFailure('DEADLINE', 'the time for comments and issues is used up')
+    if (leftMs <= 0) throw new ExchangeFailure('DEADLINE', 'the time limit for comments and issues is reached')
     const url = new URL(address)
     const answer = await transport.exchange({
       method,
@@ -173,7 +173,7 @@ const createFetch =
       authorization: headers.authorization ?? '',
       userAgent: `watchkeeper/${version}`,
       timeoutMs: Math.min(requestMs, leftMs),
-      // After a first signal, a read is worth no wait; a write gets the time to end.
+      // After the first signal, reads stop, and a write gets time to finish.
       signal: method === 'GET' ? cancellation.stop : cancellation.abort,
     })
     if (answer.status >= 300 && answer.status < 400) throw new ExchangeFailure('REDIRECT', redirectOf(answer.headers.location, url))
@@ -188,7 +188,7 @@ function redirectOf(location: string | undefined, from: URL): string {
 
 const perPage = 100
 
-/** Longer lists are not searched. */
+/** Longer lists are an error. */
 const maxPages = 200
 
 interface Page {
@@ -196,7 +196,7 @@ interface Page {
   readonly headers: { readonly link?: string | undefined }
 }
 
-/** All pages, asked for by number: the token is not sent to an address that an answer names. */
+/** All pages, requested by number: the token is not sent to an address from an answer. */
 async function* pagesOf<T>(
   schema: z.ZodType<readonly T[]>,
   ask: (page: { readonly page: number; readonly per_page: number }) => Promise<Page>,
@@ -207,8 +207,8 @@ async function* pagesOf<T>(
     yield items
     if (headers.link === undefined ? items.length < perPage : !/rel="next"/.test(headers.link)) return
   }
-  // An incomplete list must not pass for a complete one: a second comment would be written.
-  throw new ExchangeFailure('TOO_LARGE', `there are more than ${maxPages * perPage} entries to look through`)
+  // With an incomplete list, a second comment would be written.
+  throw new ExchangeFailure('TOO_LARGE', `the list has more than ${maxPages * perPage} entries`)
 }
 
 async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
@@ -241,5 +241,8 @@ const toIssue = ({ number, body, user, labels }: z.output<typeof issueSchema>): 
 function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const { success, data: value, error } = schema.safeParse(data)
   if (success) return value
-  throw new ExchangeFailure('BAD_ANSWER', `the answer is not GitHub's: ${error.issues[0]?.path.join('.') || 'it'} does not fit`)
+  throw new ExchangeFailure(
+    'BAD_ANSWER',
+    `the answer is not from GitHub: ${error.issues[0]?.path.join('.') || 'the answer'} is not as expected`,
+  )
 }

@@ -1,4 +1,4 @@
-import { isOwn, markerOf, readBody, sourceLine, writeBody } from './body.ts'
+import { isOwn, isSameExceptTime, markerOf, readBody, sourceLine, writeBody } from './body.ts'
 import { hasStatus } from './failure.ts'
 import { isFailure, isOutdated, type Notification, type SyncContext } from './notification.ts'
 import { type PullRequestTarget, pullRequestAt } from './run.ts'
@@ -14,19 +14,26 @@ export async function syncComment(context: SyncContext, mode: CommentMode, targe
   const found = await github.findComment(number, (comment) => isOwn('comment', context, comment))
   if (found === undefined && !isWanted(mode, notification)) return
   if (found !== undefined && isOutdated(notification, readBody(found.body, marker).memory?.atMs, deps.clock.now())) {
-    deps.note(`comment: #${number} has one of a run that started later, which stays`)
+    deps.note(`comment: not updated on #${number}, because a run that started later wrote it`)
     return
   }
   const write = (old: string | undefined): string => writeBody({ marker, notification, old, source: sourceLine(context), redact })
-  if (found !== undefined && (await tryUpdate(context, found.id, write(found.body)))) {
-    deps.note(`comment: updated on #${number}`)
-    return
+  if (found !== undefined) {
+    const body = write(found.body)
+    if (isSameExceptTime(found.body, body, marker)) {
+      deps.note(`comment: unchanged on #${number}`)
+      return
+    }
+    if (await tryUpdate(context, found.id, body)) {
+      deps.note(`comment: updated on #${number}`)
+      return
+    }
   }
   await github.createComment(number, write(undefined))
-  deps.note(`comment: written on #${number}`)
+  deps.note(`comment: created on #${number}`)
 }
 
-/** Whether a first comment is wanted. One that exists is kept up to date in any case. */
+/** Whether a first comment is wanted. An existing comment is always kept up to date. */
 function isWanted(mode: CommentMode, notification: Notification): boolean {
   if (mode === 'on-failure') return isFailure(notification)
   return mode === 'always' || notification.status !== 'pass' || notification.hasChanges
@@ -35,7 +42,8 @@ function isWanted(mode: CommentMode, notification: Notification): boolean {
 async function pullRequestNumber(target: PullRequestTarget, { github, deps }: SyncContext): Promise<number | undefined> {
   if (target.kind === 'pull-request') return target.number
   const number = target.kind === 'none' ? undefined : pullRequestAt(await github.pullRequestsWith(target.commit), target.commit)
-  if (number === undefined) deps.note('comment: none written, no open pull request has this commit as its newest; pr-number names one')
+  if (number === undefined)
+    deps.note('comment: not created, because no open pull request has this commit as its head. To select a pull request, set pr-number')
   return number
 }
 

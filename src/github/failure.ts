@@ -18,7 +18,7 @@ interface GitHubFailure {
   readonly outcomeUnknown: boolean
 }
 
-/** Octokit's error, as far as it is used here. Without a `response` there was no answer, and the status means nothing. */
+/** The used part of Octokit's error. Without a `response` there was no answer, and the status has no meaning. */
 interface RequestError extends Error {
   readonly status: number
   readonly request: { readonly method: string; readonly url: string }
@@ -28,7 +28,7 @@ interface RequestError extends Error {
 const isRequestError = (thrown: unknown): thrown is RequestError =>
   thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && 'request' in thrown
 
-/** GraphQL is only used for a query. */
+/** The only GraphQL request is a query. */
 export const isRead = ({ method, url }: { readonly method: string; readonly url: string }): boolean =>
   method === 'GET' || url.endsWith('/graphql')
 
@@ -99,7 +99,7 @@ export type SyncTarget = 'comment' | 'issue'
 
 const permissions = { comment: 'pull-requests: write', issue: 'issues: write' } as const
 
-/** What GitHub answered, without a full stop. */
+/** The answer of GitHub, without a full stop. */
 export function describeAnswer({ status, detail }: GitHubFailure): string {
   const message = detail.replace(/\.$/, '')
   return status === undefined ? message : `GitHub answered ${status}: ${message}`
@@ -115,17 +115,19 @@ export function describeFailure(failure: GitHubFailure, sync: FailedSync): strin
   const { isRateLimited, waitMs, outcomeUnknown } = failure
   const answer = describeAnswer(failure)
   if (isRateLimited) {
-    const when = waitMs === undefined ? '' : `, and asks to wait ${Math.ceil(waitMs / 1000)} s`
-    return `${answer}. It is a rate limit${when}.`
+    const when = waitMs === undefined ? '' : `. GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+    return `${answer}. This is a rate limit${when}.`
   }
-  return [`${answer}.`, adviceFor(failure, sync), outcomeUnknown ? 'It may have been written.' : ''].filter((text) => text !== '').join(' ')
+  return [`${answer}.`, adviceFor(failure, sync), outcomeUnknown ? 'GitHub may have written it.' : '']
+    .filter((text) => text !== '')
+    .join(' ')
 }
 
 function adviceFor({ status, detail }: GitHubFailure, { target, isFromFork }: FailedSync): string {
   const grant = `Give the job \`permissions: ${permissions[target]}\`.`
-  if (status === 401) return 'The token is not valid: see github-token.'
-  // No permission opens a locked conversation.
+  if (status === 401) return 'The token is not valid. Check github-token.'
+  // No permission helps with a locked conversation.
   if ((status !== 403 && status !== 404) || /\blocked\b/i.test(detail)) return ''
-  if (isFromFork) return 'A pull request from a fork gets a token that can only read.'
-  return status === 404 && target === 'comment' ? `There is no such pull request, or the token may not see it. ${grant}` : grant
+  if (isFromFork) return 'The token of a pull request from a fork can only read.'
+  return status === 404 && target === 'comment' ? `The pull request does not exist, or the token cannot read it. ${grant}` : grant
 }

@@ -1,10 +1,10 @@
 import { clip, printable } from '../core/text.ts'
-import { digestOfReason, isOwn, markerOf, readBody, sourceLine, writeBody, writeIssueComment } from './body.ts'
+import { digestOfReason, isOwn, isSameExceptTime, markerOf, readBody, sourceLine, writeBody, writeIssueComment } from './body.ts'
 import type { Issue, IssueChange } from './client.ts'
 import { hasStatus } from './failure.ts'
 import { isFailure, isOutdated, type SyncContext } from './notification.ts'
 
-/** On every issue of ours. Taking it off releases the issue. */
+/** On every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
 /** Opens, updates or closes the one issue of the label. Throws what the client throws. */
@@ -18,7 +18,10 @@ export async function syncIssue(context: SyncContext): Promise<void> {
   } else if (isFailure(notification)) {
     const [released] = found
     if (released === undefined) await open(context)
-    else deps.note(`issue: #${released.number} is open and lost its label ${issueLabel}: it is left alone, and no second one opened`)
+    else
+      deps.note(
+        `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
+      )
   }
 }
 
@@ -34,13 +37,14 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
   const { notification, label, deps } = context
   const { memory } = readBody(old, markerOf('issue', label))
   if (isOutdated(notification, memory?.atMs, deps.clock.now()))
-    return deps.note(`issue: a run that started later has updated #${number}, which stays`)
+    return deps.note(`issue: #${number} not updated, because a run that started later wrote it`)
   const body = bodyFor(context, old)
-  // A failure that `warn-only` makes a warning is no recovery.
+  // A failure that `warn-only` makes a warning has not recovered.
   if (!notification.hasFailed) return close(context, number, body)
+  if (old !== undefined && isSameExceptTime(old, body, markerOf('issue', label))) return deps.note(`issue: #${number} unchanged`)
   if (!(await tryUpdate(context, number, { body }))) return isFailure(notification) ? open(context) : undefined
   if (memory !== undefined && memory.reason !== digestOfReason(notification.reason))
-    await comment(context, number, 'It fails for another reason now.')
+    await comment(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: updated #${number}`)
 }
 
@@ -64,7 +68,9 @@ async function open(context: SyncContext): Promise<void> {
   const issue = await github.createIssue({ title: `${title} fails`, body: bodyFor(context, undefined), label: issueLabel })
   deps.note(`issue: opened #${issue.number}`)
   if (!isLabeled(issue))
-    deps.note(`issue: #${issue.number} has no label ${issueLabel}, because the token may not set one: it will be left alone from now on`)
+    deps.note(
+      `issue: #${issue.number} has no label ${issueLabel}, because the token cannot set labels. Later runs will not update or close it`,
+    )
   // Another run may have opened one at the same moment. Both runs see both issues, and keep the older one.
   await closeDuplicates(context, await openIssues(context))
 }
@@ -78,14 +84,14 @@ const maxTitleCharacters = 200
 // Closed before the comment: if closing failed after it, every later run would comment again.
 async function close(context: SyncContext, number: number, body: string): Promise<void> {
   if (!(await tryUpdate(context, number, { body, close: 'completed' }))) return
-  await comment(context, number, 'It has recovered.')
+  await comment(context, number, 'The check passes again.')
   context.deps.note(`issue: closed #${number}`)
 }
 
 async function closeDuplicates({ github, deps }: SyncContext, found: readonly Issue[]): Promise<void> {
   for (const { number } of found.filter(isLabeled).slice(1)) {
     await github.updateIssue(number, { close: 'not_planned' })
-    deps.note(`issue: closed #${number}, which was opened twice`)
+    deps.note(`issue: closed #${number} as a duplicate`)
   }
 }
 

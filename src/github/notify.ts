@@ -22,8 +22,8 @@ export interface NotifyOptions {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Brings comment and issue up to date. Never throws and changes no verdict: resolves to what could not be written and why, a line
- * for each.
+ * Brings comment and issue up to date. Never throws and changes no verdict. Resolves to one line for each of them that could not be written,
+ * with the reason.
  */
 export async function notify(
   options: NotifyOptions,
@@ -36,7 +36,7 @@ export async function notify(
   const failAll = (reason: string): readonly string[] => targets.map((target) => `${target}: ${redact(reason)}`)
   const found = readRun(env)
   if ('problem' in found) return failAll(`${found.problem}.`)
-  if (token === undefined) return failAll('there is no github-token to write it with.')
+  if (token === undefined) return failAll('not written, because github-token is not set.')
   const safeDeps = { ...deps, note: (line: string) => deps.note(redact(line)) }
   try {
     const github = await openGitHub(found.run, token, safeDeps, limits)
@@ -62,7 +62,7 @@ async function syncAll(
   { run, github, deps }: Connected,
 ): Promise<readonly string[]> {
   const event = await readEvent(run.eventFile)
-  // Redacted before it is encoded for a marker, where a secret would no longer be recognized.
+  // Redacted before it is encoded for a marker, where redaction would not find a secret.
   const safeLabel = redact(label ?? defaultLabel(run, notification.operation, subject))
   let author: Promise<Author> | undefined
   const sync = async (target: SyncTarget): Promise<void> => {

@@ -18,7 +18,7 @@ export type RunEvent = z.output<typeof eventSchema>
 /** GitHub's largest event is smaller. */
 const largestBytes = 32 * 1024 * 1024
 
-/** Empty when there is no readable event: then the commit decides about the pull request. */
+/** Empty without a readable event. The commit then selects the pull request. */
 export async function readEvent(file: string | undefined): Promise<RunEvent> {
   if (file === undefined) return {}
   try {
@@ -38,7 +38,7 @@ export interface Run {
   /** Base URL of the API, of github.com or of GitHub Enterprise Server. */
   readonly apiUrl: URL
   readonly proxy: ProxySettings
-  /** Page of this run; undefined when the variables are not enough for it. */
+  /** Page of this run. Undefined when variables are missing. */
   readonly url: string | undefined
   readonly workflow: string
   readonly job: string
@@ -54,14 +54,14 @@ const commitGrammar = /^[0-9a-f]{40,64}$/
 export function readRun(env: Environment): { readonly run: Run } | { readonly problem: string } {
   const [, owner, repository] = repositoryGrammar.exec(env.GITHUB_REPOSITORY ?? '') ?? []
   if (owner === undefined || repository === undefined || /^\.\.?$/.test(repository))
-    return { problem: 'GITHUB_REPOSITORY is no owner/name' }
+    return { problem: 'GITHUB_REPOSITORY is not owner/name' }
   const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com')
   if ('problem' in address) return { problem: `GITHUB_API_URL ${address.problem}` }
   const proxy = readProxySettings(env)
   const [fault] = proxy.diagnostics
   if (fault !== undefined) return { problem: `${formatLocation(fault.location)} ${fault.message}` }
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    return { problem: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which would send the token to anybody' }
+    return { problem: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables certificate checks and exposes the token' }
   return { run: { owner, repository, apiUrl: address.url, proxy: proxy.settings, ...factsOf(env) } }
 }
 
@@ -89,20 +89,19 @@ function pageOf({
 }
 
 /**
- * The label of comment and issue where none is given. Jobs of a matrix differ only in their target, and steps of one job only in
- * their position.
+ * The default label of comment and issue. Jobs of a matrix differ in their target only, and steps of a job in their position only.
  */
 export const defaultLabel = ({ workflow, job, step }: Run, operation: string, target: string | undefined): string =>
   [workflow, job, stepWord(step), operation, target].filter((part) => part !== undefined && part !== '').join(' / ')
 
-// The runner names a step after its id; one without an id after the action, with a number from the second one on.
+// The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
 function stepWord(step: string): string | undefined {
   if (!step.startsWith('__')) return step
   const [, number] = /_(\d+)$/.exec(step) ?? []
   return number === undefined ? undefined : `step ${number}`
 }
 
-/** Which pull request the run is about. */
+/** The pull request that the run is about. */
 export type PullRequestTarget =
   | { readonly kind: 'pull-request'; readonly number: number }
   /** Any open pull request whose head is this commit. */
@@ -116,14 +115,14 @@ export function pullRequestTarget({ commit }: Run, event: RunEvent, wanted: numb
   return commit === '' ? { kind: 'none' } : { kind: 'commit', commit }
 }
 
-/** GitHub gives the run of a pull request from a fork a token that can only read. */
+/** For a pull request from a fork, GitHub provides a token that can only read. */
 export function isFromFork({ owner, repository }: Run, { pull_request: pullRequest }: RunEvent): boolean {
   const head = pullRequest?.head
   if (head === undefined) return false
   return head.repo?.full_name?.toLowerCase() !== `${owner}/${repository}`.toLowerCase()
 }
 
-/** The head commit of a pull request, as `GITHUB_SHA` is a merge commit that is on no branch. */
+/** The head commit of a pull request, because `GITHUB_SHA` is a merge commit there. */
 export const commitOf = ({ commit }: Run, { pull_request: pullRequest }: RunEvent): string => pullRequest?.head?.sha ?? commit
 
 export interface PullRequest {
@@ -132,7 +131,7 @@ export interface PullRequest {
   readonly headCommit: string
 }
 
-/** The open pull request whose head is the commit. One that only contains it has a run of its own for its head. */
+/** The open pull request whose head is the commit. A pull request that only contains the commit has its own run for its head. */
 export const pullRequestAt = (all: readonly PullRequest[], commit: string): number | undefined =>
   all
     .filter(({ state, headCommit }) => state === 'open' && headCommit === commit)

@@ -239,7 +239,7 @@ describe('the input services', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is an error when it has a name and the key must not list services', async () => {
+  it('is an error when it has a name and the key cannot list services', async () => {
     emulator().addFault({ match: { path: listPath }, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 403 } })
     const ran = await check({ services: 'checkout' })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'permission' } })

@@ -34,7 +34,7 @@ describe('doctor', () => {
     const ran = await doctor(withKey(demo.keys.billing))
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('failed'), 'rate limit: ok'])
-    expect(ran.reason).toBe('6 of 8 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups')
+    expect(ran.reason).toBe('6 of 8 checks failed: dashboards, alerts, sources, webhooks, saved searches, backups.')
     const clickstack = expect.stringContaining('needed: control-plane:service:manage-clickstack-api')
     expect(advice(ran.document)).toEqual({
       dashboards: clickstack,

@@ -44,13 +44,13 @@ describe('a fleet file', () => {
 
   it('cannot have a service twice', async () => {
     const other = { ...shop, name: 'store', services: [{ name: 'till', 'service-id': serviceId.toUpperCase() }] }
-    expect(await refusalOf(shop, other)).toContain(`"${serviceId.toUpperCase()}" is also the service-id of shop.checkout`)
+    expect(await refusalOf(shop, other)).toContain(`"${serviceId.toUpperCase()}" is already the service-id of shop.checkout`)
   })
 
   it('cannot have a name twice, in any case, because legs, files and artifacts have these names', async () => {
     const twin = { ...service, name: 'Checkout', 'service-id': serviceId.replace(/1$/, '2') }
-    expect(await refusalOf({ ...shop, services: [service, twin] })).toContain('"Checkout" is also the name of number 1 of shop')
-    expect(await refusalOf(shop, { ...shop, name: 'SHOP', services: [] })).toContain('"SHOP" is also the name of number 1')
+    expect(await refusalOf({ ...shop, services: [service, twin] })).toContain('"Checkout" is already the name of number 1 of shop')
+    expect(await refusalOf(shop, { ...shop, name: 'SHOP', services: [] })).toContain('"SHOP" is already the name of number 1')
   })
 
   it('can have an organization twice, with other services and another key', async () => {
@@ -93,7 +93,7 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
     'as the setting %s',
     async (name) => {
       const reason = await refusalOf({ ...shop, settings: { [name]: 'sEcReT0123456789' } })
-      expect(reason).toContain(`settings.${name}: what stands here is not a setting: it has its own field`)
+      expect(reason).toContain(`settings.${name}: what stands here cannot be a setting: it has its own field`)
       expect(reason).not.toContain('sEcReT')
     },
   )

@@ -51,7 +51,7 @@ describe('report', () => {
       '2.json': resultText({ ...third, status: 'fail', failureReason: 'too many' }),
     })
     expect([ran.document.status, ran.exitCode]).toEqual(['fail', 10])
-    expect(ran.reason).toBe('3 services, 3 result files: 1 failed (org-2.service-0001)')
+    expect(ran.reason).toBe('1 result failed: org-2.service-0001. Read 3 result files for 3 services.')
     expect(statusesOf(ran)).toEqual([
       ['fail', 'service-0001'],
       ['warn', 'service-0001'],
@@ -61,7 +61,7 @@ describe('report', () => {
 
   it('fails when a leg ended with an error', async () => {
     const ran = await merge({ ...complete, '1.json': resultText({ ...second, status: 'error', failureReason: 'Refused.\nMore of it.' }) })
-    expect(ran.reason).toBe('3 services, 3 result files: 1 could not be done (org-1.service-0002)')
+    expect(ran.reason).toBe('1 result is an error: org-1.service-0002. Read 3 result files for 3 services.')
     expect(ran.document.results).toContainEqual(expect.objectContaining({ status: 'error', reason: 'Refused.', file: '1.json' }))
   })
 
@@ -79,7 +79,7 @@ describe('report', () => {
       ]),
     )
     expect((await merge(files, {}, fleetDocument(many))).reason).toBe(
-      '9 services, 9 result files: 9 failed (org-1.service-0001, org-1.service-0002, org-1.service-0003 and 6 more)',
+      '9 results failed: org-1.service-0001, org-1.service-0002, org-1.service-0003 and 6 more. Read 9 result files for 9 services.',
     )
   })
 })
@@ -89,13 +89,13 @@ describe('report fails when a result is missing', () => {
     const { '1.json': _, ...rest } = complete
     const ran = await merge(rest)
     expect([ran.document.status, ran.exitCode]).toEqual(['fail', 10])
-    expect(ran.reason).toBe('3 services, 2 result files: 1 without a result (org-1.service-0002)')
+    expect(ran.reason).toBe('1 result is missing: org-1.service-0002. Read 2 result files for 3 services.')
   })
 
   it('and is an error when there is no file', async () => {
     const ran = await merge({})
     expect([ran.document.status, ran.exitCode]).toEqual(['error', 2])
-    expect(ran.reason).toBe('result-files: no file matches *.json: the legs left no results')
+    expect(ran.reason).toBe('result-files: no file matches *.json. The legs left no results')
   })
 
   it('of the services that a leg skipped', async () => {
@@ -110,7 +110,7 @@ describe('report fails when a result is missing', () => {
 
   it('of a required operation that no leg ran', async () => {
     const ran = await merge(complete, { operations: 'list-alerts\ncheck-backups' })
-    expect(ran.reason).toBe('3 services, 3 result files: 2 without a result (org-1, org-2)')
+    expect(ran.reason).toBe('2 results are missing: org-1, org-2. Read 3 result files for 3 services.')
     expect((await merge(complete, { operations: 'list-alerts' })).document.status).toBe('pass')
   })
 
@@ -118,8 +118,8 @@ describe('report fails when a result is missing', () => {
     const cost = (i: number): string =>
       resultText({ operation: 'usage-cost', organizationId: organizationOf(i), grandTotalCredits: '12.5', unit: 'CHC' })
     expect((await merge({ 'a.json': cost(0), 'b.json': cost(1) })).document.status).toBe('pass')
-    expect((await merge({ 'a.json': cost(0) })).reason).toBe('3 services, 1 result file: 1 without a result (org-2)')
-    expect(renderMarkdown((await merge({ 'a.json': cost(0) })).blocks)).toContain('`12.5 CHC`')
+    expect((await merge({ 'a.json': cost(0) })).reason).toBe('1 result is missing: org-2. Read 1 result file for 3 services.')
+    expect(renderMarkdown((await merge({ 'a.json': cost(0) })).blocks)).toContain('`12.50 CHC`')
   })
 
   it('of the whole fleet when no result is about it', async () => {
@@ -155,18 +155,18 @@ describe('the result of an operation on several services', () => {
       ['pass', 'service-0001'],
       ['pass', 'service-0001'],
     ])
-    expect(renderMarkdown(ran.blocks)).toContain('`stale`, `50 hours old`')
+    expect(renderMarkdown(ran.blocks)).toContain('`stale`, `2 d 2 h old`')
     expect(ran.outputs['result-count']).toBe('2')
   })
 
   it('does not count for a service that it left out', async () => {
     const ran = await merge({ ...rest, 'a.json': checks({}, fresh(0)) })
-    expect(ran.reason).toContain('1 without a result (org-1.service-0002)')
+    expect(ran.reason).toContain('1 result is missing: org-1.service-0002.')
   })
 
   it('has warnings instead of failures under warn-only', async () => {
     const ran = await merge({ ...rest, 'a.json': checks({ status: 'warn', failureReason: 'stale' }, fresh(0), stale(1)) })
-    expect(ran.reason).toContain('1 with a warning (org-1.service-0002)')
+    expect(ran.reason).toContain('1 result has a warning: org-1.service-0002.')
   })
 
   it.each(['warn', 'fail'])('is never better than its own verdict: %s', async (status) => {
@@ -188,7 +188,7 @@ describe('a result from outside the fleet', () => {
     const ran = await merge({ ...complete, 'x.json': resultText(outside) })
     expect([ran.document.status, ran.reason]).toEqual([
       'warn',
-      `3 services, 4 result files: 1 not in the fleet (${one?.id}.${outside.serviceId})`,
+      `1 result is not in the fleet: ${one?.id}.${outside.serviceId}. Read 4 result files for 3 services.`,
     ])
   })
 
@@ -206,16 +206,16 @@ describe('a file that is not a result', () => {
   it.each([
     ['not JSON', 'status: pass', 'is not JSON at character 0'],
     ['empty', '', 'is not JSON at character 0'],
-    ['a list', '[]', 'is not a result of Watchkeeper: it is not a map'],
-    ['another document', '{"name":"x"}', 'is not a result of Watchkeeper: missing or invalid operation, status, failureReason'],
-    ['an unknown status', resultText({ status: 'green' }), 'is not a result of Watchkeeper: missing or invalid status'],
-    ['an invalid id', resultText({ serviceId: '../..' }), 'is not a result of Watchkeeper: missing or invalid serviceId'],
+    ['a list', '[]', 'is not a result document of Watchkeeper: the document is not a map'],
+    ['another document', '{"name":"x"}', 'is not a result document of Watchkeeper: missing or invalid operation, status, failureReason'],
+    ['an unknown status', resultText({ status: 'green' }), 'is not a result document of Watchkeeper: missing or invalid status'],
+    ['an invalid id', resultText({ serviceId: '../..' }), 'is not a result document of Watchkeeper: missing or invalid serviceId'],
     ['nested too deeply', '['.repeat(5000), 'is nested deeper than 100 levels at character 100'],
     ['too large', ' '.repeat(5 * 1024 * 1024 + 1), 'is larger than 5 MiB'],
-    ['a pointer from an output', '{"truncated":true,"file":"/tmp/x"}', 'is the short output of a step'],
+    ['a pointer from an output', '{"truncated":true,"file":"/tmp/x"}', 'is the shortened output of a step'],
   ])('fails, is named, and does not hide other results: %s', async (_, text, reason) => {
     const ran = await merge({ ...complete, 'x.json': text })
-    expect([ran.document.status, ran.reason]).toEqual(['fail', '3 services, 3 result files: 1 unreadable (x.json)'])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', '1 result file is unreadable: x.json. Read 3 result files for 3 services.'])
     expect(ran.document.unreadable).toEqual([{ file: 'x.json', reason: expect.stringContaining(reason) }])
     expect(ran.outputs['pass-count']).toBe('3')
   })

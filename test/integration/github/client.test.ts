@@ -28,15 +28,15 @@ describe('nothing waits for ever', () => {
   it('a hanging write is given up, and said to be uncertain', async () => {
     github().addFault({ on: create, effect: { kind: 'hang' } })
     const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
-    expect(failures[0]).toContain('It may have been written.')
+    expect(failures[0]).toContain('GitHub may have written it.')
     expect(callsTo(create)).toHaveLength(1)
   })
 
-  it('nothing is sent when the time for all of it is used up', async () => {
+  it('sends nothing after the time limit for all requests', async () => {
     const { failures } = await notifyGitHub(github(), { ...both, limits: { requestMs: 300, totalMs: 0 } })
     expect(failures).toEqual([
-      'comment: the time for comments and issues is used up.',
-      'issue: the time for comments and issues is used up.',
+      'comment: the time limit for comments and issues is reached.',
+      'issue: the time limit for comments and issues is reached.',
     ])
     expect(github().received).toEqual([])
   })

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { trusted } from '../../../src/core/line.ts'
 import { markerOf } from '../../../src/github/body.ts'
+import type { Notification } from '../../../src/github/notification.ts'
+import type { Block } from '../../../src/report/blocks.ts'
 import { bot, otherComments, otherUser, useGitHub } from '../../support/github-server.ts'
 import { type NotifyCase, notificationOf, notifyGitHub, pullRequestEvent, startMs } from '../../support/notify.ts'
 
@@ -14,8 +17,8 @@ const writes = () =>
     .filter((call) => !call.startsWith('GET'))
 
 describe('the comment', () => {
-  it('is written once, and updated in place by every later run', async () => {
-    expect((await always()).notes).toEqual(['comment: written on #12'])
+  it('is created once, and updated in place by later runs with another report', async () => {
+    expect((await always()).notes).toEqual(['comment: created on #12'])
     expect((await always({ notification: notificationOf('pass', { atMs: startMs + 1000 }), laterMs: 1000 })).notes).toEqual([
       'comment: updated on #12',
     ])
@@ -24,10 +27,10 @@ describe('the comment', () => {
     expect(writes()).toEqual(['POST /repos/acme/shop/issues/12/comments', 'PATCH /repos/acme/shop/issues/comments/100'])
   })
 
-  it('says which run it is from', async () => {
+  it('links to the run that wrote it', async () => {
     await always()
     expect(own()[0]?.body).toContain(
-      'From [this run](https://github.example/acme/shop/actions/runs/4711/attempts/1) of job `cost`, commit `aaaaaaa`, 2026-03-31 12:00 UTC.',
+      'From [this run](https://github.example/acme/shop/actions/runs/4711/attempts/1) of job `cost`, commit `aaaaaaa`.',
     )
   })
 
@@ -43,24 +46,24 @@ describe('the comment', () => {
     expect(github().calls()).not.toContain('GET /repos/acme/shop/issues/12/comments?page=8&per_page=100')
   })
 
-  it('is looked for to the very end of a thread that ends with a full page', async () => {
+  it('is searched up to the end of a thread that ends with a full page', async () => {
     github().store.comments = otherComments(300)
     await always()
     await always()
     expect(own()).toHaveLength(1)
   })
 
-  it('is looked for on every page also where something between here and GitHub drops the link header', async () => {
+  it('is searched on every page when a proxy drops the link header', async () => {
     await always()
     const [comment] = github().store.comments
     const thread = [...otherComments(199), ...(comment ? [comment] : [])].map((one) => ({ ...one, user: one.user }))
     const pages = [thread.slice(0, 100), thread.slice(100)]
     for (const body of pages) github().addFault({ on: 'GET /repos/acme/shop/issues/12', effect: { kind: 'answer', status: 200, body } })
-    await always()
+    await always({ notification: notificationOf('pass') })
     expect(writes().at(-1)).toBe('PATCH /repos/acme/shop/issues/comments/100')
   })
 
-  it('of one label is not that of another', async () => {
+  it('of one label is not updated by a run with another label', async () => {
     await always({ label: 'cost' })
     await always({ label: 'backups', notification: notificationOf('pass', { text: 'The backups' }) })
     await always({ label: 'cost', notification: notificationOf('warn') })
@@ -83,7 +86,7 @@ describe('the comment', () => {
     expect(own()[0]?.body).toContain(markerOf('comment', 'cost gate / cost / usage-cost'))
   })
 
-  it('is not confused with a comment of somebody else that bears its mark', async () => {
+  it('is not confused with a comment of another account that has its marker', async () => {
     const copy = { id: 7, on: 12, body: `${markerOf('comment', 'cost')}\nAll is well`, user: otherUser }
     github().store.comments = [copy]
     await always()
@@ -92,7 +95,7 @@ describe('the comment', () => {
     expect(own()).toHaveLength(1)
   })
 
-  it('is not confused with one of the same author that merely quotes the mark', async () => {
+  it('is not confused with a comment of the same account that only quotes its marker', async () => {
     const quoting = { id: 7, on: 12, body: `> ${markerOf('comment', 'cost')}\n`, user: bot }
     github().store.comments = [quoting]
     await always()
@@ -100,27 +103,70 @@ describe('the comment', () => {
     expect(own()).toHaveLength(2)
   })
 
-  it('that was deleted between reading and writing is written anew', async () => {
+  it('is created again when it was deleted between reading and writing', async () => {
     await always()
     github().addFault({
       on: 'PATCH /repos/acme/shop/issues/comments',
       effect: { kind: 'meanwhile', change: (store) => void store.comments.splice(0) },
     })
-    expect((await always()).notes).toEqual(['comment: written on #12'])
+    expect((await always({ notification: notificationOf('pass') })).notes).toEqual(['comment: created on #12'])
     expect(own()).toHaveLength(1)
   })
 
-  it('of a run that started later is left alone by a slower one', async () => {
+  it('of a run that started later is not overwritten by a slower run', async () => {
     await always({ notification: notificationOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     const { notes } = await always({ notification: notificationOf('pass'), laterMs: 90_000 })
-    expect(notes).toEqual(['comment: #12 has one of a run that started later, which stays'])
+    expect(notes).toEqual(['comment: not updated on #12, because a run that started later wrote it'])
     expect(own()[0]?.body).toContain('### ❌')
   })
 
-  it('with a date far ahead, from a runner whose clock is wrong, does not stay for ever', async () => {
+  it('with a date far in the future, from a runner with a wrong clock, is overwritten', async () => {
     await always({ notification: notificationOf('fail', { atMs: startMs + 3_600_000 }) })
     await always({ notification: notificationOf('pass') })
     expect(own()[0]?.body).toContain('### ✅')
+  })
+})
+
+const footerAt = (time: string): Block => ({ kind: 'footer', line: [trusted(`Organization x · ${time}`)] })
+
+/** The same report at another time. */
+const reportAt = (time: string, more: Partial<Notification> = {}): Notification => {
+  const notification = notificationOf('fail', more)
+  return { ...notification, blocks: [...notification.blocks, footerAt(time)] }
+}
+
+describe('a report that differs by its time only', () => {
+  const morning = reportAt('31 Mar 2026 08:00 UTC')
+  const evening = reportAt('31 Mar 2026 18:00 UTC', { atMs: startMs + 36_000_000 })
+  const later = { laterMs: 36_000_000, env: { GITHUB_RUN_ID: '4712' } }
+
+  it('does not update the comment', async () => {
+    await always({ notification: morning })
+    expect((await always({ notification: evening, ...later })).notes).toEqual(['comment: unchanged on #12'])
+    expect(writes()).toEqual(['POST /repos/acme/shop/issues/12/comments'])
+    expect(own()[0]?.body).toContain('31 Mar 2026 08:00 UTC')
+  })
+
+  it('does not update the issue', async () => {
+    await notifyGitHub(github(), { issue: 'on-failure', notification: morning })
+    const { notes } = await notifyGitHub(github(), { issue: 'on-failure', notification: evening, ...later })
+    expect(notes).toEqual(['issue: #100 unchanged'])
+    expect(writes()).toEqual(['POST /repos/acme/shop/issues'])
+  })
+
+  it('updates the comment when the commit is another one', async () => {
+    await always({ notification: morning })
+    const event = { pull_request: { number: 12, head: { sha: 'b'.repeat(40), repo: { full_name: 'acme/shop' } } } }
+    expect((await always({ notification: evening, ...later, event })).notes).toEqual(['comment: updated on #12'])
+    expect(own()[0]?.body).toContain('commit `bbbbbbb`')
+    expect(own()[0]?.body).not.toContain('Previous report')
+  })
+
+  it('updates the comment after somebody edited it', async () => {
+    await always({ notification: morning })
+    const [comment] = own()
+    if (comment !== undefined) comment.body = comment.body.replace('The cost', 'Another cost')
+    expect((await always({ notification: evening, ...later })).notes).toEqual(['comment: updated on #12'])
   })
 })
 
@@ -138,24 +184,21 @@ describe('a comment is wanted', () => {
     }
   })
 
-  it('with changes, also for a pass that changes something', async () => {
+  it('with changes for a run that passes and changes something', async () => {
     await notifyGitHub(github(), { comment: 'changes', notification: notificationOf('pass', { hasChanges: true }) })
     expect(own()).toHaveLength(1)
   })
 
-  it.each(['changes', 'on-failure'] as const)(
-    'with %s, and what it says is kept true when there is nothing to say any more',
-    async (comment) => {
-      await notifyGitHub(github(), { comment, notification: notificationOf('fail') })
-      await notifyGitHub(github(), { comment, notification: notificationOf('pass') })
-      expect(own()).toHaveLength(1)
-      expect(own()[0]?.body).toContain('### ✅')
-    },
-  )
+  it.each(['changes', 'on-failure'] as const)('with %s, and an existing comment is updated by a run that passes', async (comment) => {
+    await notifyGitHub(github(), { comment, notification: notificationOf('fail') })
+    await notifyGitHub(github(), { comment, notification: notificationOf('pass') })
+    expect(own()).toHaveLength(1)
+    expect(own()[0]?.body).toContain('### ✅')
+  })
 })
 
 describe('the pull request', () => {
-  it('is the one of pr-number, whatever the event says', async () => {
+  it('is the one of pr-number for any event', async () => {
     github().store.pulls.push({ number: 13, state: 'open', commits: [] })
     await always({ prNumber: 13 })
     expect(own().map(({ on }) => on)).toEqual([13])
@@ -166,7 +209,7 @@ describe('the pull request', () => {
     expect(own().map(({ on }) => on)).toEqual([12])
   })
 
-  it('of an event without one, such as a push, is the open one whose newest commit it is', async () => {
+  it('of an event without one, such as a push, is the open one with that head commit', async () => {
     const commit = 'b'.repeat(40)
     github().store.pulls = [
       { number: 20, state: 'closed', commits: [commit] },
@@ -177,17 +220,19 @@ describe('the pull request', () => {
     expect(own().map(({ on }) => on)).toEqual([22])
   })
 
-  it('is nobody, without a notice, for a commit that no open one ends in', async () => {
+  it('is missing, without a notice, for a commit that is the head of no open one', async () => {
     const { failures, notes } = await always({ event: {}, env: { GITHUB_SHA: 'e'.repeat(40) } })
     expect(failures).toEqual([])
-    expect(notes).toEqual(['comment: none written, no open pull request has this commit as its newest; pr-number names one'])
+    expect(notes).toEqual([
+      'comment: not created, because no open pull request has this commit as its head. To select a pull request, set pr-number',
+    ])
     expect(writes()).toEqual([])
   })
 
   it.each([
     ['no event', undefined],
-    ['an event that is no object', 'x'],
-    ['a number that is none', pullRequestEvent(-1)],
+    ['an event that is not an object', 'x'],
+    ['an invalid number', pullRequestEvent(-1)],
   ])('is found by the commit with %s', async (_, event) => {
     await always({ event: event ?? null })
     expect(own().map(({ on }) => on)).toEqual([12])

@@ -32,27 +32,27 @@ describe('a failure is reported, with the permission that is missing', () => {
   it('a pull request from a fork', async () => {
     github().store.may.comments = false
     expect((await notifyGitHub(github(), { comment: 'always', event: pullRequestEvent(12, 'mallory/shop') })).failures).toEqual([
-      'comment: GitHub answered 403: Resource not accessible by integration. A pull request from a fork gets a token that can only read.',
+      'comment: GitHub answered 403: Resource not accessible by integration. The token of a pull request from a fork can only read.',
     ])
   })
 
   it('no token', async () => {
     expect((await notifyGitHub(github(), { ...both, token: undefined })).failures).toEqual([
-      'comment: there is no github-token to write it with.',
-      'issue: there is no github-token to write it with.',
+      'comment: not written, because github-token is not set.',
+      'issue: not written, because github-token is not set.',
     ])
     expect(github().received).toEqual([])
   })
 
   it('a token that is not valid', async () => {
     const { failures } = await notifyGitHub(github(), { comment: 'always', token: 'ghs_expired0123456789' })
-    expect(failures).toEqual(['comment: GitHub answered 401: Bad credentials. The token is not valid: see github-token.'])
+    expect(failures).toEqual(['comment: GitHub answered 401: Bad credentials. The token is not valid. Check github-token.'])
   })
 
   it('a pull request that is not there', async () => {
     const { failures } = await notifyGitHub(github(), { comment: 'always', prNumber: 404 })
     expect(failures).toEqual([
-      'comment: GitHub answered 404: Not Found. There is no such pull request, or the token may not see it. Give the job `permissions: pull-requests: write`.',
+      'comment: GitHub answered 404: Not Found. The pull request does not exist, or the token cannot read it. Give the job `permissions: pull-requests: write`.',
     ])
   })
 
@@ -78,8 +78,8 @@ describe('a failure is reported, with the permission that is missing', () => {
   })
 
   it.each([
-    ['GITHUB_REPOSITORY', 'acme', 'GITHUB_REPOSITORY is no owner/name.'],
-    ['GITHUB_REPOSITORY', 'acme/..', 'GITHUB_REPOSITORY is no owner/name.'],
+    ['GITHUB_REPOSITORY', 'acme', 'GITHUB_REPOSITORY is not owner/name.'],
+    ['GITHUB_REPOSITORY', 'acme/..', 'GITHUB_REPOSITORY is not owner/name.'],
     ['GITHUB_API_URL', 'http://github.example', 'GITHUB_API_URL would send the key unencrypted'],
     ['GITHUB_API_URL', 'nonsense', 'GITHUB_API_URL is no base url'],
     ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is no proxy url'],
@@ -92,8 +92,12 @@ describe('a failure is reported, with the permission that is missing', () => {
   })
 
   it.each<[string, GitHubFault['effect'], string]>([
-    ['HTML', answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'), "the answer is not GitHub's: it does not fit."],
-    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), "the answer is not GitHub's: 0.id does not fit."],
+    [
+      'HTML',
+      answerWith(200, { 'content-type': 'text/html' }, '<html>captive</html>'),
+      'the answer is not from GitHub: the answer is not as expected.',
+    ],
+    ['another kind of list', answerWith(200, {}, [{ nothing: 1 }]), 'the answer is not from GitHub: 0.id is not as expected.'],
     ['a redirect', answerWith(301, { location: 'https://evil.example/x' }), 'a redirect to https://evil.example, which is not followed.'],
   ])('%s for an answer', async (_, effect, words) => {
     github().addFault({ on: list, effect })
@@ -154,7 +158,7 @@ describe('reads are tried again', () => {
   it('not when the wait is longer than all of this may take', async () => {
     github().addFault({ on: list, effect: answerWith(403, { 'retry-after': '600' }) })
     const { failures, waitedMs } = await notifyGitHub(github(), { comment: 'always' })
-    expect(failures).toEqual(['comment: GitHub answered 403: It broke. It is a rate limit, and asks to wait 600 s.'])
+    expect(failures).toEqual(['comment: GitHub answered 403: It broke. This is a rate limit. GitHub asks to wait 600 s.'])
     expect(waitedMs).toBe(0)
     expect(callsTo(list)).toHaveLength(1)
   })
@@ -167,9 +171,9 @@ describe('reads are tried again', () => {
 
 describe('writes are sent once', () => {
   it.each<[string, GitHubFault['effect'], string]>([
-    ['502', answerWith(502), 'GitHub answered 502: It broke. It may have been written.'],
-    ['a connection that breaks', { kind: 'reset' }, 'It may have been written.'],
-    ['a secondary rate limit', answerWith(403, { 'retry-after': '1' }), 'It is a rate limit, and asks to wait 1 s.'],
+    ['502', answerWith(502), 'GitHub answered 502: It broke. GitHub may have written it.'],
+    ['a connection that breaks', { kind: 'reset' }, 'GitHub may have written it.'],
+    ['a secondary rate limit', answerWith(403, { 'retry-after': '1' }), 'This is a rate limit. GitHub asks to wait 1 s.'],
   ])('after %s', async (_, effect, words) => {
     github().addFault({ on: create, effect })
     const { failures } = await notifyGitHub(github(), { comment: 'always' })

@@ -28,10 +28,10 @@ const stored = (more: Partial<StoredIssue>): StoredIssue => ({
 describe('the issue', () => {
   it('is opened on failure, once', async () => {
     expect((await onFailure()).notes).toEqual(['issue: opened #100'])
-    expect((await onFailure()).notes).toEqual(['issue: updated #100'])
+    expect((await onFailure({ notification: notificationOf('error') })).notes).toEqual(['issue: updated #100'])
     expect(issues()).toHaveLength(1)
     expect(issues()[0]).toMatchObject({ title: 'Watchkeeper: cost fails', labels: ['watchkeeper'], state: 'open' })
-    expect(issues()[0]?.body).toContain('### ❌ The cost')
+    expect(issues()[0]?.body).toContain('### 🛑 The cost')
   })
 
   it.each(['pass', 'warn'] as const)('is not opened for a %s', async (status) => {
@@ -40,7 +40,7 @@ describe('the issue', () => {
     expect(issues()).toEqual([])
   })
 
-  it('is not opened for a failure that is only a warning, nor closed by one', async () => {
+  it('is neither opened nor closed by a failure that warn-only makes a warning', async () => {
     const tolerated = notificationOf('warn', { hasFailed: true })
     await onFailure({ notification: tolerated })
     expect(issues()).toEqual([])
@@ -50,34 +50,34 @@ describe('the issue', () => {
     expect(issues()[0]?.body).toContain('### ⚠️')
   })
 
-  it('keeps up with the figures without a word, and says so when it fails for another reason', async () => {
+  it('is updated without a comment for other figures, and with a comment for another reason', async () => {
     await onFailure({ notification: notificationOf('fail', { text: 'above the budget by 3.5' }) })
     await onFailure({ notification: notificationOf('fail', { text: 'above the budget by 12.25' }) })
     expect(issues()[0]?.body).toContain('### ❌ above the budget by 12.25')
     expect(words()).toEqual([])
     await onFailure({ notification: notificationOf('error', { text: 'the API answered 503' }) })
     expect(words()).toHaveLength(1)
-    expect(words()[0]).toMatch(/^It fails for another reason now\.\n\n### 🛑 the API answered 503\n/)
+    expect(words()[0]).toMatch(/^The reason for the failure has changed\.\n\n### 🛑 the API answered 503\n/)
   })
 
-  it.each(['pass', 'warn'] as const)('is closed on recovery, with a word: %s', async (status) => {
+  it.each(['pass', 'warn'] as const)('is closed with a comment after recovery with the status %s', async (status) => {
     await onFailure()
     expect((await onFailure({ notification: notificationOf(status) })).notes).toEqual(['issue: closed #100'])
     expect(issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }])
     expect(words()).toHaveLength(1)
-    expect(words()[0]).toMatch(/^It has recovered\.\n\n### (?:✅|⚠️) The cost\n/)
+    expect(words()[0]).toMatch(/^The check passes again\.\n\n### (?:✅|⚠️) The cost\n/)
     expect((await onFailure({ notification: notificationOf('pass') })).notes).toEqual([])
     expect(words()).toHaveLength(1)
   })
 
-  it('is a new one for a failure after a recovery', async () => {
+  it('is a new one for a failure after recovery', async () => {
     await onFailure()
     await onFailure({ notification: notificationOf('pass') })
     await onFailure()
     expect(issues().map(({ state }) => state)).toEqual(['closed', 'open'])
   })
 
-  it('of one label is not that of another', async () => {
+  it('of one label is not updated by a run with another label', async () => {
     await onFailure({ label: 'cost' })
     await onFailure({ label: 'backups' })
     await onFailure({ label: 'backups', notification: notificationOf('pass') })
@@ -105,18 +105,18 @@ describe('the issue', () => {
     expect(writes().at(-1)).toBe('PATCH /repos/acme/shop/issues/5')
   })
 
-  it('that a slower run knows less of is left alone', async () => {
+  it('of a run that started later is not overwritten by a slower run', async () => {
     await onFailure({ notification: notificationOf('fail', { atMs: startMs + 60_000 }), laterMs: 60_000 })
     expect((await onFailure({ notification: notificationOf('pass'), laterMs: 90_000 })).notes).toEqual([
-      'issue: a run that started later has updated #100, which stays',
+      'issue: #100 not updated, because a run that started later wrote it',
     ])
     expect(issues()[0]?.state).toBe('open')
   })
 
-  it('that vanished between reading and writing is opened anew', async () => {
+  it('is opened again when it was deleted between reading and writing', async () => {
     await onFailure()
     github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: (store) => void store.issues.splice(0) } })
-    await onFailure()
+    await onFailure({ notification: notificationOf('error') })
     expect(issues()).toHaveLength(1)
     github().addFault({ on: 'PATCH', effect: { kind: 'meanwhile', change: (store) => void store.issues.splice(0) } })
     expect(await onFailure({ notification: notificationOf('pass') })).toMatchObject({ failures: [] })
@@ -124,12 +124,12 @@ describe('the issue', () => {
   })
 })
 
-describe('an issue that is not ours is never touched', () => {
+describe('an issue of others is never touched:', () => {
   it.each([
-    ['of somebody else, with our mark and label', stored({ user: otherUser })],
-    ['that quotes the mark', stored({ body: `As in ${markerOf('issue', 'cost')}` })],
+    ['of another account, with the marker and the label', stored({ user: otherUser })],
+    ['that quotes the marker', stored({ body: `As in ${markerOf('issue', 'cost')}` })],
     ['of another label', stored({ body: markerOf('issue', 'cost gate') })],
-    ['with the mark of a comment', stored({ body: markerOf('comment', 'cost') })],
+    ['with the marker of a comment', stored({ body: markerOf('comment', 'cost') })],
     ['that is closed', stored({ state: 'closed' })],
   ])('%s', async (_, issue) => {
     const before = { ...issue }
@@ -141,17 +141,17 @@ describe('an issue that is not ours is never touched', () => {
     expect(github().store.issues).toHaveLength(2)
   })
 
-  it('that lost its label, but then no second one is opened either', async () => {
+  it('that lost its label, and no second one is opened', async () => {
     const issue = stored({ labels: ['keep'] })
     github().store.issues = [issue]
     const { notes } = await onFailure()
-    expect(notes).toEqual(['issue: #5 is open and lost its label watchkeeper: it is left alone, and no second one opened'])
+    expect(notes).toEqual(['issue: not opened, because #5 is still open without the label watchkeeper. Close that issue to get a new one'])
     await onFailure({ notification: notificationOf('pass') })
     expect(github().store.issues).toEqual([issue])
     expect(issue.state).toBe('open')
   })
 
-  it('a pull request by the same author, with our mark and label', async () => {
+  it('a pull request of the same account, with the marker and the label', async () => {
     github().store.pulls = [{ number: 12, state: 'open', commits: [], body: markerOf('issue', 'cost') }]
     await onFailure()
     await onFailure({ notification: notificationOf('pass') })
@@ -161,7 +161,7 @@ describe('an issue that is not ours is never touched', () => {
 })
 
 describe('two issues for one label', () => {
-  it('that two runs opened at once become one: the older one stays', async () => {
+  it('from two runs at once are reduced to the older one', async () => {
     github().addFault({
       on: 'POST /repos/acme/shop/issues',
       effect: { kind: 'meanwhile', change: (store) => void store.issues.push(stored({ number: 5 })) },
@@ -174,7 +174,7 @@ describe('two issues for one label', () => {
     expect(issues()[1]?.stateReason).toBe('not_planned')
   })
 
-  it('are both closed on recovery', async () => {
+  it('are both closed after recovery', async () => {
     github().store.issues = [stored({ number: 5 }), stored({ number: 9 })]
     await onFailure({ notification: notificationOf('pass') })
     expect(issues().map(({ state, stateReason }) => [state, stateReason])).toEqual([
@@ -184,15 +184,15 @@ describe('two issues for one label', () => {
   })
 })
 
-it('a token that may not set labels opens one issue, says so, and opens no second one', async () => {
+it('opens one issue and no second one with a token that cannot set labels', async () => {
   github().store.may.labels = false
   const { notes } = await onFailure()
-  expect(notes.at(-1)).toContain('has no label watchkeeper, because the token may not set one')
+  expect(notes.at(-1)).toContain('has no label watchkeeper, because the token cannot set labels.')
   await onFailure()
   expect(issues()).toHaveLength(1)
 })
 
-it('comment and issue of one run share nothing but the label', async () => {
+it('writes a comment and an issue in one run', async () => {
   github().store.comments = otherComments(1)
   const { failures } = await onFailure({ comment: 'always' })
   expect(failures).toEqual([])

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/core/line.ts'
 import { demo } from '../../../src/emulator/index.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -33,5 +35,40 @@ describe('a result says what it is about', () => {
   it('nothing, when it is about files', async () => {
     const { document } = await invokeText({ inputs: { operation: 'validate', files: '*.yml' }, files: { 'a.yml': 'alerts: {}' } })
     expect(document).not.toHaveProperty('organizationId')
+  })
+})
+
+describe('the last line of a report', () => {
+  const clock = createVirtualClock(Date.parse('2026-11-22T10:48:59Z'))
+
+  const lastLine = async (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}) => {
+    const { blocks } = await invokeText({ inputs, files, clock })
+    const last = blocks.at(-1)
+    return last?.kind === 'footer' ? toPlainText(last.line) : undefined
+  }
+
+  it('names organization, service and time of the run', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'list-sources' }
+    expect(await lastLine(inputs)).toBe(`Organization ${organizationId} · service ${serviceId} · 22 Nov 2026 10:48 UTC`)
+  })
+
+  it('names no service for an operation on the organization', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-7-days' }
+    expect(await lastLine(inputs)).toBe(`Organization ${organizationId} · 22 Nov 2026 10:48 UTC`)
+  })
+
+  it('names the service that doctor used', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'doctor' }
+    expect(await lastLine(inputs)).toBe(`Organization ${organizationId} · service ${serviceId} · 22 Nov 2026 10:48 UTC`)
+  })
+
+  it('names organization, service and time after an error', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'list-sources', 'api-key-secret': 'not-the-secret' }
+    expect(await lastLine(inputs)).toBe(`Organization ${organizationId} · service ${serviceId} · 22 Nov 2026 10:48 UTC`)
+  })
+
+  it('has only the time for an operation on files and for a wrong input', async () => {
+    expect(await lastLine({ operation: 'validate', files: '*.yml' }, { 'a.yml': 'alerts: {}' })).toBe('22 Nov 2026 10:48 UTC')
+    expect(await lastLine({ operation: 'list-sources' })).toBe('22 Nov 2026 10:48 UTC')
   })
 })

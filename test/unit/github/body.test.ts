@@ -30,38 +30,38 @@ const table = (rows: number, cell: string): Block => ({
 })
 
 const foldsIn = (body: string): readonly string[] =>
-  [...body.matchAll(/<details><summary>Before<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
+  [...body.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
 
-describe('what was said before', () => {
-  it('is folded under what is new', () => {
+describe('the previous report', () => {
+  it('is folded under the new report', () => {
     const second = write(saying('new'), write(saying('old')))
     expect(second).toMatch(/^<!-- .*-->\n<!-- .*-->\n\n### ❌ It is `new`/)
     expect(foldsIn(second)).toEqual([expect.stringContaining('### ❌ It is `old`')])
   })
 
-  it('stays where it is as long as the same is said again', () => {
+  it('stays the same when the new report equals the current one', () => {
     const second = write(saying('new'), write(saying('old')))
     expect(write(saying('new'), second)).toBe(second)
   })
 
-  it('does not pile up', () => {
+  it('is replaced by a newer previous report', () => {
     const third = write(saying('three'), write(saying('two'), write(saying('one'))))
     expect(foldsIn(third)).toEqual([expect.stringContaining('`two`')])
     expect(third).not.toContain('`one`')
   })
 
-  it('is known again after a page turned its line ends', () => {
+  it('is found when GitHub changed the line ends', () => {
     const old = write(saying('old')).replaceAll('\n', '\r\n')
     expect(foldsIn(write(saying('new'), old))).toEqual([expect.stringContaining('`old`')])
   })
 
-  it('is not taken up again once somebody edited it', () => {
+  it('is dropped when somebody edited it', () => {
     const edited = write(saying('old')).replace('It is', '@octocat it is')
     expect(foldsIn(write(saying('new'), edited))).toEqual([])
     expect(write(saying('new'), edited)).not.toContain('@octocat')
   })
 
-  it('is nothing where the mark stands in a comment that remembers nothing', () => {
+  it('is empty for a comment with a marker and without a memory', () => {
     expect(foldsIn(write(saying('new'), `${marker}\nhello`))).toEqual([])
     expect(readBody(`${marker}\n<!-- watchkeeper memory: nonsense -->`, marker).memory).toBeUndefined()
   })
@@ -71,26 +71,26 @@ describe('the length', () => {
   it.each([
     ['letters', 'x'.repeat(100)],
     ['emoji, which have more bytes than characters', '😀'.repeat(50)],
-  ])('stays below what GitHub takes, cut between two rows, with %s', (_, cell) => {
+  ])('stays below the limit of GitHub, cut between two rows, with %s', (_, cell) => {
     const body = write([...saying('long'), table(5000, cell)])
     expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
     expect(body.length).toBeGreaterThan(25_000)
     const rows = body.split('\n').filter((line) => line.startsWith('| `'))
     for (const [i, row] of rows.entries()) expect(row).toBe(`| \`${i}\` | \`${cell}\` |`)
-    expect(body).toContain(`*${5000 - rows.length} more rows did not fit here: see the result file.*`)
+    expect(body).toContain(`*${5000 - rows.length} more rows did not fit. See the result file.*`)
     expect(body).toMatch(/From here\.\n$/)
   })
 
-  it.each([1, 100, 300, 600, 1000, 3000])('stays below it with what was said before, for %i rows', (rows) => {
+  it.each([1, 100, 300, 600, 1000, 3000])('stays below the limit with a previous report, for %i rows', (rows) => {
     const old = write([...saying('old'), table(rows, 'y'.repeat(80))])
     const body = write([...saying('new'), table(rows, 'x'.repeat(80))], old)
     expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
     expect(foldsIn(body)).toHaveLength(1)
-    expect(body.includes('`old`') || body.includes('*What stood here before is too long to be kept.*')).toBe(true)
+    expect(body.includes('`old`') || body.includes('*The previous report is too long to show here.*')).toBe(true)
     expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(maxBodyCharacters)
   })
 
-  it('of a word under an issue is short', () => {
+  it('of a comment under an issue is short', () => {
     const word = writeIssueComment('It has recovered.', [...saying('done'), table(5000, 'x')], 'From here.', keep)
     expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom here.\n')
   })
@@ -113,7 +113,7 @@ describe('hostile text', () => {
   ]
   const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
 
-  it('is shown as text and does nothing else', () =>
+  it('is shown as text without any effect', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size')),
       ({ value }) => {
@@ -146,19 +146,19 @@ describe('hostile text', () => {
     ))
 })
 
-it('labels that differ have marks that differ', () => {
+it('makes different markers for different labels', () => {
   const labels = ['a', 'A', 'a b', 'a%20b', 'a-b', 'a--b', 'a/b', 'ä', 'a\u0308', '']
   expect(new Set(labels.map((label) => markerOf('comment', label))).size).toBe(labels.length)
 })
 
-it('a secret is taken out of what is written, and out of what is remembered', () => {
+it('redacts a secret in the body and in the memory', () => {
   const secret = 'p%a"s\\s<&>é-canary-0123456789'
   const body = write(saying(`a ${secret} b`), write(saying(secret), undefined, createRedact([secret])), createRedact([secret]))
   expect(body).not.toContain('canary')
   expect(readBody(body, marker).report).toContain('`a *** b`')
 })
 
-it('the memory holds the moment, and the reason without its figures', () => {
+it('stores the time of the run and a digest of the reason without its figures', () => {
   const [, line = ''] = write(saying('x')).split('\n')
   expect(readMemory(line)).toMatchObject({ atMs: startMs, reason: digestOfReason('The cost') })
   expect(digestOfReason('above 100 by 3.5')).toBe(digestOfReason('above 250 by 12.75'))

@@ -37,18 +37,18 @@ describe('the columns', () => {
   const own = head.filter((name) => name.startsWith('x_'))
   const theirs = head.filter((name) => !name.startsWith('x_'))
 
-  it('are all that FOCUS demands, and none that it does not know', () => {
+  it('are all columns that FOCUS requires, and no unknown ones', () => {
     const mandatory = facts.columns.filter(({ featureLevel }) => featureLevel === 'Mandatory').map(({ name }) => name)
     expect(mandatory.filter((name) => !head.includes(name))).toEqual([])
     expect(theirs.filter((name) => !columns.has(name))).toEqual([])
   })
 
-  it('are there once, in the order of their names, ours last', () => {
+  it('appear once, ordered by name, with the custom columns last', () => {
     expect(new Set(head).size).toBe(head.length)
     expect(head).toEqual([...theirs.toSorted(), ...own.toSorted()])
   })
 
-  it('name no SKU, region or tag: the API knows none of a charge', () => {
+  it('include no SKU, region or tag, because the API has none for a charge', () => {
     expect(theirs.filter((name) => /^(?:Sku|Region|Tags)/.test(name))).toEqual([])
   })
 })
@@ -78,7 +78,7 @@ describe('a row', () => {
     expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
   })
 
-  it('stays valid and one row with untrusted text', () =>
+  it('stays a single valid row with untrusted text', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
       ({ value: text }) => {
@@ -90,7 +90,7 @@ describe('a row', () => {
       },
     ))
 
-  it('costs what its unit costs', () => {
+  it('has the list price of its unit', () => {
     expect(rowOf({ amount: fromText('0.1') }, { listPrice: { currency: 'EUR', amount: '0.3' } })).toMatchObject({
       BilledCost: '0.03',
       ListUnitPrice: '0.3',
@@ -113,7 +113,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     month = await run()
   })
 
-  it('breaks nothing that FOCUS demands of a value', () => {
+  it('follows the rules of FOCUS for values', () => {
     expect(month.rows.length).toBeGreaterThan(100)
     expect(faultsOf(month.rows)).toEqual([])
   })
@@ -122,22 +122,22 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     expect(month.rows.filter((row) => !holds(row))).toEqual([])
   })
 
-  it('adds up to the total, to the last digit', () => {
+  it('adds up to the exact total', () => {
     expect(sum(month.rows.map((row) => numberIn(row, 'EffectiveCost'))).toFixed()).toBe(month.document.grandTotalCredits)
   })
 
-  it('is in the currency of the price list, or in none', () => {
+  it('has the currency of the price list, or no currency', () => {
     const [currency, unit] = dialect === 'neutral' ? ['XXX', 'Credits'] : ['USD', 'CHC']
     expect(new Set(month.rows.map((row) => `${row.BillingCurrency} ${row.PricingCurrency} ${row.PricingUnit}`))).toEqual(
       new Set([`${currency} ${unit} ${unit}`]),
     )
   })
 
-  it('calls a sub account what its warehouse is called', () => {
+  it('uses the name of the warehouse for the sub account', () => {
     expect(new Set(month.rows.map((row) => row.SubAccountName))).toEqual(new Set(['demo-warehouse']))
   })
 
-  it('follows the billing cycle that was given', async () => {
+  it('follows the given billing cycle', async () => {
     const { rows } = await run({ period: 'previous-billing-cycle', 'billing-cycle-day': '15' })
     expect(brokenRules(rows)).toEqual([])
     expect(rows.map((row) => row.BillingPeriodStart).every((start) => start?.endsWith('-15T00:00:00Z'))).toBe(true)

@@ -108,7 +108,7 @@ describe('the size limit', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
     expect(Buffer.byteLength(text)).toBeGreaterThan(limit * 0.95)
     const written = text.match(/^\| `entity/gm)?.length ?? 0
-    expect(text).toContain(`*${100_000 - written} more rows did not fit here: see the result file.*`)
+    expect(text).toContain(`*${100_000 - written} more rows did not fit. See the result file.*`)
   })
 
   it('counts bytes, not characters', () => {
@@ -120,7 +120,18 @@ describe('the size limit', () => {
     const text = renderMarkdown([{ kind: 'details', title: 'records', blocks: [table(100_000)] }], 10_000)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(10_000)
     expect(text.trimEnd().endsWith('</details>')).toBe(true)
-    expect(text).toContain('more rows did not fit here')
+    expect(text).toContain('more rows did not fit')
+  })
+
+  it('keeps the last line of the report when everything else is cut', () => {
+    const footer: Block = { kind: 'footer', line: say`Organization ${'o'.repeat(36)} · service ${'checkout'} · 22 Nov 2026 10:48 UTC` }
+    for (const room of [400, 1000, 5000]) {
+      const text = renderMarkdown([{ kind: 'verdict', status: 'fail', line: [trusted('bad')] }, table(1000), footer], room)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(room)
+      expect(text.endsWith('\n\nOrganization `oooooooooooooooooooooooooooooooooooo` · service `checkout` · 22 Nov 2026 10:48 UTC\n')).toBe(
+        true,
+      )
+    }
   })
 
   it('leaves out whole blocks that do not fit and says so', () => {
@@ -131,7 +142,7 @@ describe('the size limit', () => {
       ],
       1000,
     )
-    expect(text).toBe('short\n\n*1 more sections did not fit here: see the result file.*\n')
+    expect(text).toBe('short\n\n*1 more section did not fit. See the result file.*\n')
   })
 
   it('cuts differences between two lines and says how many are missing', () => {

@@ -16,20 +16,20 @@ const family = (name: string, labels: Readonly<Record<string, string>>, value = 
 const shown = (text: string): string => text.split('\n').map(printable).join('\n')
 
 describe('renderOpenMetrics', () => {
-  it('gives a reader the label that was given', () =>
+  it('round-trips labels through a parser', () =>
     forEachEntry(hostile, ({ value }) => {
       const read = parsePrometheus(renderOpenMetrics([family('a', { entity: value, after: 'x' }), family('b', { entity: 'y' })]))
       expect(read.map(({ name }) => name)).toEqual(['watchkeeper_a', 'watchkeeper_b'])
       expect(read[0]?.metrics).toEqual([{ labels: { entity: shown(value), after: 'x' }, value: '1' }])
     }))
 
-  it('ends in exactly one mark of the end, and has no empty line', () => {
+  it('ends with one end marker and has no empty line', () => {
     const text = renderOpenMetrics([family('a', {})])
     expect(text).toBe('# TYPE watchkeeper_a gauge\n# HELP watchkeeper_a Some help.\nwatchkeeper_a 1\n# EOF\n')
     expect(renderOpenMetrics([])).toBe('# EOF\n')
   })
 
-  it('leaves out what has no sample', () => {
+  it('leaves out families without samples', () => {
     expect(renderOpenMetrics([{ name: 'a', help: 'x', samples: [] }])).toBe('# EOF\n')
   })
 
@@ -59,7 +59,7 @@ describe('the metrics of usage-cost', () => {
     return { text, document, read: parsePrometheus(text) }
   }
 
-  it('are gauges of this project, each said before its samples and together with them', async () => {
+  it('are gauges with the prefix of this project, declared directly before their samples', async () => {
     const { text, read } = await run({ budgets: 'budgets.json' })
     const lines = text.split('\n').slice(0, -2)
     const nameOf = (line: string): string => /^(?:# (?:TYPE|HELP) )?(\w+)/.exec(line)?.[1] ?? ''
@@ -74,7 +74,7 @@ describe('the metrics of usage-cost', () => {
     expect(text.endsWith('\n# EOF\n')).toBe(true)
   })
 
-  it('have no series twice, also where two entities bear one name', async () => {
+  it('have no duplicate series when two entities have the same name', async () => {
     const record = (entityId: string, totalCredits: number) => ({
       date: new Date().toISOString().slice(0, 10),
       entityType: 'service',

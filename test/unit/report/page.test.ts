@@ -55,17 +55,18 @@ const everywhere = (text: string): readonly Block[] => [
     ],
   },
   { kind: 'details', title: text, blocks: [{ kind: 'preformatted', text }] },
+  { kind: 'footer', line: [untrusted(text)] },
 ]
 
 describe('untrusted text', () => {
-  it('shows untrusted text only as text, wherever it is', () =>
+  it('is shown as text only, in every place', () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
       ({ value }) => {
         const html = renderPage(value, everywhere(value))
         const text = printable(value)
         expect(dangers(html)).toEqual([])
-        for (const selector of ['h1 :last-child', 'main p:not(.hint)', 'li', 'dd', 'td']) {
+        for (const selector of ['h1 :last-child', 'main p:not(.hint, .about)', 'p.about', 'li', 'dd', 'td']) {
           expect(textsOf(html, selector)).toEqual([text === '' ? 'empty' : printable(clip(value, 200))])
         }
         for (const selector of ['dt', 'th', 'summary']) expect(textsOf(html, selector)).toEqual([text])
@@ -106,9 +107,10 @@ describe('a table', () => {
     ['1,234.5', '1234.5'],
     ['-0.25', '-0.25'],
     ['+12.00', '+12.00'],
-    ['12.3 %', '12.3'],
-    ['1,012.3 %', '1012.3'],
-    ['██████░░░░\u00a061.2\u00a0%', '61.2'],
+    ['12.3%', '12.3'],
+    ['<0.01', '0.01'],
+    ['1,012.3%', '1012.3'],
+    ['██████░░░░\u00a061.2%', '61.2'],
     ['21\u00a0Nov\u00a02026', String(Date.parse('2026-11-21T00:00:00Z'))],
     ['23\u00a0Oct\u00a0–\u00a021\u00a0Nov\u00a02026', String(Date.parse('2026-11-21T00:00:00Z'))],
     ['2026-11-21', null],
@@ -176,7 +178,7 @@ describe('the page of a month', () => {
     return (await invokeText({ inputs })).files[0]?.content ?? ''
   }
 
-  it('loads nothing, and allows nothing but its own script', async () => {
+  it('loads nothing and allows only its own script', async () => {
     const html = await run()
     expect(dangers(html)).toEqual([])
     const page = parse(html)
@@ -192,6 +194,13 @@ describe('the page of a month', () => {
 
   it('is smaller than 120 kB', async () => {
     expect(Buffer.byteLength(await run())).toBeLessThan(120_000)
+  })
+
+  it('ends with organization and time of the run', async () => {
+    const html = await run()
+    expect(textsOf(html, 'p.about')).toEqual([
+      expect.stringMatching(/^Organization c0ffee00-0000-4000-8000-000000000001 · \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC$/),
+    ])
   })
 
   it('starts with the verdict', async () => {

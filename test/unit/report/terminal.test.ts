@@ -38,6 +38,15 @@ describe('renderTerminal', () => {
     ])
   })
 
+  it('ends with the last line of the report, dimmed where colors are on', () => {
+    const footer: Block = { kind: 'footer', line: say`Organization ${'a\u001b[2Jb'} · 22 Nov 2026 10:48 UTC` }
+    expect(renderTerminal([...blocks, footer], { color: false }).slice(-2)).toEqual([
+      '',
+      'Organization a\\u001b[2Jb · 22 Nov 2026 10:48 UTC',
+    ])
+    expect(renderTerminal([footer], { color: true })[0]).toMatch(/^\u001b\[2mOrganization/)
+  })
+
   it('adds colors only when asked, without moving columns', () => {
     const plain = renderTerminal(blocks, { color: false })
     const colored = renderTerminal(blocks, { color: true })

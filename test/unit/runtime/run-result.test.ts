@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
+import { trusted } from '../../../src/core/line.ts'
 import { defineOperation, noDetails, pass } from '../../../src/operation/operation.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { toRunResult } from '../../../src/runtime/run.ts'
@@ -16,7 +17,7 @@ const operation = defineOperation({
   report: () => ({ headline: [], blocks: [] }),
 })
 
-it('leaves out blocks that hold nothing, and details with such blocks only', async () => {
+it('leaves out empty blocks, and ends with the time of the run', async () => {
   const table = (rows: number): Block => ({ kind: 'table', columns: [{ title: 'A' }], rows: Array.from({ length: rows }, () => [[]]) })
   const details = (title: string, blocks: readonly Block[]): Block => ({ kind: 'details', title, blocks })
   const blocks: readonly Block[] = [
@@ -37,6 +38,8 @@ it('leaves out blocks that hold nothing, and details with such blocks only', asy
     report: { headline: [], blocks },
     warnOnlySource: undefined,
     subject: {},
+    startedAtMs: Date.parse('2026-11-22T10:48:30Z'),
   })
-  expect(result.blocks.slice(1)).toEqual([table(1), details('some', [table(2)])])
+  expect(result.blocks.slice(1, -1)).toEqual([table(1), details('some', [table(2)])])
+  expect(result.blocks.at(-1)).toEqual({ kind: 'footer', line: [trusted('22 Nov 2026 10:48 UTC')] })
 })

@@ -24,12 +24,12 @@ describe('V2: a budget is compared digit by digit, and equal passes', () => {
     expect(judge(spent, budget, warnBudget).status).toBe(level)
   })
 
-  it('gives no share of a budget of zero', () => {
+  it('has no used share of a budget of zero', () => {
     expect(judge('1', '0').usedPercent).toBeUndefined()
     expect(judge('25', '50').usedPercent?.toFixed()).toBe('50')
   })
 
-  it('decides as integers decide', () => {
+  it('agrees with integer arithmetic', () => {
     const cents = fc.bigInt({ min: 0n, max: 10n ** 18n })
     const toText = (value: bigint): string => `${value / 10n ** 6n}.${(value % 10n ** 6n).toString().padStart(6, '0')}`
     fc.assert(
@@ -78,7 +78,7 @@ describe('recordsInScope', () => {
     expect(Number(totalOf(recordsInScope(records, scope, records)))).toBe(total)
   })
 
-  it('looks names up in all that was read, not in the days of the budget alone', () => {
+  it('looks names up in all records, not only in those of the budget period', () => {
     const pipe = records.slice(2, 3)
     expect(Number(totalOf(recordsInScope(pipe, { service: ['checkout'] }, records)))).toBe(4)
   })
@@ -91,32 +91,32 @@ describe('a record without id or name', () => {
   ]
   const total = (scope: Scope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
 
-  it('a service is known by its entity where its own id is missing', () => {
+  it('of a service matches by its entity id when the service id is missing', () => {
     expect(total({ service: ['x'] })).toBe(1)
   })
 
-  it('a service is known by its own id where its entity has another', () => {
+  it('of a service matches by its service id when its entity has another id', () => {
     const service = record('2026-03-01', 1, { entityId: 'entity', entityName: 'shop', serviceId: 'own' })
     const pipe = record('2026-03-01', 2, { entityId: 'p', entityName: 'pipe', entityType: 'clickpipe', serviceId: 'own' })
     expect(Number(totalOf(recordsInScope([service, pipe], { service: ['shop'] }, [service, pipe])))).toBe(3)
   })
 
-  it('what is no service is none, whatever its id', () => {
+  it('of another type does not match a service with the same id', () => {
     expect(total({ service: ['main'] })).toBe(0)
     expect(total({ service: ['pipe'] })).toBe(0)
   })
 
-  it('what is no warehouse lends no name to one', () => {
+  it('of another type gives no name to a warehouse', () => {
     expect(total({ warehouse: ['pipe'] })).toBe(0)
   })
 
-  it('nothing is found by an empty name that it does not have', () => {
+  it('does not match an empty name', () => {
     expect(total({ service: ['unnamed'] })).toBe(0)
   })
 })
 
 describe('unmatchedNames', () => {
-  it('are those that fit nothing, of every kind', () => {
+  it('returns the names without usage, of every kind', () => {
     const scope = {
       entity: ['checkout', 'chekout'],
       entityType: ['service', 'servise'],
@@ -127,7 +127,7 @@ describe('unmatchedNames', () => {
     expect(unmatchedNames(scope, records)).toEqual(['chekout', 'servise', 's9', 'mian', 'compte'])
   })
 
-  it('are none where nothing is named, or only a tag, which records do not tell', () => {
+  it('returns nothing for a scope without names, and for a tag, which records do not have', () => {
     expect(unmatchedNames({}, records)).toEqual([])
     expect(unmatchedNames({ tag: ['team=x'] }, records)).toEqual([])
   })

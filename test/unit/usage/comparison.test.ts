@@ -36,13 +36,13 @@ describe('the most that usage may grow', () => {
 describe('findChanges', () => {
   const other = { entityId: 'b', entityName: 'search' }
 
-  it('orders equal movements by name', () => {
+  it('orders equal changes by name', () => {
     const after = ['c', 'a', 'b'].map((name) => record('2026-03-02', 5, { entityId: name, entityName: name }))
     expect(findChanges([], after).movers.map(({ entityName }) => entityName)).toEqual(['a', 'b', 'c'])
     expect(findChanges([], after.toReversed()).movers.map(({ entityName }) => entityName)).toEqual(['a', 'b', 'c'])
   })
 
-  it('orders what moved by how much, up or down, and leaves out what did not', () => {
+  it('orders changes by size, up or down, and leaves out equal amounts', () => {
     const before = [
       record('2026-03-01', 10),
       record('2026-03-01', 50, other),
@@ -60,14 +60,14 @@ describe('findChanges', () => {
     ])
   })
 
-  it('says what came and what went', () => {
+  it('returns new and removed entities', () => {
     const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 2, other)])
     expect(added).toEqual([{ name: 'search', entityType: 'service' }])
     expect(removed).toEqual([{ name: 'checkout', entityType: 'service' }])
     expect(movers).toHaveLength(2)
   })
 
-  it('knows an entity by its id when it was renamed', () => {
+  it('identifies a renamed entity by its id', () => {
     const { added, removed, movers } = findChanges([record('2026-03-01', 1)], [record('2026-03-02', 3, { entityName: 'till' })])
     expect([added, removed]).toEqual([[], []])
     expect(movers.map(({ entityName }) => entityName)).toEqual(['till'])

@@ -73,17 +73,17 @@ describe('forecastSpend', () => {
     },
   )
 
-  it('tells weekdays apart only with two weeks of data', () => {
+  it('has a weekday pattern only with two weeks of data', () => {
     const seen = (days: number) => expected(forecast(truths['weekly pattern'] ?? (() => 0), '2026-06-09', days - 8)).isWeekdayAware
     expect([seen(13), seen(14)]).toEqual([false, true])
   })
 
-  it('has a wide range after everything has changed', () => {
+  it('has a wide range after a large change', () => {
     const { low, high, total } = expected(forecast((i) => (i < 48 ? 1 : 100), '2026-06-20'))
     expect(Number(high) - Number(low)).toBeGreaterThan(Number(total))
   })
 
-  it('has a wider range the less it was learnt from', () => {
+  it('has a wider range with fewer days of data', () => {
     const width = (today: string): number => {
       const { low, high, byDay } = expected(forecast(truths.flat ?? (() => 0), today, 0))
       return Number(high.minus(low)) / byDay.length
@@ -106,7 +106,7 @@ describe('forecastSpend', () => {
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
-  it('is too early to tell without any record', () => {
+  it('is not available without records', () => {
     expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map() })).toEqual({
       status: 'too-early',
       untilDate: june.end,
@@ -114,18 +114,18 @@ describe('forecastSpend', () => {
     })
   })
 
-  it('does not take a day that is still empty for a day without usage', () => {
+  it('does not count a day without records yet as a day without usage', () => {
     const known = daySeries('2026-06-01', 18, () => 10)
     const { total } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known }))
     expect(total.toFixed()).toBe('300')
   })
 
-  it('counts what today has used already when that is more than was expected', () => {
+  it('counts the usage of today when it is more than expected', () => {
     const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, decimal(50)] as const])
     expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known })).total.toFixed()).toBe('340')
   })
 
-  it('never expects less than was used', () => {
+  it('is never below the known usage', () => {
     const falling = (i: number): number => Math.max(0, 100 - 3 * i)
     const answer = expected(forecast(falling, '2026-06-20'))
     expect(answer.byDay.every(({ total }) => total.gte(0))).toBe(true)
@@ -170,29 +170,29 @@ describe('the level', () => {
     expect(ahead(values)).toBeCloseTo(expected, 10)
   })
 
-  it('is the middle up to a quarter away from the mean of the others, and that mean beyond', () => {
+  it('is the median when it is close to the mean of the other days, otherwise that mean', () => {
     expect(ahead([8, 8, 8, 8, 12, 12, 12])).toBeCloseTo(8, 10)
     expect(ahead([8, 8, 8, 8, 20, 20, 20])).toBeCloseTo(12, 10)
   })
 })
 
 describe('the trend', () => {
-  it('goes on as both halves show it', () => {
+  it('continues when both halves show it', () => {
     expect(ahead(weeks(3, (i) => 100 + 2 * i))).toBeCloseTo(100 + 2 * 21, 6)
   })
 
-  it('is the flatter of the two', () => {
+  it('is the smaller slope of the two halves', () => {
     const values = weeks(4, (i) => (i < 14 ? 100 + i : 114 + 5 * (i - 14)))
     expect(ahead(values, 2) - ahead(values, 1)).toBeCloseTo(1, 6)
   })
 
-  it('is none where the halves disagree, or one of them stands still', () => {
+  it('is zero when the halves disagree or one of them is flat', () => {
     const roof = weeks(4, (i) => (i < 14 ? 100 + i : 128 - i))
     const step = weeks(4, (i) => (i < 14 ? 100 : 200))
     for (const values of [roof, step]) expect(ahead(values, 10)).toBeCloseTo(ahead(values, 1), 6)
   })
 
-  it('lasts no longer than it was seen, and never goes below nothing', () => {
+  it('continues for at most as many days as it was observed, and never becomes negative usage', () => {
     const rising = weeks(2, (i) => 100 + i)
     expect(ahead(rising, 500)).toBeCloseTo(ahead(rising, 14), 6)
     expect(
@@ -203,37 +203,37 @@ describe('the trend', () => {
     ).toBe(0)
   })
 
-  it('needs two weeks', () => {
+  it('requires two weeks of data', () => {
     expect(ahead([10, 20, 30, 40, 50, 60, 70])).toBeCloseTo(40, 10)
   })
 })
 
-describe('the week', () => {
+describe('the weekday pattern', () => {
   const idle = weeks(3, (i) => (i % 7 > 4 ? 0 : 12))
 
-  it('is known after two of them', () => {
+  it('is known after two weeks', () => {
     expect([13, 14].map((count) => learn(idle.slice(0, count)).isWeekdayAware)).toEqual([false, true])
     expect(learn(idle).days).toBe(21)
   })
 
-  it('tells each weekday apart', () => {
+  it('has a factor for each weekday', () => {
     const { expect: expectOn } = learn(idle)
     expect(Array.from({ length: 7 }, (_, i) => Math.round(expectOn(addDays(monday, 21 + i), i + 1)))).toEqual([12, 12, 12, 12, 12, 0, 0])
   })
 })
 
-describe('how far days stray', () => {
-  it('is not at all where they are all alike', () => {
+describe('the deviation of days', () => {
+  it('is zero for equal days', () => {
     expect(learn([5, 5, 5, 5])).toMatchObject({ stray: 0, levelError: 0 })
   })
 
-  it('is the standard deviation from the level, and of the level a part of it', () => {
+  it('is the standard deviation from the level, and the error of the level is a part of it', () => {
     const { stray, levelError } = learn([8, 12, 8, 12, 10])
     expect(stray).toBeCloseTo(Math.sqrt((4 * 4 + 0) / 5), 10)
     expect(levelError).toBeCloseTo(stray / Math.sqrt(5), 10)
   })
 
-  it('counts two weeks, and the level a single one', () => {
+  it('is computed from two weeks, and the level from one', () => {
     const values = [...Array(6).fill(1000), ...Array(7).fill(10)] as number[]
     const { stray, levelError } = learn(values)
     expect(stray).toBeCloseTo(Math.sqrt((6 * 990 ** 2) / 13), 6)

@@ -42,7 +42,7 @@ describe('resolvePeriod', () => {
     expect([from, to]).toEqual(ends)
   })
 
-  it('joins billing cycles without a gap, whatever the day', () => {
+  it('joins billing cycles without gaps for any cycle day', () => {
     const days = fc.integer({ min: 0, max: 3000 }).map((n) => addDays('2024-01-01' as Day, n))
     fc.assert(
       fc.property(days, fc.integer({ min: 1, max: 31 }), (today, cycleDay) => {
@@ -70,11 +70,11 @@ it.each([...periodPresets, 'last-1-days', 'last-10-days', 'last-3660-days'])('kn
   expect(isPeriodName(name)).toBe(true)
 })
 
-it.each(['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days'])('knows no period "%s" either', (name) => {
+it.each(['last-3661-days', 'the-last-7-days', 'last-7-days-ago', 'last-1a-days'])('does not know the period "%s"', (name) => {
   expect(isPeriodName(name)).toBe(false)
 })
 
-it('tells which periods have days before them that are still to come', () => {
+it('knows which periods can have future days', () => {
   const running = [...periodPresets, 'last-7-days' as const].filter((period) => mayHaveDaysAhead({ period }))
   expect(running).toEqual(['month-to-date', 'billing-cycle', 'year-to-date'])
   expect(mayHaveDaysAhead({})).toBe(true)
@@ -98,7 +98,7 @@ it.each([
   expect(hasDaysAhead(period, today as Day)).toBe(isAhead)
 })
 
-it('leaves nothing of a period that is still to come', () => {
+it('returns nothing for a future period', () => {
   expect(clipToToday({ from: '2026-03-11' as Day, to: '2026-03-20' as Day }, '2026-03-10' as Day)).toBeUndefined()
 })
 
@@ -122,7 +122,7 @@ describe('daysBeside', () => {
   const day = fc.integer({ min: 0, max: 120 }).map((n) => addDays('2026-01-01' as Day, n))
   const period = fc.tuple(day, fc.integer({ min: 0, max: 40 })).map(([from, length]): Period => ({ from, to: addDays(from, length) }))
 
-  it('holds each day of any of the periods once, and none of the excepted ones', () => {
+  it('contains each day of the periods once, without the excluded days', () => {
     fc.assert(
       fc.property(fc.array(period, { maxLength: 6 }), fc.array(period, { maxLength: 2 }), (wanted, except) => {
         const found = daysBeside(wanted, except)
@@ -193,7 +193,7 @@ describe('cutIntoWindows', () => {
   })
 })
 
-it('has the calendar of Temporal', () => {
+it('agrees with the calendar of Temporal', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 2000, max: 9999 }),

@@ -19,7 +19,7 @@ const march = { from: '2026-03-01' as Day, to: '2026-03-03' as Day }
 const whole = [record('2026-03-01', '1'), record('2026-03-02', '2'), record('2026-03-03', '3')]
 
 describe('totals', () => {
-  it('gives every day of the period, used or not', () => {
+  it('returns every day of the period, with or without usage', () => {
     expect(totalByDay([record('2026-03-02', '2')], march).map(({ date, total }) => [date, total.toFixed()])).toEqual([
       ['2026-03-01', '0'],
       ['2026-03-02', '2'],
@@ -37,7 +37,7 @@ describe('totals', () => {
     expect(groupRecords(rows, 'metric')[0]?.total.toFixed()).toBe('1500')
   })
 
-  it('sums any decimals as integers of their smallest unit would', () => {
+  it('agrees with integer arithmetic for any decimals', () => {
     const amounts = fc.array(fc.tuple(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), fc.integer({ min: 0, max: 12 })), {
       maxLength: 50,
     })
@@ -74,7 +74,7 @@ describe('groupRecords', () => {
     expect(grouped(by)).toEqual(expected)
   })
 
-  it('names an entity as its newest record does, whatever the order of the records', () => {
+  it('uses the name of the newest record of an entity, in any order of the records', () => {
     const [name] = groupRecords([...records].reverse(), 'entity').map((group) => group.name)
     expect(name).toBe('checkout')
   })
@@ -89,7 +89,7 @@ describe('groupRecords', () => {
     expect(groupRecords(days, 'date').map(({ name }) => name)).toEqual(['2026-03-01', '2026-03-02', '2026-03-03'])
   })
 
-  it('counts what the metrics leave of a total as other', () => {
+  it('counts the part of a total that no metric covers as other', () => {
     const [compute, novelty, other] = groupRecords(
       [record('2026-03-01', '5', { metrics: { compute: decimal(3), novelty: decimal(1.5) } })],
       'metric',
@@ -166,7 +166,7 @@ const format = (days: ReadonlyMap<Day, { toFixed(): string }>) => [...days].map(
 describe('knownDays', () => {
   const march = period('2026-03-01', '2026-03-04')
 
-  it('adds up what counts on each day, and leaves days without any record out', () => {
+  it('adds up the counted records of each day, and leaves out days without records', () => {
     const mine = [record('2026-03-01', 1), record('2026-03-01', 2), record('2026-03-04', 4)]
     expect(format(knownDays(march, [reading('2026-03-01', '2026-03-04', ...mine)], mine))).toEqual(['03-01 3', '03-04 4'])
   })
@@ -176,7 +176,7 @@ describe('knownDays', () => {
     expect(format(knownDays(march, [reading('2026-03-01', '2026-03-04', mine, theirs)], [mine]))).toEqual(['03-01 1', '03-02 0'])
   })
 
-  it('goes back over every day that was read without a gap, and no further', () => {
+  it('goes back over all days that were read without a gap', () => {
     const readings = [
       reading('2026-03-01', '2026-03-04', record('2026-03-02', 2)),
       reading('2026-02-20', '2026-02-28', record('2026-02-28', 28)),
@@ -186,7 +186,7 @@ describe('knownDays', () => {
     expect(format(knownDays(march, readings, counted))).toEqual(['02-28 28', '03-02 2'])
   })
 
-  it('ends with the period, whatever was read after it', () => {
+  it('ends with the period when later days were read', () => {
     const late = [record('2026-03-04', 4), record('2026-03-05', 5)]
     expect(format(knownDays(march, [reading('2026-03-01', '2026-03-09', ...late)], late))).toEqual(['03-04 4'])
   })
@@ -197,7 +197,7 @@ describe('knownDays', () => {
 })
 
 describe('withoutGaps', () => {
-  it('fills what lies between the first known day and the end of the period', () => {
+  it('fills the days between the first known day and the end of the period', () => {
     const known = new Map([
       ['2026-03-02' as Day, decimal(2)],
       ['2026-03-04' as Day, decimal(4)],
@@ -210,7 +210,7 @@ describe('withoutGaps', () => {
     ])
   })
 
-  it('of nothing is nothing', () => {
+  it('returns no days without known days', () => {
     expect(withoutGaps(new Map(), period('2026-03-01', '2026-03-05'))).toEqual([])
   })
 })

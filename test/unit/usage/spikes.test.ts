@@ -28,11 +28,11 @@ describe('findSpikes', () => {
     ['slow growth', (i) => 10 + 0.2 * i],
     ['an ordinary rise of a quarter', (i) => (i === 40 ? 12.5 : 10)],
     ['a fall', (i) => (i === 40 ? 0 : 10)],
-  ])('is quiet on %s', (_, amountOn) => {
+  ])('finds no spike in %s', (_, amountOn) => {
     expect(spikesOf(amountOn)).toEqual([])
   })
 
-  it('is quiet on noise', () => {
+  it('finds no spike in noise', () => {
     const noise = fc.array(fc.double({ min: 0.9, max: 1.1, noNaN: true }), { minLength: 56, maxLength: 56 })
     fc.assert(
       fc.property(noise, (factors) => {
@@ -45,15 +45,15 @@ describe('findSpikes', () => {
     expect(spikesOf((i) => (i === 40 ? 30 : 10))).toEqual([addDays(first, 40)])
   })
 
-  it('finds a weekday that is as busy as weekends are', () => {
+  it('finds a weekday with the usage of a weekend', () => {
     expect(spikesOf((i, day) => (i === 44 || isWeekend(day) ? 40 : 10))).toEqual([addDays(first, 44)])
   })
 
-  it('takes a new level for the usual one within four days', () => {
+  it('accepts a new level as usual within four days', () => {
     expect(spikesOf((i) => (i < 40 ? 10 : 20))).toEqual([40, 41, 42, 43].map((i) => addDays(first, i)))
   })
 
-  it('judges nothing before two weeks are known', () => {
+  it('judges no day with less than two weeks before it', () => {
     expect(spikesOf((i) => (i === 13 ? 100 : 10))).toEqual([])
     expect(spikesOf((i) => (i === 14 ? 100 : 10))).toEqual([addDays(first, 14)])
   })
