@@ -59,7 +59,7 @@ describe('examples/workflows/backups.yml', () => {
 
   it('is an error while no services are chosen', async () => {
     const { document, reason } = await invokeText({ inputs: inputsOf('') })
-    expect([document.status, reason]).toEqual(['error', expect.stringContaining('give several as services')])
+    expect([document.status, reason]).toEqual(['error', expect.stringContaining('or services')])
   })
 })
 

@@ -49,7 +49,7 @@ describe.each<[string, Inputs, string, number]>([
     expect([action.outputs.get('status'), printed.status]).toEqual([status, status])
     // `warn-only` is a wish about a step's colour: the library always tells what the gate says.
     expect(library.status).toBe('warn-only' in inputs ? 'fail' : status)
-    const reason = `${library.failureReason}${'warn-only' in inputs ? '; a warning alone, by warn-only' : ''}`
+    const reason = `${library.failureReason}${'warn-only' in inputs ? ' The setting warn-only makes this failure a warning.' : ''}`
     expect([action.outputs.get('failure-reason'), printed.failureReason]).toEqual([reason, reason])
     expect([action.exitCode, cli.exitCode]).toEqual([exitCode === 0 ? 0 : 1, exitCode])
   })

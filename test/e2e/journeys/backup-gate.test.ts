@@ -18,8 +18,8 @@ const breakQueries = (one: Emulator): void =>
 
 /** The state of the backups, and the first line of the report. */
 const outcomes = [
-  { outcome: 'fresh', prepare: fill(done(5)), line: /^### ✅ Service `[\w-]+` has a fresh backup \(started 5 hours ago, limit 26 hours\)/ },
-  { outcome: 'missing', prepare: fill(), line: /^### ❌ Service `[\w-]+` has no backup: its list of backups is empty/ },
+  { outcome: 'fresh', prepare: fill(done(5)), line: /^### ✅ Service `[\w-]+` has a fresh backup: 5 h old, limit 1 d 2 h\n/ },
+  { outcome: 'missing', prepare: fill(), line: /^### ❌ Service `[\w-]+` has no backup\.\n/ },
   {
     outcome: 'unknown',
     prepare: breakQueries,

@@ -21,8 +21,8 @@ describe.each([
       'check-backups',
     ])
       expect(ran.stdout).toContain(operation)
-    expect(ran.stdout).toContain('above the budget of 300 by')
-    expect(ran.stdout).toContain('Backups of 3 services (1 fresh, 1 stale, 1 failed)')
+    expect(ran.stdout).toContain('Budget exceeded: ')
+    expect(ran.stdout).toMatch(/2 of 3 services have no fresh backup: \S+ \(last backup failed\), \S+ \(2 d \d+ h old, limit 1 d 2 h\)\./)
     expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
     expect(ran.stdout.trimEnd()).toMatch(/Everything went as it should, the failing gates included\. Nothing left this machine\.$/)
     expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')

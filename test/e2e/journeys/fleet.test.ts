@@ -124,7 +124,9 @@ const requestsOf = ({ id }: MadeOrganization): readonly LoggedRequest[] => emula
 
 it.each(fleet.map((one) => [one.name, one] as const))('keeps all legs of %s together to the rate limit of their key', (_, organization) => {
   const accepted = requestsOf(organization).filter(({ status }) => status !== 429)
-  expect(accepted).toHaveLength(organization.services.length)
+  // A leg with a finding reads the names of services.
+  expect(accepted.filter(({ path }) => path.endsWith('/backups'))).toHaveLength(organization.services.length)
+  expect(accepted.length - organization.services.length).toBeLessThanOrEqual(1)
   // Two windows can meet, three cannot.
   for (const [i, { arrivedAtMs }] of accepted.entries())
     expect((accepted[i + 20]?.arrivedAtMs ?? Number.POSITIVE_INFINITY) - arrivedAtMs).toBeGreaterThanOrEqual(rateLimit.windowMs)
@@ -139,7 +141,9 @@ it('is as fast as the busiest key allows, with fewer rejected requests than serv
 it('merges the results of 1,000 services into one verdict, and names those that fail', async () => {
   const { document, reason, exitCode, blocks } = await report()
   expect(document).toMatchObject({ status: 'fail', resultCount: legs.length, passCount: 997, failCount: 3, missingCount: 0 })
-  expect(reason).toBe(`1000 services, ${legs.length} result files: 3 failed (org-2.service-0008, org-4.service-0003, org-5.service-0006)`)
+  expect(reason).toBe(
+    `3 results failed: org-2.service-0008, org-4.service-0003, org-5.service-0006. Read ${legs.length} result files for 1000 services.`,
+  )
   expect(exitCode).toBe(10)
   const reasons = (document.results as readonly { reason: string }[]).slice(0, 3).map((one) => one.reason)
   expect(reasons).toEqual([expect.stringMatching(/^failed/), expect.stringMatching(/^missing/), expect.stringMatching(/^unknown: /)])
@@ -153,7 +157,7 @@ it('fails for every service of a leg whose result got lost', async () => {
   await rm(join(directory, 'results', `${lost?.name}.json`))
   const { document, reason } = await report()
   expect(document).toMatchObject({ status: 'fail', missingCount: lost?.services.split('\n').length })
-  expect(reason).toContain(`without a result (${lost?.organization}.service-0001, `)
+  expect(reason).toContain(`${lost?.services.split('\n').length} results are missing: ${lost?.organization}.service-0001, `)
 })
 
 it('stays below the limits of a comment and a summary when everything fails at length', async () => {
@@ -169,6 +173,6 @@ it('stays below the limits of a comment and a summary when everything fails at l
   const comment = renderMarkdown(blocks, longestComment)
   expect(comment.length).toBeLessThan(longestComment)
   expect(comment).toMatch(/^### ❌ /)
-  expect(comment).toMatch(/\n\*\d+ more rows did not fit here: see the result file\.\*\n/)
+  expect(comment).toMatch(/\n\*\d+ more rows did not fit\. See the result file\.\*\n/)
   expect(Buffer.byteLength(renderMarkdown(blocks, longestSummary))).toBeLessThan(longestSummary)
 })

@@ -22,7 +22,7 @@ describe('the library', () => {
     expectTypeOf(cost.grandTotalCredits).toEqualTypeOf<string>()
     expectTypeOf(cost.status).toEqualTypeOf<'pass' | 'warn' | 'fail'>()
     expect(cost).toMatchObject({ status: 'fail', budgetExceeded: true })
-    expect(cost.failureReason).toContain('above the budget')
+    expect(cost.failureReason).toContain('Budget exceeded: ')
   })
 
   it('takes native values', async () => {

@@ -41,7 +41,7 @@ describe('the cost gate', () => {
     expect(outputs).toMatchObject({
       status: 'fail',
       'budget-exceeded': 'true',
-      'failure-reason': expect.stringContaining('above the budget'),
+      'failure-reason': expect.stringContaining('Budget exceeded: '),
     })
   })
 
@@ -55,7 +55,7 @@ describe('the cost gate', () => {
     const files = { '.watchkeeper.yml': 'warn-only: true\n' }
     const { jobs, outputs } = await call('cost-gate', { inputs: { period: 'last-30-days', budget: '1' }, files })
     expect([jobs.cost?.result, outputs.status]).toEqual(['success', 'warn'])
-    expect(outputs['failure-reason']).toContain('a warning alone, by warn-only in .watchkeeper.yml')
+    expect(outputs['failure-reason']).toContain('The setting warn-only in .watchkeeper.yml makes this failure a warning.')
   })
 
   it('is not green without a limit', async () => {

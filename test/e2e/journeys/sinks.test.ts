@@ -35,7 +35,7 @@ describe('V4: a gate that fails still fails, and says so', () => {
     const ran = await gate('0', env)
     expect(ran.exitCode).toBe(1)
     expect(ran.stdout).toContain(`::warning::${what} could not be written: `)
-    expect(ran.stdout).toContain('above the budget')
+    expect(ran.stdout).toContain('Budget exceeded: ')
   })
 })
 
@@ -88,7 +88,7 @@ it('a summary stays below what GitHub keeps, whatever other steps wrote into it 
   const text = await readFile(summary)
   expect(text.length).toBeLessThanOrEqual(1024 * 1024)
   expect(text.toString()).toMatch(/x### ✅/)
-  expect(text.toString()).toContain('did not fit here: see the result file')
+  expect(text.toString()).toContain('did not fit. See the result file.')
 })
 
 describe('an error is kept where a result would be', () => {
