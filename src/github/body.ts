@@ -128,7 +128,7 @@ const earlierReport = ({ report, earlier }: ParsedBody, next: string): string =>
 /** Without the time in the last line of the report, see `formatMoment`. */
 const withoutTime = (report: string): string => report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '')
 
-/** Whether `next` differs from `old` by the time of the run and the link to it only, so that an update would tell readers nothing. */
+/** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
 export function isSameExceptTime(old: string, next: string, marker: string): boolean {
   const [before, after] = [readBody(old, marker), readBody(next, marker)]
   return (

@@ -3,7 +3,7 @@ import { printable } from '../core/text.ts'
 /** A number in plain decimals, or untrusted text. */
 export type Cell = { readonly number: string } | string | undefined
 
-/** CSV by RFC 4180, in which no text is a formula for a spreadsheet. */
+/** CSV by RFC 4180. A spreadsheet runs no text in it as a formula. */
 export const renderCsv = (rows: readonly (readonly Cell[])[]): string => rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('')
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
@@ -14,7 +14,7 @@ function toCell(cell: Cell): string {
   return quoted(cell)
 }
 
-// Spreadsheets take a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection); some also the wide forms.
+// Spreadsheets run a cell that begins with one of these as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
 const startsFormula = /^[=+\-@\t\r＝＋－＠]/
 
 function quoted(text: string): string {

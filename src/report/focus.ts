@@ -1,12 +1,12 @@
-// Usage as rows of FOCUS 1.2, the FinOps Open Cost and Usage Specification: its mandatory columns, those conditional ones
-// that the API has data for, and two custom ones with the required prefix.
+// Usage as rows of FOCUS 1.2, the FinOps Open Cost and Usage Specification: the mandatory columns, the conditional columns with data from
+// the API, and two custom columns with the required prefix.
 //
-// What the API does not say:
-// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are left out: nothing is invented.
+// Columns without data from the API:
+// - SkuId, SkuPriceId, SkuMeter, SkuPriceDetails, RegionId, RegionName and Tags are left out.
 // - Without a price list, BillingCurrency is XXX instead of a national currency, and all costs are in the provider's unit.
 // - BilledCost, ContractedCost and EffectiveCost are ListCost: discounts, prepaid credits and taxes are only on the invoice.
 // - ConsumedQuantity counts units of account, which is what the API meters; BillingAccountName is empty.
-// - Texts are escaped by csv.ts: a formula gets an apostrophe, a control character is spelled out.
+// - csv.ts escapes texts: a formula gets an apostrophe, and a control character is spelled out.
 import { addDays, type Day } from '../core/dates.ts'
 import { type Decimal, fromText } from '../core/decimal.ts'
 import { type Cell, renderCsv } from './csv.ts'
@@ -27,16 +27,16 @@ export interface Charge {
 export interface Provider {
   readonly name: string
   readonly serviceName: string
-  /** One of the categories that FOCUS knows. */
+  /** One of the categories of FOCUS. */
   readonly serviceCategory: string
   readonly billingAccountId: string
   /** The provider's own unit of account: Credits, CHC. */
   readonly unit: string
-  /** The price of one unit in the public price list; undefined when it is unknown. */
+  /** The price of one unit in the public price list. Undefined when it is unknown. */
   readonly listPrice: { readonly currency: string; readonly amount: string } | undefined
 }
 
-/** ISO 4217 for "no currency": without a price, amounts stay in the provider's unit. */
+/** ISO 4217 for "no currency". Without a price, amounts are in the provider's unit. */
 const noCurrency = 'XXX'
 
 type Column = (charge: Charge, provider: Provider) => Cell

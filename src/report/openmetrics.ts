@@ -36,7 +36,7 @@ function labelsOf({ labels }: MetricSample): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-// The format allows all control characters except the newline; readers that split lines at others would fail.
+// The format allows all control characters except the newline, but readers that split lines at others would fail.
 const escaped = (text: string): string =>
   text
     .split('\n')

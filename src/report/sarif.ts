@@ -41,7 +41,7 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
   return `${JSON.stringify(log, null, 2)}\n`
 }
 
-// Code scanning shows no result without a line, so what is about the whole file gets the first one.
+// Code scanning does not show results without a line, so a diagnostic about the whole file gets the first line.
 const regionOf = ({ line = 1, column }: Location) => ({
   startLine: line,
   ...(column !== undefined && { startColumn: column }),

@@ -25,7 +25,7 @@ export async function readConfig(text: string, file: string): Promise<Config> {
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return withoutSettings([inputDiagnostic(file, 'is no map of settings')])
+    return withoutSettings([inputDiagnostic(file, 'is not a map of settings')])
   const { rules, ...rest } = value as Readonly<Record<string, unknown>>
   const entries = Object.entries(rest)
   const lint = await readRules(rules ?? {}, document)

@@ -214,7 +214,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records)
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
-  // A forecast includes provisional records, so it does not fit a budget for final records only.
+  // A forecast includes provisional records, so it does not apply to a budget for final records only.
   const days =
     forecast?.status === 'expected' && unlocked === 'include'
       ? daysWithForecast(forecast, known, period)

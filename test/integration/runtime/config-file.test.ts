@@ -60,7 +60,7 @@ describe('the config file', () => {
   it.each([
     ['servise-id: x', /"servise-id" is an unknown setting, did you mean "service-id"\?/],
     ['https-proxy: http://evil', /"https-proxy" is an unknown setting/],
-    ['- a', /is no map of settings/],
+    ['- a', /is not a map of settings/],
     ['a: 1\na: 2', /\.watchkeeper\.yml:2:1: Map keys must be unique/],
     ['x: !!js/function "y"', /\.watchkeeper\.yml:1:4: Unresolved tag/],
   ])('is strict: %s', async (text, reason) => {

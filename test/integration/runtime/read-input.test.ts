@@ -55,10 +55,7 @@ describe('wrong input', () => {
     [{ period: 'today', 'from-date': '2026-01-01' }, 'from-date: cannot be combined with period'],
     [{ 'from-date': '2026-01-01' }, 'to-date: is missing: set both from-date and to-date'],
     [{}, 'period: is missing: set period, or from-date and to-date'],
-    [
-      { 'from-date': '2026-02-30', 'to-date': '2026-03-01' },
-      'from-date: "2026-02-30" is not accepted; accepted: a UTC day as YYYY-MM-DD',
-    ],
+    [{ 'from-date': '2026-02-30', 'to-date': '2026-03-01' }, 'from-date: "2026-02-30" is not accepted; accepted: a UTC day as YYYY-MM-DD'],
     [{ 'from-date': '2026-03-02', 'to-date': '2026-03-01' }, 'to-date: is 2026-03-01, before from-date 2026-03-02'],
     [{ 'from-date': '2099-01-01', 'to-date': '2099-01-02' }, /^from-date: is 2099-01-01, which is in the future/],
     [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: requires the period billing-cycle/],
