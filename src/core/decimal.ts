@@ -61,9 +61,6 @@ export const formatRounded = (value: Decimal, places = 2): string => {
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`
 }
 
-/** Two decimals, or four for small values. */
-export const formatEstimate = (value: Decimal): string => formatRounded(value, value.abs().lt(10) ? 4 : 2)
-
 /** With six significant digits: more would suggest exactness. */
 export const fromEstimate = (value: number): Decimal => create(value.toPrecision(6))
 

@@ -28,9 +28,9 @@ it('docs/files.md shows the plan of the file that it shows', async () => {
   const [command = '', ...output] = shown('docs/files.md', 'text', '$ watchkeeper plan').split('\n')
   const ran = await runWithFile(command, shown('docs/files.md', 'yaml', '# observability/checkout.yml\nalerts:'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
-  // The readme leaves out the last line, which has the time of the run.
-  const shown = ran.stdout.trimEnd().split('\n').slice(0, -1).join('\n')
-  expect(shown.trimEnd()).toBe(output.join('\n').trimEnd())
+  // The document leaves out the last line, which has the time of the run.
+  const report = ran.stdout.trimEnd().split('\n').slice(0, -1).join('\n')
+  expect(report.trimEnd()).toBe(output.join('\n').trimEnd())
 })
 
 it('the alert in the README can be planned', async () => {

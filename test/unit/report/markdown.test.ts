@@ -151,7 +151,7 @@ describe('the size limit', () => {
     const written = text.match(/^\+ line/gm)?.length ?? 0
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1000)
     expect(written).toBeGreaterThan(30)
-    expect(text.endsWith(`\n\`\`\`\n\n*${1000 - written} more lines did not fit here: see the result file.*\n\n`)).toBe(true)
+    expect(text.endsWith(`\n\`\`\`\n\n*${1000 - written} more lines did not fit. See the result file.*\n\n`)).toBe(true)
   })
 
   it('leaves out details whose frame does not fit', () => {
@@ -159,6 +159,6 @@ describe('the size limit', () => {
       [{ kind: 'details', title: 'x'.repeat(500), blocks: [{ kind: 'paragraph', line: [trusted('short')] }] }],
       400,
     )
-    expect(text).toBe('*1 more sections did not fit here: see the result file.*\n')
+    expect(text).toBe('*1 more section did not fit. See the result file.*\n')
   })
 })

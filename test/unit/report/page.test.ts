@@ -131,9 +131,9 @@ describe('a block', () => {
   const mainOf = (...blocks: readonly Block[]): string => parse(renderPage('x', blocks)).querySelector('main')?.innerHTML.trim() ?? ''
 
   it('is joined without anything between its parts', () => {
-    const fact = (label: string) => ({ label, value: say`${1} %` })
+    const fact = (label: string) => ({ label, value: say`${1}%` })
     expect(mainOf({ kind: 'facts', facts: [fact('a'), fact('b')] })).toBe(
-      '<dl class="facts"><div><dt>a</dt><dd>1&nbsp;%</dd></div><div><dt>b</dt><dd>1&nbsp;%</dd></div></dl>',
+      '<dl class="facts"><div><dt>a</dt><dd>1%</dd></div><div><dt>b</dt><dd>1%</dd></div></dl>',
     )
     expect(mainOf({ kind: 'list', items: [say`a${'b'}c`, [strong('d')]] })).toBe(
       '<ul><li>a<code>b</code>c</li><li><strong>d</strong></li></ul>',

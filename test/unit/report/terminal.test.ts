@@ -98,7 +98,7 @@ describe('renderTerminal', () => {
       '+ new \\u001b',
       '',
       'Credits per day  ▅█▂',
-      '03-01 to 03-03, 1.00 to 7.00 Credits a day',
+      '03-01 to 03-03: lowest 1.00, highest 7.00 Credits',
       '',
       '2 records: see the result file',
       '',

@@ -1,4 +1,4 @@
-// What verdict, report and files say about a result, which is a value.
+// Verdict, report and files of a result, by value.
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
@@ -76,8 +76,8 @@ const forecast: Forecast = {
 const tooEarly: Forecast = { status: 'too-early', untilDate: day('2026-03-31'), completeDays: 1 }
 
 const verdictOf = (more: Partial<UsageResult>): readonly unknown[] => {
-  const { status, reasons } = judgeUsage(result(more))
-  return [status, ...reasons.map(toPlainText)]
+  const { status, sentence, reasons } = judgeUsage(result(more))
+  return [status, ...(sentence === undefined ? [] : [toPlainText(sentence)]), ...reasons.map(toPlainText)]
 }
 
 const blocksOf = (more: Partial<UsageResult> = {}): readonly Block[] => reportUsage(result(more)).blocks
@@ -99,55 +99,62 @@ describe('the verdict', () => {
   const above = (name: string) => budget({ name, status: 'fail', limitStatus: 'exceeded', used: decimal(101) })
   const near = (name: string) => budget({ name, status: 'warn', limitStatus: 'warn', warnAbove: decimal(20) })
 
-  it('names five budgets, failures first, and says how many more there are', () => {
+  it('names five budgets, failures first, and counts the others', () => {
     expect(verdictOf({ budgets: ['a', 'b', 'c', 'd', 'e'].map(near) })).toHaveLength(6)
     const six = [...['a', 'b', 'c', 'd', 'e', 'f'].map(near), above('g')]
     expect(verdictOf({ budgets: six })).toEqual([
       'fail',
-      'budget g: above its limit of 100 by 1 Credits',
-      ...['a', 'b', 'c', 'd'].map((name) => `budget ${name}: above its warn level of 20 by 10 Credits`),
-      '2 more budgets',
+      'Budget g exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
+      ...['a', 'b', 'c', 'd'].map((name) => `Budget ${name} exceeded its warning level: 30.00 of 20.00 Credits.`),
+      '2 more budgets failed or exceeded the warning level.',
     ])
     const [status, ...reasons] = verdictOf({ budgets: ['a', 'b', 'c', 'd', 'e', 'f'].map(above) })
-    expect([status, reasons.length, reasons.at(-1)]).toEqual(['fail', 6, '1 more budgets'])
+    expect([status, reasons.length, reasons.at(-1)]).toEqual(['fail', 6, '1 more budget failed or exceeded the warning level.'])
   })
 
-  it('speaks of a forecast only where the forecast is above the limit', () => {
+  it('names the forecast of a budget only when it is above the limit', () => {
     expect(verdictOf({ budgets: [budget({ forecast })] })).toEqual(['pass'])
     expect(verdictOf({ budgets: [{ ...near('shop'), forecast }] })).toEqual([
       'warn',
-      'budget shop: above its warn level of 20 by 10 Credits',
+      'Budget shop exceeded its warning level: 30.00 of 20.00 Credits. Total used: 30.00 Credits.',
     ])
     expect(verdictOf({ budgets: [budget({ status: 'fail', forecast, isForecastAbove: true })] })).toEqual([
       'fail',
-      'budget shop: expected by 2026-03-31 to be above its limit of 100: 120.00 Credits',
+      'Budget shop: forecast of 120.00 Credits by 31 Mar exceeds the limit of 100.00 Credits. Total used: 30.00 Credits.',
     ])
   })
 
-  it('speaks of the forecast budget by the forecast, and by what was used where there is none', () => {
+  it('compares the forecast budget with the forecast, or with the usage where there is no forecast', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true }
     expect(verdictOf({ ...exceeded, forecast })).toEqual([
       'fail',
-      'expected by 2026-03-31 to be above the forecast budget of 25: 120.00 Credits',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
     ])
-    expect(verdictOf(exceeded)).toEqual(['fail', 'above the forecast budget of 25 by 5 Credits'])
+    expect(verdictOf(exceeded)).toEqual([
+      'fail',
+      'Usage of 30.00 Credits exceeds the budget of 25.00 Credits. Total used: 30.00 Credits (120%).',
+    ])
+    expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
+      'fail',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (75%).',
+    ])
   })
 
   it.each([
-    ['no-records', 'there is not a single usage record for budget shop from 2026-03-01 to 2026-03-31'],
-    ['no-records-yet', 'there are no usage records yet for budget shop from 2026-03-01 to 2026-03-31'],
-    ['no-final-records', 'nothing that budget shop counts is final yet, and final records alone are judged'],
-    ['metrics-mismatch', 'the metrics of what budget shop is about do not add up to its records, so its usage is not known'],
-  ] as const)('says why the figure of a budget may mean nothing, and the document has it: %s', (kind, expected) => {
+    ['no-records', 'Budget shop has no usage records for 1 – 31 Mar 2026.'],
+    ['no-records-yet', 'Budget shop has no usage records yet for 1 – 31 Mar 2026.'],
+    ['no-final-records', 'All usage records of budget shop are provisional, and only final records count.'],
+    ['metrics-mismatch', 'The usage of budget shop is unknown, because the metrics of its records do not add up to their totals.'],
+  ] as const)('says why the figure of a budget cannot be trusted, and the document has the issue: %s', (kind, expected) => {
     const issue = { kind, level: 'warn' } as const
     const budgets = [budget({ status: 'warn', dataQualityIssue: issue })]
-    expect(verdictOf({ budgets })).toEqual(['warn', expected])
+    expect(verdictOf({ budgets })).toEqual(['warn', `${expected} Total used: 30.00 Credits.`])
     expect(usageCost.toDocument?.(result({ budgets })).budgets).toMatchObject([{ dataQualityIssue: issue }])
   })
 })
 
 describe('the report', () => {
-  it('says what is new and what is gone, up to ten names each', () => {
+  it('names up to ten new and ten removed entities', () => {
     const entities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service' }))
     const comparison = (added: number, removed: number): UsageResult['comparison'] => ({
       fromDate: day('2026-02-27'),
@@ -161,16 +168,16 @@ describe('the report', () => {
     })
     expect(paragraphs(blocksOf({ comparison: comparison(0, 0) }))).toEqual([])
     expect(paragraphs(blocksOf({ comparison: comparison(2, 1) }))).toEqual([
-      'New against the period before: e0, e1.',
-      'Gone since the period before: e0.',
+      'New since the previous period: e0, e1.',
+      'Only in the previous period: e0.',
     ])
     expect(paragraphs(blocksOf({ comparison: comparison(10, 12) }))).toEqual([
-      'New against the period before: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9.',
-      'Gone since the period before: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9 and 2 more.',
+      'New since the previous period: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9.',
+      'Only in the previous period: e0, e1, e2, e3, e4, e5, e6, e7, e8, e9 and 2 more.',
     ])
   })
 
-  it('has the movers, those that grew before those that shrank', () => {
+  it('has the largest changes, increases before decreases', () => {
     const mover = (entityName: string, before: number, after: number) => ({
       entityName,
       entityType: 'service',
@@ -190,8 +197,8 @@ describe('the report', () => {
     }
     expect(tables(blocksOf({ comparison }))).toEqual([
       [
-        'Movers, against 2026-02-27 to 2026-02-28',
-        ['Entity', 'Metric', 'Before, Credits', 'Now', 'Change'],
+        'Largest changes from 27 – 28 Feb 2026',
+        ['Entity', 'Metric', 'Before (Credits)', 'Now', 'Change'],
         ['more', 'compute', '1.00', '4.00', '+3.00'],
         ...Array(4).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
         ['less', 'compute', '20.00', '1.00', '-19.00'],
@@ -199,7 +206,7 @@ describe('the report', () => {
     ])
   })
 
-  it('draws days, and weeks where there are too many of them, but no single day and nothing of nothing', () => {
+  it('draws days, or weeks where there are too many days, and no chart for a single day or without usage', () => {
     const days = (count: number, total = 1): UsageResult['byDay'] =>
       Array.from({ length: count }, (_, i) => ({
         date: day(`2026-${String(1 + Math.floor(i / 28)).padStart(2, '0')}-${String(1 + (i % 28)).padStart(2, '0')}`),
@@ -227,7 +234,7 @@ describe('the report', () => {
     expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '2026-03-08', value: 2, finalValue: 2 }]) }])
   })
 
-  it('has a row for each budget, with its scope and whether it lasts', () => {
+  it('has a row for each budget, with its scope and the day on which usage exceeds it', () => {
     const budgets = [
       budget({ scope: { service: ['checkout', 'search'], metric: ['compute'] }, runsOutOn: day('2026-03-20'), forecast }),
       budget({ name: 'odd', status: 'warn', dataQualityIssue: { kind: 'no-records', level: 'warn' } }),
@@ -236,19 +243,19 @@ describe('the report', () => {
     expect(tables(blocksOf({ budgets }))).toEqual([
       [
         'Budgets',
-        ['Budget', 'Used, Credits', 'Limit', 'Share', 'Expected', 'Runs out', 'Can still change', 'Days'],
+        ['Budget', 'Used (Credits)', 'Limit', 'Share', 'Forecast', 'Exceeded on', 'Provisional', 'Period'],
         [
           '✅ shop (service checkout, search; metric compute)',
-          '30',
-          '100',
-          '███░░░░░░░\u00a030.0\u00a0%',
+          '30.00',
+          '100.00',
+          '███░░░░░░░\u00a030.0%',
           '120.00',
-          '20\u00a0Mar\u00a02026',
+          '20 Mar (forecast)',
           '1.00',
           '1\u00a0–\u00a031\u00a0Mar\u00a02026',
         ],
-        ['⚠️ odd', '30', '100', 'uncertain', '–', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
-        ['❌ zero', '30', '0', '–', 'not yet', '–', '1.0000', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
+        ['⚠️ odd', '30.00', '100.00', 'uncertain', '–', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
+        ['❌ zero', '30.00', '0.00', '–', 'too early', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
       ],
     ])
   })
@@ -264,25 +271,25 @@ describe('the report', () => {
     expect(detailsOf(27)).toEqual([
       [
         'By entity: 2 more',
-        [undefined, ['Entity', 'Type', 'Used, Credits', 'Share'], ['e25', 'service', '1.00', '3.3 %'], ['e26', 'service', '1.00', '3.3 %']],
+        [undefined, ['Entity', 'Type', 'Used (Credits)', 'Share'], ['e25', 'service', '1.00', '3.3%'], ['e26', 'service', '1.00', '3.3%']],
       ],
     ])
   })
 
-  it('has the records, and the last thousand of them where there are more', () => {
+  it('has the records, or the last thousand of them', () => {
     const [records] = blocksOf().flatMap((block) => (block.kind === 'details' ? [block] : []))
     expect([records?.title, ...tables(records?.blocks ?? [])]).toEqual([
       '2 records',
       [
         undefined,
-        ['Day', 'Entity', 'Used, Credits', 'Final'],
+        ['Day', 'Entity', 'Used (Credits)', 'Final'],
         ['2026-03-01', 'checkout', '10.00', 'yes'],
-        ['2026-03-02', 'bare', '20.00', 'not yet'],
+        ['2026-03-02', 'bare', '20.00', 'no'],
       ],
     ])
     const many = Array.from({ length: 1001 }, (_, i) => usageRecord('2026-03-01', i))
     const [last] = blocksOf({ records: many }).flatMap((block) => (block.kind === 'details' ? [block] : []))
-    expect(last?.title).toBe('The last 1000 of 1001 records')
+    expect(last?.title).toBe('Last 1000 of 1001 records')
     expect(last?.blocks).toMatchObject([{ rows: { length: 1000 } }])
   })
 })
