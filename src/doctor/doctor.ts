@@ -90,7 +90,7 @@ function listProbes({ api, organizationId, service, apiOrigin, profile, clock }:
   const today = dayOf(clock.now())
   const listing = (name: string, count: (service: Service) => Promise<number>, note = ''): Probe => ({
     name,
-    run: service && (async () => `${await count(service)} ${name}${note}`),
+    run: service && (async () => `${await count(service)} found${note}`),
   })
   return [
     {

@@ -48,10 +48,11 @@ const plainSpaces = (text: string): string => text.replaceAll('\u00a0', ' ')
 
 /** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. */
 function usedSoFar(result: UsageResult): readonly Line[] {
-  const { budget, budgetStatus, forecastBudget, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
+  const { budget, budgetStatus, forecastBudget, forecastBudgetExceeded, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } =
+    result
   if (records.length === 0 || budgetStatus !== 'within') return []
   // A share of the budget would suggest a figure that can be trusted.
-  const limit = dataQualityIssues.length > 0 ? undefined : (budget ?? forecastBudget)
+  const limit = dataQualityIssues.length > 0 ? undefined : forecastBudgetExceeded ? forecastBudget : budget
   const what = endDate > toDate ? 'Used so far' : 'Total used'
   return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${limit === undefined ? '' : inBrackets(judgedCredits, limit)}.`)]]
 }

@@ -136,7 +136,7 @@ describe('the verdict', () => {
     ])
     expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (75%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120%).',
     ])
   })
 
