@@ -121,7 +121,7 @@ function alignColumns(rows: readonly (readonly string[])[], right: readonly bool
 }
 
 const styling = /\u001b\[[0-9;]*m/g
-const wide = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u
+const wide = /^\p{RGI_Emoji}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/v
 
 /** Width of a text in terminal columns. */
 function displayWidth(text: string): number {

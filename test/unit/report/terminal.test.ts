@@ -38,6 +38,12 @@ describe('renderTerminal', () => {
     ])
   })
 
+  it('counts an emoji as two columns, also one that is made of two characters', () => {
+    const rows = ['⏭️ skipped', '❌ failed', 'x'].map((text) => [[trusted(text)], [trusted('1')]])
+    const table: Block = { kind: 'table', columns: [{ title: 'Outcome' }, { title: 'Key' }], rows }
+    expect(renderTerminal([table], { color: false }).slice(1)).toEqual(['⏭️ skipped  1', '❌ failed   1', 'x           1'])
+  })
+
   it('ends with the last line of the report, dimmed where colors are on', () => {
     const footer: Block = { kind: 'footer', line: say`Organization ${'a\u001b[2Jb'} · 22 Nov 2026 10:48 UTC` }
     expect(renderTerminal([...blocks, footer], { color: false }).slice(-2)).toEqual([
