@@ -1,7 +1,7 @@
 // How the bundle is split: a step reads and compiles index.js, and the rest only when it needs it.
 
 /** What most steps need is part of index.js. */
-const eager = new Set(['./usage/usage-cost.js'])
+const eager = new Set(['./runtime/action/run-action.js', './usage/usage-cost.js'])
 
 /** Packages that the bundler puts into a file of their own: requests, and GitHub. */
 const separate = new Set(['undici', '@actions/github'])

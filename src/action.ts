@@ -1,5 +1,8 @@
 // The action's entry: hands environment and signals over. Nothing else reads them.
-import { reportCrash, runAction } from './runtime/action/run-action.ts'
+import { disableSchemaCompiler } from './runtime/schema-compiler.ts'
+
+disableSchemaCompiler()
+const { reportCrash, runAction } = await import('./runtime/action/run-action.ts')
 
 // A reader that went away ends the log, not the verdict.
 process.stdout.on('error', () => undefined)

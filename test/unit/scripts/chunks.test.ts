@@ -13,6 +13,7 @@ describe('the files that the bundle is cut into', () => {
     ["(await import('../../github/notify.js')).notify", 'webpackChunkName: "on-demand"'],
     ["const { diffLines } = await import('diff')", 'webpackChunkName: "on-demand"'],
     ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
+    ["const { runAction } = await import('./runtime/action/run-action.js')", 'webpackMode: "eager"'],
   ])('%s', (text, comment) => {
     expect(chunkImports(text)).toBe(text.replace(/import\((.*?)\)/, `import(/* ${comment} */ $1)`))
   })
