@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
-import { describeOperations } from './reference/describe.ts'
+import { describeOperations, type OperationFacts } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
 import { renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
 
@@ -36,6 +36,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
       ),
     ],
     ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
+    ['src/runtime/cli/summaries.ts', renderSummaries(operations)],
     ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
   ])
@@ -53,6 +54,12 @@ async function filesUnder(root: string, directory: string, extension: string): P
     .filter((name) => name.endsWith(extension))
     .map((name) => join(directory, name))
     .sort()
+}
+
+/** What `watchkeeper --help` shows of every operation without loading it. */
+function renderSummaries(operations: readonly OperationFacts[]): string {
+  const summaries = Object.fromEntries(operations.map(({ name, summary }) => [name, summary]))
+  return `// GENERATED from the operations by \`npm run generate\`.\nexport const summaries = ${JSON.stringify(summaries, null, 2)} as const\n`
 }
 
 /** The libraries of the HTML page as they are published, and its own style and script. */

@@ -10,18 +10,19 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.exit(1)
 }
 
-// Only now: an older Node could not even load them.
-const { toWatchkeeperError } = await import('./core/errors.ts')
+// Only now: an older Node could not even load it.
 const { runCli } = await import('./runtime/cli/run-cli.ts')
 
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
-process.on('uncaughtException', (thrown) => {
+process.on('uncaughtException', async (thrown) => {
+  const { toWatchkeeperError } = await import('./core/errors.ts')
   process.stderr.write(`${toWatchkeeperError(thrown).message}\n`, () => process.exit(1))
 })
 
 process.exitCode = await runCli(process.argv.slice(2), {
+  script: import.meta.filename,
   env: process.env,
   directory: process.cwd(),
   // Opened where somebody is asked, and not before.

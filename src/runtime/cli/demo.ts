@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 import { exitCodes } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
@@ -159,6 +158,8 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd
 }
 
 interface DemoOptions {
+  /** The entry of this command line. */
+  readonly script: string
   /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
   readonly bundle: string | undefined
   readonly write: (text: string) => void
@@ -166,11 +167,11 @@ interface DemoOptions {
 }
 
 /** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
-export async function runDemo({ bundle, write, color }: DemoOptions): Promise<number> {
+export async function runDemo({ script, bundle, write, color }: DemoOptions): Promise<number> {
   const paint = (format: 'bold' | 'dim' | 'cyan' | 'green' | 'red', text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text
   const line = (text = ''): void => write(`${text}\n`)
-  const script = bundle === undefined ? fileURLToPath(new URL('../../cli.js', import.meta.url)) : resolve(bundle)
+  const program = bundle === undefined ? script : resolve(bundle)
   const emulator = await startEmulator()
   try {
     const steps = demoSteps(emulator)
@@ -182,7 +183,7 @@ export async function runDemo({ bundle, write, color }: DemoOptions): Promise<nu
       line()
       line(paint('bold', `━━ ${i + 1} of ${steps.length} · ${step.title} `.padEnd(88, '━')))
       const before = emulator.requests.length
-      const run = await runStep(step, script, bundle !== undefined, demoEnvironment(emulator))
+      const run = await runStep(step, program, bundle !== undefined, demoEnvironment(emulator))
       for (const text of show(step, run, bundle !== undefined)) line(text)
       const requests = emulator.requests.slice(before).map(({ method }) => method)
       line(paint('dim', `requests: ${requests.join(', ')} · exit code ${run.exitCode}`))

@@ -1,7 +1,6 @@
 import { lstat, mkdir, open, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { fileURLToPath } from 'node:url'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName } from '../../core/names.ts'
@@ -31,12 +30,12 @@ export async function runInit({ words, list }: InitOptions, terminal: Terminal):
     return exitCodes.cancelled
   }
   if (chosen.length === 0) write('Nothing was written.\n')
-  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal.directory)))}\n`)
+  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal)))}\n`)
   return exitCodes.ok
 }
 
-async function samplesFor(chosen: readonly Kit[], directory: string): Promise<readonly Sample[]> {
-  const samples = await readSamples(chosen)
+async function samplesFor(chosen: readonly Kit[], { script, directory }: Terminal): Promise<readonly Sample[]> {
+  const samples = await readSamples(chosen, join(dirname(script), '../examples'))
   return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
 }
 
@@ -168,19 +167,14 @@ export async function askForKits(input: NodeJS.ReadableStream, write: (text: str
   }
 }
 
-/** The package has the examples that the repository has. */
-const examples = new URL('../../../examples/', import.meta.url)
-
 export interface Sample extends KitFile {
   readonly text: string
 }
 
 /** Each file once, in the order of the kits. */
-async function readSamples(kits: readonly Kit[]): Promise<readonly Sample[]> {
+async function readSamples(kits: readonly Kit[], examples: string): Promise<readonly Sample[]> {
   const files = new Map(kits.flatMap((kit) => kit.files.map((file) => [file.target, file] as const)))
-  return Promise.all(
-    [...files.values()].map(async (file) => ({ ...file, text: await readFile(fileURLToPath(new URL(file.example, examples)), 'utf8') })),
-  )
+  return Promise.all([...files.values()].map(async (file) => ({ ...file, text: await readFile(join(examples, file.example), 'utf8') })))
 }
 
 const schemaComment =

@@ -1,5 +1,4 @@
 // The repository that a directory is in, as Git knows it.
-import { execFile } from 'node:child_process'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -17,6 +16,7 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
 
 /** `owner/repo` of the remote `origin`; undefined where there is no Git, no remote, or none with such a name. */
 export async function remoteRepository(directory: string): Promise<string | undefined> {
+  const { execFile } = await import('node:child_process')
   const url = await new Promise<string>((resolve) => {
     execFile('git', ['config', '--get', 'remote.origin.url'], { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))
   })

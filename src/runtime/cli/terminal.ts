@@ -3,6 +3,8 @@ import type { Signals } from '../run.ts'
 
 /** What the command line needs of a process. */
 export interface Terminal {
+  /** The entry of the command line. The package's examples are in `../examples`. */
+  readonly script: string
   readonly env: Environment
   readonly directory: string
   readonly signals: Signals

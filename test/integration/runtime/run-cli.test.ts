@@ -15,6 +15,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     },
   })
   const exitCode = await runCli(args, {
+    script: '',
     env,
     directory: import.meta.dirname,
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },

@@ -1,0 +1,150 @@
+// What a run of an operation takes, and an error: most of the code. `--version` and `--help` do not load this file.
+import { type Command, CommanderError, Option } from 'commander'
+import * as z from 'zod'
+import { systemClock } from '../../core/clock.ts'
+import { exitCodeOfKind, exitCodes, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
+import { jsonLine, logLine } from '../../core/escape.ts'
+import { toKebab } from '../../core/names.ts'
+import { createRedact } from '../../core/secrets.ts'
+import { plural } from '../../core/text.ts'
+import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
+import { settingsSchema } from '../../operation/inputs.ts'
+import { isOperationName, type OperationName, operations } from '../../operations.ts'
+import { renderTerminal } from '../../report/terminal.ts'
+import { credentialsIn, debugVariable } from '../read-input.ts'
+import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
+import { publish, resultFilePath } from '../workspace.ts'
+import { remoteRepository } from './repository.ts'
+import { hasColors, type Terminal } from './terminal.ts'
+
+/** Flags by camelCase name, as text. */
+type Flags = Readonly<Record<string, string>>
+
+/** Values are checked where those of the action and the library are, so that everything wrong with them is reported at once. */
+export async function addOperation(
+  program: Command,
+  name: OperationName,
+  terminal: Terminal,
+  exitWith: (code: number) => void,
+): Promise<void> {
+  const { summary, input } = await operations[name]()
+  const command = program.command(name).description(summary)
+  addFlags(command, input.shape, '')
+  addFlags(command, settingsSchema.shape, 'Common options:')
+  command.addOption(new Option('--json', 'print the result as JSON').helpGroup('Common options:'))
+  // Commander's own message would quote a stray word, which may be a secret.
+  command.allowExcessArguments()
+  command.action(async ({ json = false, ...flags }: { readonly json?: boolean } & Flags) => {
+    if (command.args.length > 0)
+      command.error(`error: ${name} takes only options, and ${plural(command.args.length, 'other word')} came with them`)
+    // As everywhere, an empty value means not given.
+    const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
+    exitWith(await runOperation(name, Object.fromEntries(given.filter(([, value]) => value !== '')), json, terminal))
+  })
+}
+
+function addFlags(command: Command, shape: Shape, group: string): void {
+  for (const [name, field] of Object.entries(shape)) {
+    const core = coreOf(field)
+    const isBoolean = core instanceof z.ZodBoolean
+    const flag = `--${toKebab(name)}`
+    const option = new Option(`${flag} ${isBoolean ? '[value]' : '<value>'}`, flagHelp(field))
+    if (isBoolean) option.preset('true')
+    option.argParser((next: string, before: string | undefined) => {
+      if (before === undefined) return next
+      if (core instanceof z.ZodArray) return `${before}\n${next}`
+      // The message of an InvalidArgumentError would quote the value, which may be a secret.
+      return command.error(`error: option '${flag}' was given twice`)
+    })
+    command.addOption(group === '' ? option : option.helpGroup(group))
+  }
+}
+
+function flagHelp(field: z.core.$ZodType): string {
+  const { description = '', accepts } = metaOf(field)
+  const standard = defaultOf(field)
+  return [
+    description,
+    ...(accepts !== undefined && !(coreOf(field) instanceof z.ZodBoolean) ? [`(${accepts})`] : []),
+    ...(standard !== undefined ? [`[default: ${String(standard)}]`] : []),
+  ].join(' ')
+}
+
+/** The report goes to stdout, everything else to stderr. */
+async function runOperation(operation: string, inputs: Flags, json: boolean, terminal: Terminal): Promise<number> {
+  const cancellation = cancelOnSignals(terminal.signals)
+  try {
+    const result = await runAndPublish(operation, inputs, terminalSurface(terminal, cancellation, json))
+    return cancellation.wasCanceled() ? exitCodes.cancelled : result.exitCode
+  } finally {
+    cancellation.dispose()
+  }
+}
+
+function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation'], json: boolean): Surface {
+  const { env, directory, stdout, stderr } = terminal
+  const note = (line: string): void => void stderr.write(`${logLine(line)}\n`)
+  return {
+    env,
+    directory,
+    cancellation,
+    note,
+    ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
+    warn: (line) => note(`warning: ${line}`),
+    showProgress({ done, total, text }) {
+      if (!json) note(`${done}/${total} ${text}`)
+    },
+    showResult({ document, blocks, publishSettings }, resultFile) {
+      warnOfIgnoredSettings(publishSettings, note)
+      if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
+      const isError = document.status === 'error'
+      if (json && !isError) return
+      const color = hasColors(terminal)
+      const rest = resultFile === undefined ? '--json or --result-file' : 'the result file'
+      for (const line of renderTerminal(blocks, { color, rest })) (isError ? stderr : stdout).write(`${color ? line : logLine(line)}\n`)
+    },
+    summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
+    remoteRepository: () => remoteRepository(directory),
+  }
+}
+
+/** The command line has no event and no token of its own. */
+function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void): void {
+  const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
+  if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: only the action writes to GitHub, the command line does not`)
+}
+
+/** Prints an error, and resolves to its exit code. `message` is what commander said about a wrong argument. */
+export async function reportError(thrown: unknown, message: string, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { env, stderr } = terminal
+  const redact = createRedact([...secretsIn(args), ...credentialsIn({}, env)])
+  if (thrown instanceof CommanderError) {
+    // A word that is not a command may be a secret in the wrong place.
+    stderr.write(redact(message))
+    const [first = ''] = args
+    if (isOperationName(first)) await publishUsageError(first, redact(thrown.message), args, terminal)
+    return exitCodes.input
+  }
+  const error = toWatchkeeperError(thrown)
+  stderr.write(`${error.message}\n`)
+  return exitCodeOfKind[error.kind]
+}
+
+/** Programs that read the JSON or the result file need the message there, too. */
+async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
+  const result = toErrorResult(operation, new WatchkeeperError('input', message.replace(/^error: /, '')), {}, [
+    footerOf({}, systemClock.now()),
+  ])
+  const surface = terminalSurface(terminal, neverCancelled, false)
+  if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
+  const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
+  await publish(result, surface, { resultFile: resultFilePath(given, surface, operation), summary: true })
+}
+
+const neverCancelled: Surface['cancellation'] = { stop: new AbortController().signal, abort: new AbortController().signal }
+
+const secretFlags = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [`--${toKebab(name)}`] : []))
+
+/** Found before anything is parsed: no message may quote them. */
+const secretsIn = (args: readonly string[]): readonly string[] =>
+  args.flatMap((arg, i) => (secretFlags.includes(arg.replace(/^-(?!-)/, '--')) ? args[i + 1]?.trim() || [] : []))
