@@ -1,6 +1,6 @@
 // `npm run pack:check`: the package as npm would publish it, looked at by its contents, by publint and are-the-types-wrong, and by a
 // project that installs and uses it. Needs no network: what the package depends on is linked, and only that.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -54,7 +54,7 @@ function install(project: string): Installed {
 
 function wrongContents({ directory }: Installed): readonly string[] {
   const packed = filesUnder(directory, directory)
-  const sources = ['src', 'schemas', 'examples'].flatMap((name) => filesUnder(join(root, name), root))
+  const sources = ['src', 'npm', 'schemas', 'examples'].flatMap((name) => filesUnder(join(root, name), root))
   const mapped = packed.filter((path) => /\.[jt]s$/.test(path) && pointsToMap(readFileSync(join(directory, path), 'utf8')))
   return [...misplacedIn(packed, sources), ...mapped.map((path) => `${path} points to a source map that is not there`)]
 }
@@ -91,36 +91,98 @@ await emulator.close()
 console.log(version, count > 0)
 `
 
+/** Of the ways in which TypeScript finds types, those that know `exports`. */
+const resolutions = [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'node16', moduleResolution: 'node16' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+]
+
+interface Use {
+  readonly what: string
+  readonly command: readonly string[]
+  readonly says: string
+}
+
 function wrongUse({ project, directory, manifest }: Installed): readonly string[] {
-  const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'esnext', types: ['node'] }
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }\n')
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   writeFileSync(join(project, 'consumer.ts'), consumer)
   symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'))
-  const [bin, fleet] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/fleet.yml')]
-  const commands: Readonly<Record<string, { readonly command: readonly string[]; readonly says: string }>> = {
-    'the library': { command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
-    'the command line': { command: [process.execPath, bin, '--version'], says: manifest.version },
-    // Its files have to come with the package.
-    init: { command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
-    'the types': { command: [join(root, 'node_modules/.bin/tsc')], says: '' },
+  for (const resolution of resolutions) {
+    const compilerOptions = { ...resolution, noEmit: true, strict: true, target: 'esnext', types: ['node'] }
+    writeFileSync(join(project, `${resolution.moduleResolution}.json`), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   }
-  return Object.entries(commands).flatMap(([what, { command, says }]) => {
-    const [name = '', ...args] = command
-    try {
-      const said = run(name, args, project).trim()
-      return said === says ? [] : [`${what}, installed, said ${JSON.stringify(said)} instead of ${JSON.stringify(says)}`]
-    } catch (error) {
-      const { stdout, stderr } = error as { stdout: string; stderr: string }
-      return [`${what}, installed, failed: ${stdout}${stderr}`]
-    }
+  const [bin, fleet] = [join(directory, manifest.bin.watchkeeper ?? ''), join(root, 'examples/fleet.yml')]
+  const uses: readonly Use[] = [
+    { what: 'the library', command: [process.execPath, 'consumer.ts'], says: `${manifest.version} true` },
+    { what: 'the command line', command: [process.execPath, bin, '--version'], says: manifest.version },
+    // Its files have to come with the package.
+    { what: 'init', command: ['sh', '-c', '"$0" "$1" init fleet > said && cmp fleet.yml "$2"', process.execPath, bin, fleet], says: '' },
+    ...resolutions.map(({ moduleResolution }) => ({
+      what: `the types for ${moduleResolution}`,
+      command: [join(root, 'node_modules/.bin/tsc'), '-p', `${moduleResolution}.json`],
+      says: '',
+    })),
+  ]
+  return uses.flatMap((use) => wrongAnswer(use, project))
+}
+
+function wrongAnswer({ what, command: [name = '', ...args], says }: Use, project: string): readonly string[] {
+  try {
+    const said = run(name, args, project).trim()
+    return said === says ? [] : [`${what}, installed, said ${JSON.stringify(said)} instead of ${JSON.stringify(says)}`]
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    return [`${what}, installed, failed: ${stdout}${stderr}`]
+  }
+}
+
+/** Prints the files that Node loads, one a line, after everything else. */
+const recorder = `
+import { registerHooks } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+const files = []
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith('file:')) files.push(fileURLToPath(url))
+    return next(url, context)
+  },
+})
+process.on('exit', () => console.error(files.join('\\n')))
+`
+
+/** What answers `--version` and `--help`: the entry, commander, and the list of operations. */
+const mostFiles = 6
+
+/** Every operation has schemas of zod. */
+const schemaLibrary = '$ZodType'
+
+function wrongStart({ project, directory, manifest }: Installed): readonly string[] {
+  const recorderFile = join(project, 'recorder.mjs')
+  writeFileSync(recorderFile, recorder)
+  return ['--version', '--help'].flatMap((flag) => {
+    const args = ['--import', recorderFile, join(directory, manifest.bin.watchkeeper ?? ''), flag]
+    const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    const files = stderr.trim().split('\n')
+    const withOperations = files.filter((file) => readFileSync(file, 'utf8').includes(schemaLibrary))
+    return [
+      ...(files.length > mostFiles ? [`${flag} loads ${files.length} files, more than ${mostFiles}: ${files.join(', ')}`] : []),
+      ...withOperations.map((file) => `${flag} loads operations: ${file}`),
+    ]
   })
 }
 
 const project = mkdtempSync(join(tmpdir(), 'watchkeeper-pack-'))
 try {
   const installed = install(project)
-  const wrong = [...wrongContents(installed), ...(await wrongManifest(installed)), ...(await wrongTypes(installed)), ...wrongUse(installed)]
+  const wrong = [
+    ...wrongContents(installed),
+    ...(await wrongManifest(installed)),
+    ...(await wrongTypes(installed)),
+    ...wrongUse(installed),
+    ...wrongStart(installed),
+  ]
   for (const line of wrong) console.log(line)
   if (wrong.length > 0) process.exitCode = 1
   else console.log(`the package is what it should be: ${Math.round(installed.tarball.length / 1000)} kB, and works installed`)

@@ -1,17 +1,17 @@
-// What the npm package has to contain: the compiled sources and the required files, and nothing else.
+// What the npm package has to contain: the bundled code, the types of every source, the required files, and nothing else.
 
 const requiredFiles = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
-/** Schemas for editors, and examples for `watchkeeper init`. */
-const shippedFolders = /^(?:schemas|examples)\//
+/** Schemas for editors, examples for `watchkeeper init`, and what `npm run bundle:package` wrote. */
+const shippedFolders = /^(?:schemas|examples|npm)\//
 
-/** `sources` are the repository's files under src, schemas and examples, `packed` the package's, both from their roots. */
+/** `sources` are the repository's files under src, npm, schemas and examples, `packed` the package's, both from their roots. */
 export function misplacedIn(packed: readonly string[], sources: readonly string[]): readonly string[] {
   const modules = sources.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => path.slice('src/'.length, -'.ts'.length))
   const expected = new Set([
     ...requiredFiles,
     ...sources.filter((path) => shippedFolders.test(path)),
-    ...modules.flatMap((name) => [`lib/${name}.js`, `lib/${name}.d.ts`]),
+    ...modules.map((name) => `lib/${name}.d.ts`),
   ])
   const there = new Set(packed)
   return [

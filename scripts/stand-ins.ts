@@ -1,5 +1,5 @@
-// Replacements for files of packages that no run of the action needs, but that every run would have to load with the files it needs.
-// Measured by `npm run bench`; the reasons are in docs/decisions/0008-lean-bundle.md.
+// Replacements for files of packages that no run needs, but that every run would load together with the files it needs. Both bundles have
+// them: the action's and the npm package's. The reasons are in docs/decisions/0008-lean-bundle.md.
 
 const throws = (what: string): string => `function () { throw new Error(${JSON.stringify(`The bundle was built without ${what}.`)}) }`
 
@@ -22,11 +22,8 @@ Object.defineProperty(module.exports, 'ProxyAgent', { get: () => require('./lib/
 `,
   // Every connection is made with `allowH2: false`.
   'undici/lib/dispatcher/client-h2.js': `'use strict'\nmodule.exports = ${throws('HTTP/2')}\n`,
-  'undici/lib/dispatcher/socks5-proxy-agent.js': `'use strict'\nmodule.exports = ${throws('SOCKS proxies')}\n`,
   // The experimental parser, chosen by an environment variable, is two more builds of WebAssembly.
   'undici/lib/dispatcher/parser-h1.js': `'use strict'\nmodule.exports.H1Parser = undefined\nmodule.exports.getMiloEnabled = () => false\n`,
-  // Every machine for which there are runners can do what the other build of the parser asks of it.
-  'undici/lib/llhttp/llhttp-wasm.js': `'use strict'\n(${throws('the HTTP parser for processors without SIMD')})()\n`,
   // Bodies are text, and never a form.
   'undici/lib/web/fetch/body.js': `'use strict'\nmodule.exports.extractBody = ${throws('web bodies')}\n`,
   'undici/lib/web/fetch/formdata.js': `'use strict'\n`,

@@ -125,7 +125,7 @@ export async function runCli(
   { directory = tmpdir(), ...options }: CliOptions = {},
 ): Promise<Ran> {
   const reportTo = join(tmpdir(), `watchkeeper-ending-${Math.random()}`)
-  const ran = await runNode([join(root, 'lib/cli.js'), ...args], {
+  const ran = await runNode([join(root, 'npm/cli.js'), ...args], {
     ...options,
     env: { ...bareEnvironment, ...env },
     cwd: directory,
@@ -211,7 +211,7 @@ const preloadEnvironment = (preload: Preload, reportTo: string): Readonly<Record
 
 // Runs the command line where a person would sit: in a terminal of its own, by util-linux's `script`.
 
-const cli = new URL('../../lib/cli.js', import.meta.url).pathname
+const cli = new URL('../../npm/cli.js', import.meta.url).pathname
 
 /** Other systems have a `script` that works otherwise, or none. */
 export const hasPseudoTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true

@@ -44,7 +44,7 @@ async function shell(line: string): Promise<{ readonly code: number; readonly st
   for (const name of ['output', 'summary']) await writeFile(join(directory, name), '', { flag: 'a' })
   const script = line
     .replaceAll('ACTION', `"${process.execPath}" "${root}dist/index.js"`)
-    .replaceAll('CLI', `"${process.execPath}" "${root}lib/cli.js"`)
+    .replaceAll('CLI', `"${process.execPath}" "${root}npm/cli.js"`)
   const { stdout } = await execute('bash', ['-c', `set +e; ${script}; echo "code:$CODE"`], { env: environment(file) })
   const result = JSON.parse(await readFile(file, 'utf8')) as { status: unknown }
   return { code: Number(/code:(\d+)/.exec(stdout)?.[1]), status: result.status }

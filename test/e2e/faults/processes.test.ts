@@ -82,7 +82,7 @@ describe.concurrent('R6: a signal', () => {
 it('a shell that gave its place to the command line hands signals on by itself', async () => {
   await withTestApi({ effect: { kind: 'delay', ms: 400 } }, {}, async (testApi) => {
     const flags = Object.entries(connectionTo(testApi.url)).map(([name, value]) => `--${name} ${value}`)
-    const line = `exec "${process.execPath}" "${root}lib/cli.js" list-sources ${flags.join(' ')}`
+    const line = `exec "${process.execPath}" "${root}npm/cli.js" list-sources ${flags.join(' ')}`
     const child = spawn('bash', ['-c', line], { env: { PATH: process.env.PATH }, stdio: 'ignore' })
     whenArrived(1, () => child.kill('SIGTERM'))(child, testApi)
     const [code] = (await once(child, 'exit')) as [number | null]

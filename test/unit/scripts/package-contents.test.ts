@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
 import { misplacedIn, pointsToMap } from '../../../scripts/package-contents.ts'
 
-const sources = ['src/index.ts', 'src/api/page.ts', 'src/report/page/page.css', 'schemas/alert.schema.json', 'examples/workflows/drift.yml']
+const sources = [
+  'src/index.ts',
+  'src/api/page.ts',
+  'src/report/page/page.css',
+  'npm/cli.js',
+  'schemas/alert.schema.json',
+  'examples/workflows/drift.yml',
+]
 const packed = [
   'package.json',
   'README.md',
@@ -10,9 +17,8 @@ const packed = [
   'dist/licenses.txt',
   'schemas/alert.schema.json',
   'examples/workflows/drift.yml',
-  'lib/index.js',
+  'npm/cli.js',
   'lib/index.d.ts',
-  'lib/api/page.js',
   'lib/api/page.d.ts',
 ]
 
@@ -30,10 +36,11 @@ it.each(packed)('%s may not be missing', (path) => {
 })
 
 it.each([
-  ['what is left of a module that is gone', 'lib/api/pages.js'],
+  ['what is left of a module that is gone', 'lib/api/pages.d.ts'],
+  ['a compiled module', 'lib/index.js'],
   ['a test', 'test/integration/api/page.test.ts'],
   ['what the compiler remembers', 'lib/tsconfig.tsbuildinfo'],
-  ['a source map', 'lib/index.js.map'],
+  ['a source map', 'npm/cli.js.map'],
   ['a source', 'src/index.ts'],
   ['the bundle', 'dist/index.js'],
   ['somebody’s environment', '.env'],
