@@ -4,6 +4,14 @@ import type { Block } from '../src/report/blocks.ts'
 export interface Extent {
   /** A few rounds and no large sizes: for CI, where the table is kept but nobody waits for it. */
   readonly isShort: boolean
+  /** To compare the start with. */
+  readonly otherActions: readonly OtherAction[]
+}
+
+export interface OtherAction {
+  readonly name: string
+  /** Its entry, a file for Node. */
+  readonly file: string
 }
 
 /** Resolves to the part of the report. Times are compared within one run; by themselves they tell about the machine. */

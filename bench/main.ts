@@ -1,7 +1,8 @@
 // `npm run bench` prints what was measured. `--short` takes a quarter of a minute, `--write` keeps the tables in docs/benchmarks.md,
-// `--summary FILE` appends them to a job summary.
+// `--summary FILE` appends them to a job summary. `--compare NAME=FILE`, once or more, compares the start with that of another action.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { say, trusted, untrusted } from '../src/core/line.ts'
 import type { Block } from '../src/report/blocks.ts'
@@ -15,7 +16,17 @@ import { sizes } from './sizes.ts'
 import { windows } from './windows.ts'
 
 const { values } = parseArgs({
-  options: { short: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, summary: { type: 'string' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    summary: { type: 'string' },
+    compare: { type: 'string', multiple: true, default: [] },
+  },
+})
+const otherActions = values.compare.map((text) => {
+  const [name, file] = text.split('=')
+  if (!name || !file) throw new Error(`--compare ${text}: write it as NAME=FILE`)
+  return { name, file: resolve(file) }
 })
 const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, pacing, windows]
 
@@ -30,7 +41,7 @@ const blocks: Block[] = [
   },
 ]
 for (const benchmark of benchmarks) {
-  const measured = await benchmark({ isShort: values.short })
+  const measured = await benchmark({ isShort: values.short, otherActions })
   for (const line of renderTerminal(measured, { color: false })) process.stdout.write(`${line}\n`)
   blocks.push(...measured)
 }
