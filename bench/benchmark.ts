@@ -6,6 +6,8 @@ export interface Extent {
   readonly isShort: boolean
   /** To compare the start with. */
   readonly otherActions: readonly OtherAction[]
+  /** The directory with the binaries of OpenTofu and of the ClickHouse provider, to compare applies with. */
+  readonly tofu: string | undefined
 }
 
 export interface OtherAction {

@@ -1,5 +1,6 @@
 // `npm run bench` prints what was measured. `--short` takes a quarter of a minute, `--write` keeps the tables in docs/benchmarks.md,
 // `--summary FILE` appends them to a job summary. `--compare NAME=FILE`, once or more, compares the start with that of another action.
+// `--tofu DIRECTORY` compares applies with OpenTofu and the ClickHouse provider, whose binaries are in the directory.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
@@ -8,6 +9,7 @@ import { say, trusted, untrusted } from '../src/core/line.ts'
 import type { Block } from '../src/report/blocks.ts'
 import { renderMarkdown } from '../src/report/markdown.ts'
 import { renderTerminal } from '../src/report/terminal.ts'
+import { applies } from './applies.ts'
 import type { Benchmark } from './benchmark.ts'
 import { coldStart } from './cold-start.ts'
 import { pacing } from './pacing.ts'
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     summary: { type: 'string' },
+    tofu: { type: 'string' },
     compare: { type: 'string', multiple: true, default: [] },
   },
 })
@@ -28,7 +31,7 @@ const otherActions = values.compare.map((text) => {
   if (!name || !file) throw new Error(`--compare ${text}: write it as NAME=FILE`)
   return { name, file: resolve(file) }
 })
-const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, pacing, windows]
+const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, applies, pacing, windows]
 
 const blocks: Block[] = [
   {
@@ -41,7 +44,7 @@ const blocks: Block[] = [
   },
 ]
 for (const benchmark of benchmarks) {
-  const measured = await benchmark({ isShort: values.short, otherActions })
+  const measured = await benchmark({ isShort: values.short, otherActions, tofu: values.tofu })
   for (const line of renderTerminal(measured, { color: false })) process.stdout.write(`${line}\n`)
   blocks.push(...measured)
 }

@@ -1,7 +1,10 @@
 // The emulator as a child process: tells its address, and then the number of new requests whenever it is asked.
-import { type EmulatorOptions, type LoggedRequest, startEmulator } from '../src/emulator/index.ts'
+import { type LoggedRequest, startEmulator } from '../src/emulator/index.ts'
+import type { ServerOptions } from './server.ts'
 
-const emulator = await startEmulator(JSON.parse(process.argv[2] ?? '{}') as EmulatorOptions)
+const { latencyMs = 0, ...options } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
+const emulator = await startEmulator(options)
+if (latencyMs > 0) emulator.addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'delay', ms: latencyMs } })
 const log = emulator.requests as LoggedRequest[]
 
 process.on('message', () => {

@@ -9,8 +9,13 @@ export interface Server {
   takeRequestCount(): Promise<number>
 }
 
+export interface ServerOptions extends EmulatorOptions {
+  /** Every answer comes so much later. */
+  readonly latencyMs?: number
+}
+
 /** Starts one that keeps no rate limit, hands it over, and ends it whatever comes. */
-export async function withServer<T>(use: (server: Server) => Promise<T>, options: EmulatorOptions = {}): Promise<T> {
+export async function withServer<T>(use: (server: Server) => Promise<T>, options: ServerOptions = {}): Promise<T> {
   const settings = JSON.stringify({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1_000_000, windowMs: 1000 }, ...options })
   const child = fork(new URL('./server-process.ts', import.meta.url), [settings])
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the emulator ended by itself')))

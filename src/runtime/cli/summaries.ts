@@ -3,10 +3,10 @@ export const summaries = {
   "create-alert": "Creates one alert. The request is not sent again once it may have worked.",
   "list-dashboards": "Lists the dashboards of a service.",
   "list-sources": "Lists the sources of a service: where its logs, traces and metrics come from.",
-  "usage-cost": "Reports the organization's usage cost over a period, and fails when it is above a budget.",
-  "get-backup": "Reads one backup, by id or the latest.",
+  "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
+  "get-backup": "Reads one backup by its id, or the latest one.",
   "list-backups": "Lists the backups of a service, newest first.",
-  "check-backups": "Checks that each service has a fresh backup, and fails when one has none or cannot be checked.",
+  "check-backups": "Checks that each service has a fresh backup. Fails when a service has none or cannot be checked.",
   "list-alerts": "Lists the alerts of a service.",
   "get-alert": "Reads one alert.",
   "update-alert": "Changes one alert. What is not given stays as it is; null in a document clears a field.",
@@ -20,7 +20,7 @@ export const summaries = {
   "apply": "Makes alerts, dashboards and saved searches as the files say. Running it again changes nothing.",
   "drift": "Fails when the service differs from the files, and says who must act. Sends no request that writes.",
   "pull": "Writes the alerts, dashboards and saved searches of a service into files, so that plan has nothing to do.",
-  "matrix": "Makes the matrix of jobs for a fleet of organizations and services, from a file and offline.",
-  "report": "Merges the results of the legs of a fleet into one report and one verdict. A missing result fails.",
-  "doctor": "Checks address, key, role and limits with harmless requests, and says what is wrong."
+  "matrix": "Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.",
+  "report": "Merges the results of the legs of a fleet into one report and one verdict. Fails when a result is missing.",
+  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure."
 } as const
