@@ -26,8 +26,8 @@ describe('an update of an action by Dependabot', () => {
   const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
 
   it('reaches documents and examples with files that commit-rebuilt accepts', async () => {
-    for (const path of ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', ...documents])
-      cpSync(join(root, path), join(copy, path), { recursive: true })
+    const inputs = ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', 'src/runtime/cli']
+    for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
     for (const name of readdirSync(join(copy, '.github/workflows'))) {
       const file = join(copy, '.github/workflows', name)

@@ -75,10 +75,18 @@ describe('readDocument', () => {
 
   it('reads back what was written as YAML', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ minLength: 1 }), plainJson, { maxKeys: 5 }), (value) => {
-        const reading = readDocument(stringify(value, { version: '1.2' }), 'a.yml')
-        expect('value' in reading ? JSON.stringify(reading.value) : reading).toBe(JSON.stringify(value))
-      }),
+      // `<<` is a merge key, which is refused.
+      fc.property(
+        fc.dictionary(
+          fc.string({ minLength: 1 }).filter((key) => key !== '<<'),
+          plainJson,
+          { maxKeys: 5 },
+        ),
+        (value) => {
+          const reading = readDocument(stringify(value, { version: '1.2' }), 'a.yml')
+          expect('value' in reading ? JSON.stringify(reading.value) : reading).toBe(JSON.stringify(value))
+        },
+      ),
     )
   })
 })
