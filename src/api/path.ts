@@ -1,4 +1,4 @@
-/** A path whose variable parts were checked: only ids can be put into one, so that no value can leave its segment. */
+/** A path whose variable parts were checked. Only ids can be inserted, so that no value can leave its segment. */
 export type ApiPath = string & { readonly __path: unique symbol }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -6,13 +6,13 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 // RFC 3986's unreserved characters: none of them has a meaning in a path, and none is ever encoded.
 const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
 
-/** Any 8-4-4-4-12 lower-case hex: servers hand out ids that are no RFC 9562 variant. */
+/** Any 8-4-4-4-12 lower-case hex digits: servers also use ids that RFC 9562 does not allow. */
 export const isUuid = (text: string): boolean => uuid.test(text)
 
-/** What may stand in a path as an id. The API calls ids of dashboards and alerts opaque; a dot segment would leave its place. */
+/** Whether a text is safe as an id in a path. The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
 export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
 
-/** Builds a path from literals and ids. Throws when a value is no id: encoding alone would let `..` through. */
+/** Builds a path from literals and ids. Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {
   for (const id of ids) if (!isResourceId(id)) throw new TypeError(`"${id.slice(0, 80)}" is not an id`)
   return String.raw({ raw: literals }, ...ids) as ApiPath
@@ -20,18 +20,26 @@ export function path(literals: TemplateStringsArray, ...ids: readonly string[]):
 
 const segment = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** A configured path segment such as `observability`: one lower-case word, so neither a slash nor a dot segment. */
+/** Whether a text is a path segment such as `observability`: one lower-case word without slashes and dots. */
 export const isSegment = (text: string): boolean => segment.test(text)
 
+/** Appends a segment to a path. Throws when `name` is not a segment. */
 export function under(base: ApiPath, name: string, rest: ApiPath = '' as ApiPath): ApiPath {
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
   return `${base}/${name}${rest}` as ApiPath
 }
+
+/** The path in lines of the log: without the organization, and with the first digits of ids. */
+export const shortPath = (path: string): string =>
+  path
+    .replace(/\/v1\/organizations\/[^/?]+(?=\/)/, '…')
+    .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
 
 export interface Service {
   readonly organizationId: string
   readonly serviceId: string
 }
 
+/** `/v1/organizations/…/services/…`. */
 export const servicePath = ({ organizationId, serviceId }: Service): ApiPath =>
   path`/v1/organizations/${organizationId}/services/${serviceId}`

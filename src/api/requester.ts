@@ -7,7 +7,7 @@ import { type AttemptLog, createAttemptLog, decideRetry, type Method, type Retry
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, explainFailure, type RequestFacts } from './api-error.ts'
 import { type AttemptFailure, type AttemptSuccess, attempt } from './attempt.ts'
-import type { ApiPath } from './path.ts'
+import { type ApiPath, shortPath } from './path.ts'
 import type { Reader } from './wire.ts'
 
 /** Longest that one request may take, from connecting to the last byte. */
@@ -23,7 +23,7 @@ interface RequesterOptions {
   readonly keyName: string
   readonly proxyHost: string | undefined
   readonly maxAttempts: number
-  /** For everything that this requester does, from its creation on. */
+  /** For all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
   readonly clock: Clock
   /** From 0 to 1. */
@@ -42,7 +42,7 @@ export interface Call<T> {
   readonly method: Method
   readonly path: ApiPath
   readonly query?: URLSearchParams
-  /** It stores nothing, whatever its method, and may be repeated. */
+  /** The request stores nothing, whatever its method, and may be repeated. */
   readonly isSafe?: boolean
   /** The run does not depend on the answer. Only a rejection by the rate limit is retried. */
   readonly isOptional?: boolean
@@ -57,24 +57,25 @@ export interface Call<T> {
   readonly noun: string
   /** What a 404 means is missing, where that is not the noun. */
   readonly missing?: string
-  /** What the key must be allowed. */
+  /** The permission that the key needs. */
   readonly permission: string
 }
 
-/** What a look at the object says about a write whose answer was lost. */
+/** The outcome of a write whose answer was lost, found by reading the object. */
 export type Reconciled<T> = 'not-applied' | { readonly applied: T } | 'changed-by-others'
 
 interface Requester {
-  /** Throws an ApiError when the request failed for good. */
+  /** Throws an ApiError when the request failed and is not retried. */
   request<T>(call: Call<T>): Promise<T>
   /** The API's request id of the last answer that had one. */
   lastRequestId(): string | undefined
-  /** The key's rate limit, as the last answer that mentioned it said. */
+  /** The key's rate limit by the last answer that contained it. */
   lastWindow(): RateLimitWindow | undefined
-  /** Until the deadline of everything that this requester does. */
+  /** Until the deadline of all requests of this requester. */
   remainingMs(): number
 }
 
+/** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
 export function createRequester(options: RequesterOptions): Requester {
   const { clock, note, pacer, cancellation } = options
   const deadline = createDeadline({ ...options, stop: cancellation.stop })
@@ -117,14 +118,16 @@ export function createRequester(options: RequesterOptions): Requester {
     call: Call<T>,
     failure: AttemptFailure,
     attempts: AttemptLog,
-    facts: RequestFacts,
+    facts: LabeledFacts,
   ): Promise<Exclude<Reconciled<T>, 'changed-by-others'>> {
     const decision = decide(call, failure, attempts)
     const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
     const error = new ApiError(explainFailure(facts, failure, end))
     options.debug?.(describeDecision(facts, decision, error))
     if (decision.retry) {
-      note(`Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${reasonOf(failure)}`)
+      const line = `Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${facts.label}: ${reasonOf(failure)}`
+      if (failure.status === 429) deadline.noteRateLimit(decision.waitMs, line)
+      else note(line)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
     }
     // An address that redirects does not serve the API: there is nothing to read.
@@ -136,7 +139,7 @@ export function createRequester(options: RequesterOptions): Requester {
   async function request<T>(call: Call<T>): Promise<T> {
     const path = withQuery(call)
     const facts = factsOf(options, call, path)
-    // Nothing may take its time between a request's admission and its sending.
+    // Nothing slow may run between the admission of a request and its sending.
     await options.transport.ready()
     const attempts = createAttemptLog(options.maxAttempts)
     for (;;) {
@@ -168,13 +171,16 @@ function describeAnswer({ method, url }: Exchange, outcome: Awaited<ReturnType<t
 
 function describeDecision({ method, path }: RequestFacts, decision: RetryDecision, { outcomeUnknown }: ApiError): string {
   const retry = decision.retry ? `retry in ${inSeconds(decision.waitMs)}` : `no retry (${decision.because})`
-  return `${method} ${path}: ${retry}${outcomeUnknown ? ', the server may have acted' : ''}`
+  return `${method} ${path}: ${retry}${outcomeUnknown ? ', the server may have applied it' : ''}`
 }
 
-// The query stands in messages as well: it tells which part of a long period failed.
+// Messages contain the query, because it shows which part of a long period failed.
 const withQuery = ({ path, query }: Call<unknown>): string => (query === undefined ? path : `${path}?${query}`)
 
-function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): RequestFacts {
+/** With the name of the request in lines of the log. */
+type LabeledFacts = RequestFacts & { readonly label: string }
+
+function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): LabeledFacts {
   const { method, noun, permission, isSafe, missing } = call
   return {
     method,
@@ -183,6 +189,7 @@ function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<u
     ...(isSafe !== undefined && { isSafe }),
     ...(missing !== undefined && { missing }),
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
+    label: `${method} ${shortPath(path)}`,
     host: baseUrl.host,
     proxyHost,
     keyId: keyName,
@@ -208,7 +215,7 @@ function toExchange(
   }
 }
 
-/** Throws `error` when the object cannot be read: sending again might undo somebody else's change. */
+/** Throws `error` when the object cannot be read: another request might undo another user's change. */
 async function reconcile<T>(call: Call<T>, error: ApiError): Promise<Reconciled<T>> {
   try {
     return (await call.reconcile?.()) ?? 'not-applied'
@@ -221,12 +228,12 @@ async function reconcile<T>(call: Call<T>, error: ApiError): Promise<Reconciled<
 const reasonOf = (failure: AttemptFailure): string =>
   [failure.status !== undefined && `status ${failure.status}`, failure.detail].filter(Boolean).join(', ')
 
-// A wait that a signal ends was canceled by the user; the network did not fail.
+// A signal that ends a wait comes from the user. It is not a failure of the network.
 async function unlessStopped(stop: AbortSignal, wait: () => Promise<void>): Promise<void> {
   try {
     await wait()
   } catch (thrown) {
-    if (stop.aborted) throw new WatchkeeperError('cancelled', 'Cancelled: nothing more was sent.', { cause: thrown })
+    if (stop.aborted) throw new WatchkeeperError('cancelled', 'Canceled. No further requests were sent.', { cause: thrown })
     throw thrown
   }
 }

@@ -5,23 +5,27 @@ import type { Pacer } from './rate-limit.ts'
 export interface Cancellation {
   /** Aborted by the first signal: nothing new is sent, waits end. */
   readonly stop: AbortSignal
-  /** Aborted a little later: what is under way ends as well. */
+  /** Aborted a little later: requests under way end, too. */
   readonly abort: AbortSignal
 }
 
-/** The request that waits for its turn, for messages. */
+/** A request that waits for its turn, for messages. */
 interface PlannedRequest {
   readonly method: string
   readonly path: string
+  /** Method and shortened path, for lines of the log. */
+  readonly label: string
 }
 
 interface Deadline {
   remainingMs(): number
   /**
-   * Resolves when the request may be sent, which it must be at once. Throws kind `deadline` when its turn comes too late, and kind
+   * Resolves when the request may be sent. It must then be sent at once. Throws kind `deadline` when its turn comes too late, and kind
    * `cancelled` when `notAfter` is aborted before.
    */
-  admit(facts: PlannedRequest, notAfter?: AbortSignal): Promise<void>
+  admit(request: PlannedRequest, notAfter?: AbortSignal): Promise<void>
+  /** Notes a wait for the rate limit. Parallel requests wait for the same window, so a wait that was already noted gets no further line. */
+  noteRateLimit(waitMs: number, line: string): void
 }
 
 interface DeadlineOptions {
@@ -32,41 +36,52 @@ interface DeadlineOptions {
   readonly note: (line: string) => void
 }
 
-/** The time that all requests of a session share. Starts counting now. */
+/** Answers in flight can move the end of a wait a little. A longer extension is another wait. */
+const sameWaitMs = 1000
+
+/** The time that all requests of a session share. It starts now. */
 export function createDeadline({ clock, deadlineMs, pacer, stop, note }: DeadlineOptions): Deadline {
   const endsAt = clock.monotonicMs() + deadlineMs
   const expired = clock.timeout(deadlineMs)
   const remainingMs = (): number => endsAt - clock.monotonicMs()
+  let notedUntilMs = Number.NEGATIVE_INFINITY
+  const noteRateLimit = (waitMs: number, line: string): void => {
+    const now = clock.monotonicMs()
+    if (now < notedUntilMs && now + waitMs <= notedUntilMs + sameWaitMs) return
+    notedUntilMs = now + waitMs
+    note(line)
+  }
   return {
     remainingMs,
-    async admit(facts, notAfter) {
+    noteRateLimit,
+    async admit(request, notAfter) {
       const onWait = (waitMs: number): void => {
-        if (waitMs >= remainingMs()) throw tooLate(facts, waitMs, clock.now())
-        if (waitMs >= 1000) note(`Waiting ${inSeconds(waitMs)} for the rate limit`)
+        if (waitMs >= remainingMs()) throw tooLate(request, waitMs, clock.now())
+        if (waitMs >= 1000) noteRateLimit(waitMs, `Waiting ${inSeconds(waitMs)} for the rate limit before ${request.label}`)
       }
       const signal = AbortSignal.any([stop, expired, ...(notAfter === undefined ? [] : [notAfter])])
       try {
         await pacer.admit({ signal, onWait })
       } catch (thrown) {
         if (stop.aborted || !signal.aborted) throw thrown
-        throw expired.aborted ? tooLate(facts, 0, clock.now()) : notSent(facts)
+        throw expired.aborted ? tooLate(request, 0, clock.now()) : notSent(request)
       }
       if (remainingMs() > 0) return
       pacer.settle()
-      throw tooLate(facts, 0, clock.now())
+      throw tooLate(request, 0, clock.now())
     },
   }
 }
 
+/** `1.5 s`. */
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 const notSent = ({ method, path }: PlannedRequest): WatchkeeperError => new WatchkeeperError('cancelled', `${method} ${path} was not sent.`)
 
 function tooLate({ method, path }: PlannedRequest, waitMs: number, nowMs: number): WatchkeeperError {
   const when =
-    waitMs === 0 ? '' : `: the rate limit asks to wait ${inSeconds(waitMs)}, come back after ${new Date(nowMs + waitMs).toISOString()}`
-  return new WatchkeeperError(
-    'deadline',
-    `${method} ${path} was not sent, the time for the whole operation (timeout-seconds) is used up${when}.`,
-  )
+    waitMs === 0
+      ? ''
+      : ` The rate limit requires a wait of ${inSeconds(waitMs)}. Try again after ${new Date(nowMs + waitMs).toISOString()}.`
+  return new WatchkeeperError('deadline', `${method} ${path} was not sent, because timeout-seconds leaves no time for it.${when}`)
 }

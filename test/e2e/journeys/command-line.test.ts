@@ -29,7 +29,7 @@ describe('the command line', () => {
     emulator().addFault({ effect: { kind: 'status', status: 503, headers: { 'retry-after': '0' } } })
     const ran = await runCli(['list-sources', '--json'], environment())
     expect(JSON.parse(ran.stdout)).toMatchObject({ operation: 'list-sources', status: 'pass', count: 4 })
-    expect(ran.stderr).toMatch(/^Trying again in 0\.0 s \(attempt 1 of 5\): status 503/)
+    expect(ran.stderr).toMatch(/^Trying again in 0\.0 s \(attempt 1 of 5\): GET \S+\/sources: status 503/)
   })
 
   it.each<[string, readonly string[], Record<string, string>, number]>([

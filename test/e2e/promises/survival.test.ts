@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { runWithFailure } from '../../support/faults.ts'
 
 describe.concurrent('R1: a read outlives what passes', () => {
+  /** The request of `read`, as the log names it. */
+  const listRequest = 'GET …/services/c0ffee00…/observability/sources'
   const troubles = (testApi: Parameters<NonNullable<NonNullable<Parameters<typeof runWithFailure>[2]>['prepare']>>[0]): void => {
     testApi.emulator.addFault({ effect: { kind: 'status', status: 503, body: '{"error":"busy"}' } })
     testApi.emulator.addFault({ nth: 2, effect: { kind: 'reset' } })
@@ -16,11 +18,13 @@ describe.concurrent('R1: a read outlives what passes', () => {
   ])('with luck of %d, and says once for each time how long it waits and why', async (luck, waits) => {
     const { outcome, ran } = await runWithFailure('read', undefined, { preload: { luck }, prepare: troubles })
     expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET GET GET GET', added: 0, problems: [] })
-    const said = ran.stdout.split('\n').filter((line) => line.startsWith('Trying again'))
-    expect(said).toEqual([
-      `Trying again in ${waits[0]} (attempt 1 of 5): status 503, busy`,
-      `Trying again in ${waits[1]} (attempt 2 of 5): connection closed before an answer (ECONNRESET)`,
-      expect.stringMatching(`^Trying again in ${waits[2]} \\(attempt 3 of 5\\): status 200, the answer is not JSON at character \\d+: `),
+    const notes = ran.stdout.split('\n').filter((line) => line.startsWith('Trying again'))
+    expect(notes).toEqual([
+      `Trying again in ${waits[0]} (attempt 1 of 5): ${listRequest}: status 503, busy`,
+      `Trying again in ${waits[1]} (attempt 2 of 5): ${listRequest}: the connection was closed before an answer (ECONNRESET)`,
+      expect.stringMatching(
+        `^Trying again in ${waits[2]} \\(attempt 3 of 5\\): ${listRequest}: status 200, the answer is not JSON at character \\d+: `,
+      ),
     ])
   })
 

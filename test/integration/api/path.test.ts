@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSegment, path, under } from '../../../src/api/path.ts'
+import { isSegment, path, shortPath, under } from '../../../src/api/path.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 const uuid = '11111111-2222-4333-8444-555555555555'
@@ -61,4 +61,15 @@ describe('under', () => {
       expect(isSegment(name)).toBe(false)
       expect(() => under(path`/v1`, name)).toThrow('is not a path segment')
     }))
+})
+
+describe('shortPath', () => {
+  it.each([
+    [`/v1/organizations/${uuid}/services/${uuid}/observability/alerts`, '…/services/11111111…/observability/alerts'],
+    [`/v1/organizations/${uuid}/usageCost?from_date=2026-01-01`, '…/usageCost?from_date=2026-01-01'],
+    [`/v1/organizations/${uuid}`, '/v1/organizations/11111111…'],
+    ['/v1/organizations', '/v1/organizations'],
+  ])('shortens %s for the log', (long, short) => {
+    expect(shortPath(long)).toBe(short)
+  })
 })

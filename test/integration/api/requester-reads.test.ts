@@ -9,6 +9,9 @@ const emulator = useEmulator()
 
 const list = ({ api }: TestSession) => alertCollection.list(api, service)
 
+/** The request of `list`, as the log names it. */
+const listRequest = `GET …/services/${service.serviceId.slice(0, 8)}…/observability/alerts`
+
 describe('a read', () => {
   it('survives one failure of any kind', () =>
     forEachEntry<[string, Effect]>(
@@ -44,8 +47,8 @@ describe('a read', () => {
       async (session) => {
         await list(session)
         expect(session.notes).toEqual([
-          'Trying again in 0.3 s (attempt 1 of 5): status 503, INJECTED_FAULT: status 503 on request',
-          'Trying again in 0.5 s (attempt 2 of 5): connection closed before an answer (ECONNRESET)',
+          `Trying again in 0.3 s (attempt 1 of 5): ${listRequest}: status 503, INJECTED_FAULT: status 503 on request`,
+          `Trying again in 0.5 s (attempt 2 of 5): ${listRequest}: the connection was closed before an answer (ECONNRESET)`,
         ])
       },
       { faults: [{ effect: { kind: 'status', status: 503 } }, { nth: 2, effect: { kind: 'reset' } }] },
@@ -59,8 +62,10 @@ describe('a read', () => {
         await list(session)
         expect(methodsOf(emulator())).toHaveLength(8)
         expect(session.notes.filter((note) => !note.startsWith('Waiting'))).toEqual([
-          ...[1, 2, 3, 4, 5, 6].map((attempt) => `Trying again in 2.0 s (attempt ${attempt}): status 429, TOO_MANY_REQUESTS`),
-          'Trying again in 0.3 s (attempt 1 of 2): status 503, INJECTED_FAULT: status 503 on request',
+          ...[1, 2, 3, 4, 5, 6].map(
+            (attempt) => `Trying again in 2.0 s (attempt ${attempt}): ${listRequest}: status 429, TOO_MANY_REQUESTS`,
+          ),
+          `Trying again in 0.3 s (attempt 1 of 2): ${listRequest}: status 503, INJECTED_FAULT: status 503 on request`,
         ])
       },
       {
@@ -93,7 +98,7 @@ describe('a read', () => {
         [
           'words of an error in a success',
           { kind: 'body', text: '{"status":500,"error":"INTERNAL: oops"}' },
-          /the API said: INTERNAL: oops/,
+          /message of the API: INTERNAL: oops/,
         ],
         ['too much nesting', { kind: 'body', text: '['.repeat(200) }, /nested deeper than 100 levels/],
         ['half an answer, twice', { kind: 'body', text: '[{"id":' }, /not JSON at character 7/],
