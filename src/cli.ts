@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
 
-// A flag may hold a secret, and everybody on the machine can read the list of processes.
+// A flag may hold a secret, and every user of the machine can read the list of processes.
 process.title = 'watchkeeper'
 
 const oldestNode = 24
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  process.stderr.write(`watchkeeper needs Node ${oldestNode} or newer; this is ${process.version}\n`)
+  process.stderr.write(`watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}.\n`)
   process.exit(1)
 }
 
@@ -25,7 +25,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   script: import.meta.filename,
   env: process.env,
   directory: process.cwd(),
-  // Opened where somebody is asked, and not before.
+  // Opened only when a command asks a question.
   get stdin() {
     return process.stdin
   },

@@ -27,7 +27,7 @@ const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> =>
   WATCHKEEPER_SERVICE_ID: demo.services.checkout,
 })
 
-/** The main operations against the emulator's shop; the last two are gates that fail. */
+/** The main operations against the emulator's shop. The last two are gates that fail. */
 function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
@@ -38,7 +38,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
     { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { tag: 'shop' } },
     { title: 'List the sources', operation: 'list-sources', inputs: {} },
     {
-      title: 'Report the usage cost of 30 days, within its budget',
+      title: 'Report the usage cost of 30 days, within the budget',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '500' },
     },
@@ -57,25 +57,25 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
       },
     },
     {
-      title: 'Show what a file of alerts and dashboards would change: nothing is written',
+      title: 'Plan the changes of a file with alerts and dashboards, without writing',
       operation: 'plan',
       inputs: { project: 'demo/shop' },
       files: declared(webhook.id),
     },
     {
-      title: 'Make the service as the file says',
+      title: 'Apply the file',
       operation: 'apply',
       inputs: { project: 'demo/shop' },
       files: declared(webhook.id),
     },
     {
-      title: 'The same cost against a smaller budget, and against the days before: the gate fails',
+      title: 'Compare the same cost with a smaller budget and with the previous 30 days; the gate fails',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
       fails: true,
     },
     {
-      title: 'The backups of three services, of which one alone is fresh: the gate fails',
+      title: 'Check the backups of three services, of which only one is fresh; the gate fails',
       operation: 'check-backups',
       inputs: { services: Object.values(demo.services).join(', '), 'max-age-hours': '26' },
       fails: true,
@@ -176,7 +176,7 @@ export async function runDemo({ script, bundle, write, color }: DemoOptions): Pr
   try {
     const steps = demoSteps(emulator)
     line(
-      `An emulator of the API listens on ${emulator.url}: no account, no network. ${bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`} does ${steps.length} things.`,
+      `The emulator listens on ${emulator.url}. The demo needs no account and no network. ${bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`} runs ${steps.length} operations.`,
     )
     let surprises = 0
     for (const [i, step] of steps.entries()) {
@@ -193,8 +193,8 @@ export async function runDemo({ script, bundle, write, color }: DemoOptions): Pr
     line()
     line(
       surprises === 0
-        ? paint('green', 'Everything went as it should, the failing gates included. Nothing left this machine.')
-        : paint('red', `${surprises} steps did not go as they should.`),
+        ? paint('green', 'All operations ended as expected, including the gates that fail. No data left this machine.')
+        : paint('red', `${surprises} operations did not end as expected.`),
     )
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
@@ -242,7 +242,7 @@ function readOutputs(text: string): readonly string[] {
   )
 }
 
-/** Folded parts stay folded, and a drawing stays a drawing. */
+/** Replaces folded parts and drawings by one line each. */
 const shorten = (summary: string): string =>
   summary
     .replace(/<details><summary>(.*?)<\/summary>[\s\S]*?<\/details>/g, '▸ $1')

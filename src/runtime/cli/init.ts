@@ -11,11 +11,11 @@ import type { Terminal } from './terminal.ts'
 interface InitOptions {
   /** Kits by name. */
   readonly words: readonly string[]
-  /** Only show what there is. */
+  /** Only shows the available kits. */
   readonly list: boolean
 }
 
-/** Writes workflows and sample files from examples/ into a repository. Throws an InputError, and writes nothing, when anything is wrong. */
+/** Writes workflows and sample files from examples/ into a repository. On an error, throws an InputError and writes no file. */
 export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
   const write = (text: string): void => void terminal.stdout.write(text)
   const named = requireKits(words)
@@ -26,10 +26,10 @@ export async function runInit({ words, list }: InitOptions, terminal: Terminal):
   await requireRoot(terminal.directory)
   const chosen = words.length > 0 ? named : await ask(terminal, write)
   if (chosen === undefined) {
-    write('\nNothing was written.\n')
+    write('\nNo files were written.\n')
     return exitCodes.cancelled
   }
-  if (chosen.length === 0) write('Nothing was written.\n')
+  if (chosen.length === 0) write('No files were written.\n')
   else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal)))}\n`)
   return exitCodes.ok
 }
@@ -42,16 +42,16 @@ async function samplesFor(chosen: readonly Kit[], { script, directory }: Termina
 async function requireRoot(directory: string): Promise<void> {
   const root = await repositoryRoot(directory)
   if (root === undefined || root === directory) return
-  const message = `this directory is inside of a repository, and GitHub reads workflows at its root alone: run it in ${quote(root)}`
+  const message = `this directory is not the root of its repository, and GitHub reads workflows only at the root; run init in ${quote(root)}`
   throw inputError('init', message)
 }
 
 async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
     const names = kits.map(({ name }) => name).join(', ')
-    throw inputError('init', `nobody is there to be asked: name what to write. There are: ${names}`)
+    throw inputError('init', `cannot ask without a terminal; name the kits to write. Available kits: ${names}`)
   }
-  write(`These go into ${quote(directory)}, and nothing that is there is overwritten:\n\n${kitList({ numbered: true })}\n`)
+  write(`init writes these kits to ${quote(directory)}. It never overwrites a file.\n\n${kitList({ numbered: true })}\n`)
   return askForKits(stdin, write)
 }
 
@@ -60,7 +60,7 @@ interface KitFile {
   readonly example: string
   /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
-  /** What has to be adapted before it is useful. */
+  /** What the user must adapt before the file is useful. */
   readonly check?: string
 }
 
@@ -82,48 +82,48 @@ const workflow = (name: string, check?: string): KitFile => ({
 export const kits: readonly Kit[] = [
   {
     name: 'cost-gate',
-    summary: "Fails when this month's cost, or its forecast, passes a budget.",
-    files: [workflow('cost-gate', 'the budgets are samples')],
+    summary: "Fails when this month's cost or its forecast exceeds a budget.",
+    files: [workflow('cost-gate', 'replace the sample budgets')],
   },
   {
     name: 'cost-budgets',
-    summary: 'The same for each team, service or metric, from a file of budgets.',
+    summary: 'Checks a budget for each team, service or metric, from a file of budgets.',
     files: [
       workflow('cost-budgets'),
-      { example: 'budgets.yml', target: 'cost/budgets.yml', check: 'budgets and names of services are samples' },
+      { example: 'budgets.yml', target: 'cost/budgets.yml', check: 'replace the sample budgets and names of services' },
     ],
   },
   {
     name: 'plan-and-apply',
-    summary: 'Alerts and dashboards as code: a plan on each pull request, applied on merge, with a set to start from.',
+    summary: 'Manages alerts and dashboards as code: a plan on each pull request, applied on merge, with a starter set.',
     files: [
       workflow('plan'),
-      workflow('apply', 'takes main for the default branch'),
+      workflow('apply', 'change the branch if your default branch is not main'),
       {
         example: 'starter/service.yml',
         target: 'observability/service.yml',
-        check: 'says what its variables mean, and takes Logs and Traces for the names of your sources',
+        check: 'set its variables, and replace Logs and Traces by the names of your sources',
       },
     ],
     hasProject: true,
   },
   {
     name: 'drift',
-    summary: 'Keeps an issue while alerts or dashboards differ from the files of plan-and-apply.',
+    summary: 'Opens an issue while alerts or dashboards differ from the files of plan-and-apply.',
     files: [workflow('drift')],
     hasProject: true,
   },
   {
     name: 'backups',
-    summary: 'Fails when a backup is missing, late or failing.',
+    summary: 'Fails when a backup is missing, late or failed.',
     files: [workflow('backups')],
   },
   {
     name: 'fleet',
-    summary: 'The backups of many organizations and services, from a file, in one verdict.',
+    summary: 'Checks the backups of many organizations and services from a file, with one verdict.',
     files: [
       workflow('fleet'),
-      { example: 'fleet.yml', target: 'fleet.yml', check: 'organizations, services and names of secrets are samples' },
+      { example: 'fleet.yml', target: 'fleet.yml', check: 'replace the sample organizations, services and names of secrets' },
     ],
   },
 ]
@@ -137,7 +137,9 @@ export function selectKits(words: readonly string[]): { readonly chosen: readonl
     kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
   }))
   const diagnostics = meant.flatMap(({ word, kit }) =>
-    kit === undefined ? [inputDiagnostic(quote(word, 40), `is no kit; there are: ${names.join(', ')}${didYouMean(word, names)}`)] : [],
+    kit === undefined
+      ? [inputDiagnostic(quote(word, 40), `unknown kit; available kits: ${names.join(', ')}${didYouMean(word, names)}`)]
+      : [],
   )
   return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
 }
@@ -149,7 +151,7 @@ function requireKits(words: readonly string[]): readonly Kit[] {
   return chosen
 }
 
-const question = 'Which ones? Numbers or names with spaces between them, Enter for none: '
+const question = 'Which kits? Enter numbers or names separated by spaces, or press Enter for none: '
 
 /** Asks until the answer is valid; undefined when the input ends before that. */
 export async function askForKits(input: NodeJS.ReadableStream, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
@@ -159,7 +161,7 @@ export async function askForKits(input: NodeJS.ReadableStream, write: (text: str
     for await (const line of lines) {
       const { chosen, diagnostics } = selectKits(line.split(/[\s,]+/).filter((word) => word !== ''))
       if (diagnostics.length === 0) return chosen
-      write(`${diagnostics.map(({ location, message }) => `${location.file} ${message}`).join('\n')}\n${question}`)
+      write(`${diagnostics.map(({ location, message }) => `${location.file}: ${message}`).join('\n')}\n${question}`)
     }
     return undefined
   } finally {
@@ -184,10 +186,10 @@ const schemaComment =
 const projectConfig = (repository: string | undefined): Sample => ({
   example: '.watchkeeper.yml',
   target: '.watchkeeper.yml',
-  ...(repository === undefined && { check: 'needs the name of your project' }),
+  ...(repository === undefined && { check: 'set the name of your project' }),
   text: [
     schemaComment,
-    '# Owner of the alerts and dashboards in these files. Leave it as it is when the repository is renamed.',
+    '# Owner of the alerts and dashboards in these files. Do not change it when the repository is renamed.',
     repository === undefined ? '# project: owner/repo' : `project: ${repository}`,
     '',
   ].join('\n'),
@@ -199,7 +201,7 @@ export interface Written {
   readonly outcome: 'written' | 'kept' | 'same'
 }
 
-/** When a file cannot be written, throws before any of them is. */
+/** Checks all paths first, so that it throws before it writes any file. */
 async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
   const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [inputDiagnostic(target, place.refused)] : []))
@@ -214,10 +216,7 @@ async function write(root: string, { target, text }: Sample): Promise<Written['o
     if (await makeFile(root, target, text)) return 'written'
   } catch (thrown) {
     const reason = thrown instanceof Error ? quote(thrown.message) : String(thrown)
-    throw new WatchkeeperError(
-      'refused',
-      `${target} could not be written: ${reason}. What was written before it is complete; run init again.`,
-    )
+    throw new WatchkeeperError('refused', `${target} could not be written: ${reason}. The files before it are complete. Run init again.`)
   }
   return (await hasContent(root, target, text)) ? 'same' : 'kept'
 }
@@ -235,8 +234,8 @@ export async function placeOf(root: string, path: string): Promise<Place> {
     const stats = await statOf(join(root, part))
     if (stats === undefined) return 'free'
     if (length === parts.length) return 'taken'
-    if (stats.isSymbolicLink()) return { refused: `${part} is a link, and nothing is written through one` }
-    if (!stats.isDirectory()) return { refused: `${part} is no directory` }
+    if (stats.isSymbolicLink()) return { refused: `${part} is a link, and init does not write through links` }
+    if (!stats.isDirectory()) return { refused: `${part} is not a directory` }
   }
   return 'taken'
 }
@@ -279,13 +278,13 @@ const inColumns = (rows: readonly (readonly [string, string])[]): readonly strin
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd())
 }
 
-/** With numbers where an answer may use them. */
+/** The names and summaries of the kits. They are numbered if an answer may use numbers. */
 const kitList = ({ numbered }: { readonly numbered: boolean }): string =>
   inColumns(kits.map(({ name, summary }, i) => [numbered ? `${i + 1}  ${name}` : name, summary] as const))
     .concat('')
     .join('\n')
 
-/** With the files of each. */
+/** The kits and their files. */
 const kitDetails = (): string => kits.flatMap((kit) => [...describe(kit), '']).join('\n')
 
 const describe = ({ name, summary, files }: Kit): readonly string[] => [
@@ -298,14 +297,14 @@ const describe = ({ name, summary, files }: Kit): readonly string[] => [
 
 const words: Readonly<Record<Written['outcome'], string>> = {
   written: 'written',
-  kept: 'kept: yours differs',
-  same: 'kept: it is the same',
+  kept: 'kept, because your file differs',
+  same: 'unchanged',
 }
 
 function initReport(written: readonly Written[]): string {
   const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
   const steps = nextSteps(written).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
-  return [...files, '', 'What to do next:', '', ...steps, ''].join('\n')
+  return [...files, '', 'Next steps:', '', ...steps, ''].join('\n')
 }
 
 function nextSteps(written: readonly Written[]): readonly (readonly string[])[] {
@@ -314,22 +313,22 @@ function nextSteps(written: readonly Written[]): readonly (readonly string[])[] 
     check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
   )
   return [
-    ...step(checks.length > 0, ['Look into the files and make them yours:', ...inColumns(checks)]),
+    ...step(checks.length > 0, ['Adapt the files:', ...inColumns(checks)]),
     ...step(secrets.length > 0, [
-      'Set the secrets, with "gh secret set NAME" or under Settings > Secrets and variables > Actions:',
+      'Set the secrets with "gh secret set NAME", or under Settings > Secrets and variables > Actions:',
       ...secrets,
     ]),
-    ...step(variables.length > 0, ['Set the variables, with "gh variable set NAME" or beside the secrets:', ...variables]),
-    ...step(environment.length > 0, ['Set what the files take from the environment of the steps that read them:', ...environment]),
-    ['Let doctor say whether the key opens what it should, before the first run does:', ...doctor(variables)],
-    [commit(written), 'Workflows on a schedule run once they are on the default branch; "Run workflow" starts them at once.'],
+    ...step(variables.length > 0, ['Set the variables with "gh variable set NAME", or on the same page:', ...variables]),
+    ...step(environment.length > 0, ['Set these environment variables in the steps that read the files:', ...environment]),
+    ['Check the key and the settings before the first run:', ...doctor(variables)],
+    [commit(written), 'Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.'],
   ]
 }
 
-/** A push to the default branch is applied at once, samples included. */
+/** A push to the default branch applies the files immediately, including the samples. */
 const commit = (written: readonly Written[]): string =>
   written.some(({ sample }) => sample.text.includes('operation: apply'))
-    ? 'Commit the files on a branch, and read the plan on its pull request: the merge applies it.'
+    ? 'Commit the files on a branch and review the plan on its pull request. Merging applies it.'
     : 'Commit the files.'
 
 const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
@@ -343,11 +342,11 @@ const doctor = (variables: readonly string[]): readonly string[] => {
   ]
 }
 
-/** What has to be set before the files work. */
+/** The settings that the files need. */
 export interface Needs {
   readonly secrets: readonly string[]
   readonly variables: readonly string[]
-  /** Variables that files take from the environment of a step, and that no workflow among them sets. */
+  /** Variables that files read from the environment of a step, and that none of the workflows sets. */
   readonly environment: readonly string[]
 }
 
@@ -359,6 +358,7 @@ const fromEnvironment = /\$\{\{ *env\.([A-Za-z_]\w*) *\}\}/g
 /** `NAME: ${{ … }}` in an `env:` of a workflow. */
 const toEnvironment = /^ +([A-Z_][A-Z0-9_]*): *\$\{\{/gm
 
+/** Finds the secrets and variables in the texts of files. */
 export function needsOf(texts: readonly string[]): Needs {
   const namesIn = (...patterns: readonly RegExp[]): readonly string[] => {
     const found = texts.flatMap((text) => patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))

@@ -20,7 +20,7 @@ import { hasColors, type Terminal } from './terminal.ts'
 /** Flags by camelCase name, as text. */
 type Flags = Readonly<Record<string, string>>
 
-/** Values are checked where those of the action and the library are, so that everything wrong with them is reported at once. */
+/** Values are checked in the same place as those of the action and the library, so that all errors are reported at once. */
 export async function addOperation(
   program: Command,
   name: OperationName,
@@ -32,11 +32,11 @@ export async function addOperation(
   addFlags(command, input.shape, '')
   addFlags(command, settingsSchema.shape, 'Common options:')
   command.addOption(new Option('--json', 'print the result as JSON').helpGroup('Common options:'))
-  // Commander's own message would quote a stray word, which may be a secret.
+  // Commander's own message would quote the argument, which may be a secret.
   command.allowExcessArguments()
   command.action(async ({ json = false, ...flags }: { readonly json?: boolean } & Flags) => {
     if (command.args.length > 0)
-      command.error(`error: ${name} takes only options, and ${plural(command.args.length, 'other word')} came with them`)
+      command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
     // As everywhere, an empty value means not given.
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
     exitWith(await runOperation(name, Object.fromEntries(given.filter(([, value]) => value !== '')), json, terminal))
@@ -108,19 +108,19 @@ function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation
   }
 }
 
-/** The command line has no event and no token of its own. */
+/** The command line has no event and no token for GitHub. */
 function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void): void {
   const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
-  if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: only the action writes to GitHub, the command line does not`)
+  if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: ignored, because only the action writes to GitHub`)
 }
 
-/** Prints an error, and resolves to its exit code. `message` is what commander said about a wrong argument. */
+/** Prints an error, and resolves to its exit code. `message` is commander's message about a wrong argument. */
 export async function reportError(thrown: unknown, message: string, args: readonly string[], terminal: Terminal): Promise<number> {
   const { env, stderr } = terminal
   const redact = createRedact([...secretsIn(args), ...credentialsIn({}, env)])
   if (thrown instanceof CommanderError) {
     // A word that is not a command may be a secret in the wrong place.
-    stderr.write(redact(message))
+    stderr.write(redact(rewordUsageError(message)))
     const [first = ''] = args
     if (isOperationName(first)) await publishUsageError(first, redact(thrown.message), args, terminal)
     return exitCodes.input
@@ -130,11 +130,24 @@ export async function reportError(thrown: unknown, message: string, args: readon
   return exitCodeOfKind[error.kind]
 }
 
-/** Programs that read the JSON or the result file need the message there, too. */
+/**
+ * Rewords a message of commander: `error: unknown option '--budgt'` with its suggestion becomes `Unknown option --budgt. Did you mean
+ * --budget?`. Any other text, such as a help page, is unchanged.
+ */
+function rewordUsageError(text: string): string {
+  const [, message, suggestion, end = ''] = /^error: (.+?)(?:\n\((Did you mean .+\?)\))?(\n*)$/s.exec(text) ?? []
+  if (message === undefined) return text
+  const reworded = message
+    .replace(/^option '(--[\w-]+)[^']*' argument missing$/, 'option $1 requires a value')
+    .replace(/^option '(--[\w-]+)[^']*' argument '(.*)' is invalid\./s, 'option $1 does not accept "$2".')
+    .replace(/^((?:unknown )?(?:option|command)) '([^']*)'/, '$1 $2')
+  const sentence = `${reworded.charAt(0).toUpperCase()}${reworded.slice(1)}${reworded.endsWith('.') ? '' : '.'}`
+  return `${sentence}${suggestion === undefined ? '' : ` ${suggestion}`}${end}`
+}
+
+/** Programs that read the JSON or the result file also need the message. */
 async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
-  const result = toErrorResult(operation, new WatchkeeperError('input', message.replace(/^error: /, '')), {}, [
-    footerOf({}, systemClock.now()),
-  ])
+  const result = toErrorResult(operation, new WatchkeeperError('input', rewordUsageError(message)), {}, [footerOf({}, systemClock.now())])
   const surface = terminalSurface(terminal, neverCancelled, false)
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
   const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
@@ -145,6 +158,6 @@ const neverCancelled: Surface['cancellation'] = { stop: new AbortController().si
 
 const secretFlags = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [`--${toKebab(name)}`] : []))
 
-/** Found before anything is parsed: no message may quote them. */
+/** The secrets among the arguments. No message may quote them. */
 const secretsIn = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg, i) => (secretFlags.includes(arg.replace(/^-(?!-)/, '--')) ? args[i + 1]?.trim() || [] : []))

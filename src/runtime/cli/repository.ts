@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The nearest directory with a `.git`, from here upwards; undefined where there is none. */
+/** The nearest directory with a `.git`, from `directory` upwards. Undefined without one. */
 export async function repositoryRoot(directory: string): Promise<string | undefined> {
   // A directory, or the file that a worktree or a submodule has.
   const isThere = await lstat(join(directory, '.git')).then(
@@ -14,7 +14,7 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
   return above === directory ? undefined : repositoryRoot(above)
 }
 
-/** `owner/repo` of the remote `origin`; undefined where there is no Git, no remote, or none with such a name. */
+/** `owner/repo` of the remote `origin`. Undefined without Git, without a remote, and for a URL without these parts. */
 export async function remoteRepository(directory: string): Promise<string | undefined> {
   const { execFile } = await import('node:child_process')
   const url = await new Promise<string>((resolve) => {

@@ -52,7 +52,7 @@ async function loadOperationCommands() {
   return import('./operation-commands.ts')
 }
 
-/** `--flag=value` as two arguments: a message about an unknown flag then suggests another one, and quotes no value. */
+/** Splits `--flag=value` into two arguments, so that a message about an unknown flag contains a suggestion and no value. */
 const splitValues = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg) => {
     const [, flag, value] = /^(--?[^=\s]+)=(.*)$/s.exec(arg) ?? []
@@ -68,7 +68,7 @@ const createProgram = (): Command =>
     .exitOverride()
     .addHelpText(
       'after',
-      '\nEvery common option also reads an environment variable, such as WATCHKEEPER_API_KEY_SECRET for --api-key-secret.\nTry it without an account: watchkeeper demo',
+      '\nEvery common option also reads an environment variable, such as WATCHKEEPER_API_KEY_SECRET for --api-key-secret.\nTo try it without an account, run: watchkeeper demo',
     )
 
 /** The commands that are not operations. Each is loaded when it is used. */
@@ -77,9 +77,9 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
 
   program
     .command('init')
-    .description('Writes workflows and sample files into this repository. Asks which, and overwrites nothing.')
-    .argument('[kits...]', 'what to write, instead of asking')
-    .option('--list', 'show what there is, with its files')
+    .description('Writes workflows and sample files into this repository. Asks which ones, and never overwrites a file.')
+    .argument('[kits...]', 'kits to write; without kits, init asks')
+    .option('--list', 'list the kits and their files')
     .action(async (words: readonly string[], { list = false }: { list?: boolean }) => {
       const { runInit } = await import('./init.ts')
       exitWith(await runInit({ words, list }, terminal))
@@ -87,8 +87,8 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
 
   program
     .command('demo')
-    .description('Shows the main operations against an emulator: no account, no network.')
-    .option('--bundle <file>', "run the action's bundle as a runner would, instead of this command line")
+    .description('Runs the main operations against an emulator, without an account and without network access.')
+    .option('--bundle <file>', "run the action's bundle like a runner, instead of this command line")
     .action(async ({ bundle }: { bundle?: string }) => {
       const { runDemo } = await import('./demo.ts')
       exitWith(await runDemo({ script: terminal.script, bundle, write, color: hasColors(terminal) }))
@@ -96,8 +96,8 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
 
   program
     .command('emulator')
-    .description('Serves the API with demo data on this machine, for tests of your own. Ends on Ctrl-C.')
-    .addOption(new Option('--port <number>', 'port to listen on').argParser(parsePort).default(0, 'any free one'))
+    .description('Serves the API with demo data on this machine, for your own tests. Press Ctrl-C to stop.')
+    .addOption(new Option('--port <number>', 'port to listen on').argParser(parsePort).default(0, 'any free port'))
     .addOption(new Option('--dialect <name>', 'API to serve').choices(['neutral', 'clickhouse-cloud', 'hyperdx']).default('neutral'))
     .action(async (options: { readonly port: number; readonly dialect: 'neutral' | 'clickhouse-cloud' | 'hyperdx' }) => {
       const { serveEmulator } = await import('./serve-emulator.ts')
@@ -107,6 +107,6 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
 
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new InvalidArgumentError('Allowed are 0 to 65535.')
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Use a number from 0 to 65535.')
   return port
 }

@@ -4,7 +4,7 @@ import type { Signals } from '../run.ts'
 
 type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
-/** Says where it listens and how to use it, and serves until it is stopped. */
+/** Prints the address and how to use it, and serves until a signal arrives. */
 export async function serveEmulator(
   { port, dialect }: { readonly port: number; readonly dialect: Dialect },
   signals: Signals,
@@ -12,7 +12,7 @@ export async function serveEmulator(
 ): Promise<number> {
   const emulator = await startEmulator({ port, dialect }).catch((thrown: unknown) => {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
-      throw inputError('port', `${port} cannot be listened on (${thrown.code}): choose another, or 0 for any free one`)
+      throw inputError('port', `port ${port} is not available (${thrown.code}); choose another port, or 0 for any free port`)
     throw thrown
   })
   write(`${describe(emulator.url, dialect)}\n`)
@@ -26,11 +26,11 @@ export async function serveEmulator(
 
 const describe = (url: string, dialect: Dialect): string =>
   [
-    `The API (${dialect}) is served on ${url} with demo data. Press Ctrl-C to stop it. In another terminal:`,
+    `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',
     ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url, dialect)),
     '',
-    `Faults, the log of requests and the data: ${url}/_emulator`,
+    `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
 
 const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): readonly string[] => [
@@ -43,7 +43,7 @@ const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): reado
   'npx watchkeeper doctor',
 ]
 
-/** There is no profile for this API. */
+/** No profile supports this API. */
 const selfHostedCommands = (url: string): readonly string[] => [
   `curl -H 'Authorization: Bearer ${demo.apiKeySecret}' ${url}/api/v2/dashboards`,
 ]

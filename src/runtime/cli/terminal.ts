@@ -1,7 +1,7 @@
 import type { Environment } from '../read-input.ts'
 import type { Signals } from '../run.ts'
 
-/** What the command line needs of a process. */
+/** The parts of a process that the command line uses. */
 export interface Terminal {
   /** The entry of the command line. The package's examples are in `../examples`. */
   readonly script: string
@@ -13,5 +13,5 @@ export interface Terminal {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Colors only on a terminal, and only where they are wanted (no-color.org). */
+/** Colors are used only on a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */
 export const hasColors = ({ stdout, env }: Terminal): boolean => stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'

@@ -24,7 +24,7 @@ describe.each([
     expect(ran.stdout).toContain('Budget exceeded: ')
     expect(ran.stdout).toMatch(/2 of 3 services have no fresh backup: \S+ \(last backup failed\), \S+ \(2 d \d+ h old, limit 1 d 2 h\)\./)
     expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
-    expect(ran.stdout.trimEnd()).toMatch(/Everything went as it should, the failing gates included\. Nothing left this machine\.$/)
+    expect(ran.stdout.trimEnd()).toMatch(/All operations ended as expected, including the gates that fail\. No data left this machine\.$/)
     expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')
     expect(ran.stdout).toContain('Applied to demo/shop (2 created)')
     expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(4)

@@ -69,7 +69,7 @@ describe('watchkeeper init', () => {
     mkdirSync(join(directory, 'packages/shop'), { recursive: true })
     const ran = await runCli(['init', 'cost-gate'], {}, { directory: join(directory, 'packages/shop') })
     expect(ran.exitCode).toBe(2)
-    expect(ran.stderr).toContain('GitHub reads workflows at its root alone: run it in ')
+    expect(ran.stderr).toContain('GitHub reads workflows only at the root; run init in ')
     expect(ran.stderr).toContain('/repository')
     expect(filesThere()).toEqual([])
   })
@@ -81,7 +81,7 @@ describe('watchkeeper init', () => {
 
   it('says which secrets and variables the files want, and how the key is tried', async () => {
     const { stdout } = await init('cost-gate', 'plan-and-apply')
-    const [, steps = ''] = stdout.split('What to do next:')
+    const [, steps = ''] = stdout.split('Next steps:')
     const listed = steps.split('\n').flatMap((line) => /^ {5}([A-Z_]+)$/.exec(line)?.[1] ?? [])
     expect(listed).toEqual([
       'WATCHKEEPER_API_KEY_ID',
@@ -94,7 +94,7 @@ describe('watchkeeper init', () => {
     ])
     expect(steps).toContain('npx watchkeeper doctor')
     expect(steps).toContain('observability/service.yml')
-    expect(steps).toContain('read the plan on its pull request: the merge applies it')
+    expect(steps).toContain('review the plan on its pull request. Merging applies it')
   })
 
   it('finds the secrets that a fleet file names', async () => {
@@ -115,9 +115,9 @@ describe('what is there already', () => {
     writeFileSync(join(directory, 'cost/budgets.yml'), 'mine\n')
     const first = await init('cost-budgets')
     expect(first.exitCode).toBe(0)
-    expect(first.stdout).toMatch(/^cost\/budgets\.yml +kept: yours differs$/m)
+    expect(first.stdout).toMatch(/^cost\/budgets\.yml +kept, because your file differs$/m)
     const second = await init('cost-budgets')
-    expect(second.stdout).toMatch(/watchkeeper-cost-budgets\.yml +kept: it is the same$/m)
+    expect(second.stdout).toMatch(/watchkeeper-cost-budgets\.yml +unchanged$/m)
     expect(readFileSync(join(directory, 'cost/budgets.yml'), 'utf8')).toBe('mine\n')
   })
 
@@ -129,14 +129,14 @@ describe('what is there already', () => {
     writeFileSync(join(directory, '../outside'), 'theirs')
     symlinkSync(to.startsWith('/') ? to : join(directory, '..', to), join(directory, 'fleet.yml'))
     const ran = await init('fleet')
-    expect(ran.stdout).toMatch(/^fleet\.yml +kept: yours differs$/m)
+    expect(ran.stdout).toMatch(/^fleet\.yml +kept, because your file differs$/m)
     expect(readFileSync(join(directory, '../outside'), 'utf8')).toBe('theirs')
     expect(readdirSync(join(directory, '..')).sort()).toEqual(['outside', 'repository'])
   })
 
   it('a directory in the place of a file is kept', async () => {
     mkdirSync(join(directory, 'fleet.yml'))
-    expect((await init('fleet')).stdout).toMatch(/^fleet\.yml +kept: yours differs$/m)
+    expect((await init('fleet')).stdout).toMatch(/^fleet\.yml +kept, because your file differs$/m)
     expect(statSync(join(directory, 'fleet.yml')).isDirectory()).toBe(true)
   })
 })
@@ -151,7 +151,7 @@ describe('nothing is written', () => {
     ['through a link to a directory outside', () => symlinkSync(outside(), join(directory, 'cost')), 'cost is a link'],
     ['through a link that stays inside', () => symlinkSync(join(directory, '.git'), join(directory, 'cost')), 'cost is a link'],
     ['through a link to nothing', () => symlinkSync(join(directory, 'none'), join(directory, 'cost')), 'cost is a link'],
-    ['below a file', () => writeFileSync(join(directory, 'cost'), ''), 'cost is no directory'],
+    ['below a file', () => writeFileSync(join(directory, 'cost'), ''), 'cost is not a directory'],
   ])('%s, nor anything beside it', async (_, prepare, message) => {
     prepare()
     const ran = await init('cost-budgets')
@@ -166,23 +166,23 @@ describe('nothing is written', () => {
     expect(ran).toMatchObject({
       exitCode: 2,
       stdout: '',
-      stderr: expect.stringContaining(`run it in ${JSON.stringify(directory).slice(1, -1)}`),
+      stderr: expect.stringContaining(`run init in ${JSON.stringify(directory).slice(1, -1)}`),
     })
     expect(readdirSync(inside)).toEqual([])
   })
 
   it.each([
     [
-      'for a kit that nobody knows',
+      'for an unknown kit',
       ['cost-gate', 'cost-budgt', 'drfit'],
-      /cost-budgt: is no kit.*did you mean "cost-budgets"\?\n.*drfit: .*"drift"/,
+      /cost-budgt: unknown kit.*did you mean "cost-budgets"\?\n.*drfit: .*"drift"/,
     ],
     [
-      'when nobody says what, and nobody is there to be asked',
+      'without a kit and without a terminal',
       [],
-      /name what to write\. There are: cost-gate, cost-budgets, plan-and-apply, drift, backups, fleet/,
+      /name the kits to write\. Available kits: cost-gate, cost-budgets, plan-and-apply, drift, backups, fleet/,
     ],
-    ['for a flag that nobody knows', ['cost-gate', '--force'], /unknown option '--force'/],
+    ['for an unknown flag', ['cost-gate', '--force'], /Unknown option --force/],
   ])('%s', async (_, args, message) => {
     expect(await init(...args)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(message) })
     expect(filesThere()).toEqual([])
@@ -190,7 +190,7 @@ describe('nothing is written', () => {
 })
 
 describe('in a terminal', () => {
-  const prompt = 'Enter for none: '
+  const prompt = 'press Enter for none: '
   const answer = async (...typed: readonly string[]) =>
     runInTerminal(['init'], { directory, answers: typed.map((type) => ({ after: prompt, type })) })
 
@@ -198,7 +198,7 @@ describe('in a terminal', () => {
     if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
     const { exitCode, screen } = await answer('7, bakups\n', '1, backups\n')
     expect(screen).toContain('1  cost-gate')
-    expect(screen).toContain('7 is no kit')
+    expect(screen).toContain('7: unknown kit')
     expect(screen).toContain('did you mean "backups"?')
     expect(exitCode).toBe(0)
     expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml', '.github/workflows/watchkeeper-cost-gate.yml'])

@@ -37,7 +37,7 @@ describe('an answer', () => {
     expect(await askWith('x\n9\n 3,fleet \n')).toEqual(['plan-and-apply', 'fleet'])
   })
 
-  it('that never comes is no answer', async () => {
+  it('is undefined when the input ends before it', async () => {
     expect(await askWith('')).toBeUndefined()
     expect(await askWith('nonsense\n')).toBeUndefined()
   })
@@ -46,7 +46,7 @@ describe('an answer', () => {
 describe('what files want', () => {
   const inBrackets = (text: string): string => `$\{{ ${text} }}`
 
-  it('is found wherever it stands, and listed once', () => {
+  it('is found in any file, and listed once', () => {
     const workflow = `with: { a: ${inBrackets('secrets.KEY')}, b: ${inBrackets("vars.PLACE || 'x'")} }\nif: vars.ON && secrets.KEY\n`
     expect(needsOf([workflow, 'api-key-id-name: SHOP_ID'])).toEqual({
       secrets: ['KEY', 'SHOP_ID'],
@@ -107,6 +107,6 @@ describe('a file that is made', () => {
   it('is not made below a file', async () => {
     const directory = await makeDirectory()
     await writeFile(join(directory, 'a'), '')
-    expect(await placeOf(directory, 'a/b.yml')).toEqual({ refused: 'a is no directory' })
+    expect(await placeOf(directory, 'a/b.yml')).toEqual({ refused: 'a is not a directory' })
   })
 })
