@@ -3,14 +3,14 @@ import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
 import type { AttemptFailure } from './attempt.ts'
 
-/** What a message may say about the request. No secret is in here. */
+/** The facts about a request that messages may contain. They hold no secret. */
 export interface RequestFacts {
   readonly method: Method
-  /** It persists nothing, whatever its method. */
+  /** The request stores nothing, whatever its method. */
   readonly isSafe?: boolean
   /** With the query, where there is one. */
   readonly path: string
-  /** `host[:port]` that was spoken to. */
+  /** `host[:port]` of the API. */
   readonly host: string
   /** `host[:port]` of the proxy in between. */
   readonly proxyHost: string | undefined
@@ -19,12 +19,12 @@ export interface RequestFacts {
   readonly permission: string
   /** What the path identifies: `alert`, `backup`. */
   readonly noun: string
-  /** What a 404 is about, where that is not the noun: a list that is not there lacks its service. */
+  /** What a 404 means is missing, where it is not the noun. For a list, it is the service. */
   readonly missing?: string
   readonly timeoutMs: number
 }
 
-/** How it came to its end. */
+/** How the request ended. */
 interface RequestEnd {
   /** Requests sent. */
   readonly attempts: number
@@ -53,7 +53,7 @@ interface ApiErrorDetails {
   readonly outcomeUnknown: boolean
 }
 
-/** A request that failed for good. Not for wrong input, which never becomes a request. */
+/** A request that failed and is not retried. Wrong input is an InputError, because it never becomes a request. */
 export class ApiError extends WatchkeeperError {
   override readonly name = 'ApiError'
   readonly advice: string
@@ -115,7 +115,7 @@ function kindOfErrorStatus({ status = 0, isFromApi }: AttemptFailure): ErrorKind
 function describeFailure({ proxyHost }: RequestFacts, { cause, status, detail, code }: AttemptFailure): string {
   const separator = detail === '' ? '' : ': '
   if (cause === 'status' || cause === 'redirect') return `The API answered ${status}${separator}${detail}`
-  if (cause === 'proxy') return `No way through the proxy ${proxyHost}: ${detail}`
+  if (cause === 'proxy') return `The proxy ${proxyHost} refused the connection: ${detail}`
   if (status !== undefined) return `The API answered ${status}, but ${detail}`
   if (code === 'CANCELLED' || cause === 'too-large') return capitalized(detail)
   const way = proxyHost === undefined ? '' : ` through the proxy ${proxyHost}`
@@ -130,16 +130,14 @@ function identifyRequest({ method, path, host }: RequestFacts, { requestId }: At
   return `Request: ${method} ${path} at ${host}${notes && ` (${notes})`}`
 }
 
-// What to do about a failed request, one sentence for each kind of failure.
-
 interface RequestOutcome extends RequestEnd {
   readonly outcomeUnknown: boolean
 }
 
 function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestOutcome): string {
-  // A create and a cancelled request have a sentence of their own for that.
+  // The advice for a create and for a canceled request already says it.
   const isOpen = end.outcomeUnknown && facts.method !== 'POST' && kind !== 'cancelled'
-  const open = isOpen ? `It may be done all the same: look at the ${facts.noun}, or run this again.` : ''
+  const open = isOpen ? `The server may still have applied it: check the ${facts.noun}, or run this again.` : ''
   return [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
 }
 
@@ -147,59 +145,58 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
   const { host, keyId, permission, noun, missing = noun } = facts
   switch (kind) {
     case 'authentication':
-      return `The service does not accept the key ${keyId}: check api-key-id and api-key-secret, and that the key is enabled and not expired.`
+      return `The API rejects the key ${keyId}. Check api-key-id and api-key-secret, and that the key is enabled and not expired.`
     case 'permission':
-      return `The key ${keyId} lacks a permission (needed: ${permission}): extend its role, or use another key.`
+      return `The key ${keyId} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
-      return `There is no such ${missing}, or the key ${keyId} may not see it.`
+      return `The ${missing} does not exist, or the key ${keyId} has no access to it.`
     case 'not-served':
-      return `This url does not serve the API: check api-url and observability-path (or profile).${doubledVersion(facts.path)}`
+      return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(facts.path)}`
     case 'rate-limited':
       return rateLimitAdvice(failure, end)
     case 'redirect':
-      return 'Redirects are never followed, so that the key reaches no other address: set api-url to the final one if you trust it.'
+      return 'Redirects are never followed, so that the key reaches no other address. If you trust the new address, set api-url to it.'
     case 'tls':
-      return 'The certificate is not trusted. For an authority of your own set NODE_EXTRA_CA_CERTS=/path/to/ca.pem, or NODE_OPTIONS=--use-system-ca.'
+      return 'The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem or NODE_OPTIONS=--use-system-ca.'
     case 'may-exist':
-      return `The server may have created the ${noun} all the same, so this is not sent again: look before you run it once more.`
+      return `The server may still have created the ${noun}, so the request was not sent again. Check whether it exists before you run this again.`
     case 'network':
       return networkAdvice(host, failure)
     case 'timeout':
       return failure.writeOutcome === 'not-applied'
-        ? `Check api-url (${host}), and that it can be reached from here.`
-        : `Nothing usable came within the limit of ${facts.timeoutMs / 1000} s per request: is the service slow, or ${host} unreachable from here?`
+        ? `Check api-url (${host}), and that this machine can reach it.`
+        : `No complete answer arrived within ${facts.timeoutMs / 1000} s, the limit for one request. Check that this machine can reach ${host}, and that the service is not overloaded.`
     case 'deadline':
-      return 'The time given for the whole operation (timeout-seconds) does not allow another attempt.'
+      return 'timeout-seconds leaves no time for another attempt.'
     case 'bad-answer':
-      return failure.cause === 'unreadable' ? 'Is a proxy or a login page answering instead of the API?' : ''
+      return failure.cause === 'unreadable' ? 'Check whether a proxy or a login page answers instead of the API.' : ''
     case 'cancelled':
       return facts.method === 'GET' || facts.isSafe
         ? ''
-        : `The server may have acted all the same: look at the ${noun} before you run it once more.`
+        : `The server may still have applied it: check the ${noun} before you run this again.`
     default:
       return ''
   }
 }
 
-// Every path begins with the version; an api-url that ends in it as well is the usual slip.
+// Every path begins with the version. It is a common mistake to put it into api-url, too.
 const doubledVersion = (path: string): string =>
-  path.startsWith('/v1/v1/') ? ' api-url must not end in /v1: every path begins with it.' : ''
+  path.startsWith('/v1/v1/') ? ' Remove /v1 from the end of api-url: every path already begins with it.' : ''
 
 function networkAdvice(host: string, failure: AttemptFailure): string {
-  if (failure.cause === 'proxy')
-    return 'The proxy refuses to connect: check the credentials and rules behind HTTPS_PROXY, HTTP_PROXY and NO_PROXY.'
-  if (failure.cause === 'lookup') return `No such host: check the name in api-url (${host}).`
-  return `Check api-url (${host}), and the network between here and there.`
+  if (failure.cause === 'proxy') return 'Check the credentials in HTTPS_PROXY or HTTP_PROXY, the rules of the proxy, and NO_PROXY.'
+  if (failure.cause === 'lookup') return `The host does not exist. Check the name in api-url (${host}).`
+  return `Check api-url (${host}) and the network connection.`
 }
 
 function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: RequestEnd): string {
   const window = readRateLimitWindow(headers)
   const policy =
-    window === undefined ? 'The limit belongs to the key' : `The limit of ${window.limit} requests per window belongs to the key`
+    window === undefined ? 'The rate limit belongs to the key' : `The rate limit of ${window.limit} requests per window belongs to the key`
   const waitMs = !decision.retry && decision.because === 'deadline' ? decision.waitMs : undefined
   const when =
     waitMs === undefined || waitMs > 1e12
       ? ''
-      : ` Come back after ${new Date(nowMs + waitMs).toISOString()} (in ${Math.ceil(waitMs / 1000)} s).`
-  return `${policy}: other users of it slow this run down. timeout-seconds leaves no time to wait longer.${when}`
+      : ` Try again after ${new Date(nowMs + waitMs).toISOString()} (in ${Math.ceil(waitMs / 1000)} s).`
+  return `${policy}, so other users of the key slow this run down. timeout-seconds leaves no time to wait longer.${when}`
 }

@@ -19,9 +19,9 @@ export interface AttemptFailure extends Failure {
   readonly requestId?: string
   /** Code of a failed exchange. */
   readonly code?: string
-  /** What happened, in words that hold no secret and no control character. */
+  /** What happened, without secrets and control characters. */
   readonly detail: string
-  /** Whether an error answer was the API's own: JSON, or the plain text that the product sends for some. A page of HTML is not. */
+  /** Whether the API itself sent the error: JSON, or the plain text that the product sends for some errors. HTML comes from elsewhere. */
   readonly isFromApi?: boolean
 }
 
@@ -35,6 +35,7 @@ interface AttemptOptions<T> {
   readonly redact: Redact
 }
 
+/** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
 export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>> {
   try {
     return judge(await options.transport.exchange(options.exchange), options)
@@ -51,10 +52,10 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
-    const said = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
+    const words = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
     const writeOutcome = writeOutcomeOf({ status, readable: true })
     const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
-    return { failure: { ...known, cause: 'status', writeOutcome, isFromApi, detail: quote(said.trim()) } }
+    return { failure: { ...known, cause: 'status', writeOutcome, isFromApi, detail: quote(words.trim()) } }
   }
   const unsure = { ...known, writeOutcome: writeOutcomeOf({ status, readable: false }) }
   if ('problem' in parsed) return { failure: { ...unsure, cause: 'unreadable', detail: parsed.problem } }
@@ -65,13 +66,14 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   return { success: { value: result.value, status, headers, requestId } }
 }
 
-// It goes into outputs and messages as it is, so that one that holds a secret is none.
+// Outputs and messages contain the request id unchanged, so an id that holds a secret is dropped.
 function requestIdIn({ headers }: Answer, json: unknown, redact: Redact): string | undefined {
   const requestId = requestIdOf(json, headers['x-request-id'])
   return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
-const withWords = (mismatch: string, words: string): string => (words === '' ? mismatch : `${mismatch}; the API said: ${quote(words)}`)
+const withWords = (mismatch: string, words: string): string =>
+  words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`
 
 function parse(text: string, redact: Redact): { readonly json: unknown } | { readonly problem: string } {
   if (text === '') return { json: undefined }
@@ -83,7 +85,7 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
   }
 }
 
-/** Where the words of an error page are, if it has any. */
+/** The text of an error page is at its beginning. */
 const longestPage = 20_000
 
 // The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
@@ -117,7 +119,9 @@ function causeOf(code: string): FailureCause {
 function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
   if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
-    return bytes === 0 ? `connection closed before an answer (${code})` : `connection closed after ${bytes} bytes of the answer (${code})`
+    return bytes === 0
+      ? `the connection was closed before an answer (${code})`
+      : `the connection was closed after ${bytes} bytes of the answer (${code})`
   }
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1000} s (${code})`
   if (causeOf(code) === 'timeout') {

@@ -7,28 +7,28 @@ import { createTransport } from '../http/transport.ts'
 import type { Profile } from './profiles.ts'
 import { type Call, createRequester } from './requester.ts'
 
-/** What a read-only operation gets: requests that change nothing, whatever their method. */
+/** The API for a read-only operation: requests that change nothing, whatever their method. */
 export interface ReadApi {
   readonly profile: Profile
   /** Path segment between a service and its dashboards, alerts and sources. */
   readonly observabilityPath: string
-  /** Throws an ApiError when the request failed for good. */
+  /** Throws an ApiError when the request failed and is not retried. */
   read<T>(call: ReadCall<T>): Promise<T>
-  /** What the last answer said about the key's rate limit; undefined where the service does not say. */
+  /** The key's rate limit by the last answer; undefined where the service does not send it. */
   rateLimit(): RateLimitWindow | undefined
-  /** What is left of the time for the whole operation. */
+  /** The remaining time of the whole operation. */
   remainingMs(): number
 }
 
 export interface WriteApi extends ReadApi {
-  /** Throws an ApiError when the request failed for good. */
+  /** Throws an ApiError when the request failed and is not retried. */
   write<T>(call: Call<T>): Promise<T>
 }
 
 type ReadCall<T> = Omit<Call<T>, 'method' | 'isSafe'> &
   ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
 
-/** Takes the writing half away, so that a read-only operation cannot reach it. */
+/** Removes `write`, so that a read-only operation cannot call it. */
 export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
   return api
 }
@@ -62,12 +62,13 @@ export interface ApiSession {
   close(): Promise<void>
 }
 
+/** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: Connection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, apiKeyId, apiKeySecret, proxy, userAgent, maxAttempts, deadlineMs } = connection
   const { clock } = options
   const pair = basicPair(apiKeyId, apiKeySecret)
   const transport = createTransport(baseUrl, proxy, clock)
-  // When one of several requests failed for good, the others would go on, and try again, long after the report.
+  // When one of several requests fails, the others would go on, and be retried, long after the report.
   const closing = new AbortController()
   const { stop, abort } = options.cancellation
   const requester = createRequester({

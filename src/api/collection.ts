@@ -60,6 +60,7 @@ interface CollectionOptions<T> {
 export const collectionPath = ({ observabilityPath }: ReadApi, service: Service, name: string): ApiPath =>
   under(under(servicePath(service), observabilityPath), name)
 
+/** The requests for one type of resource, with paging and with reconciliation of lost answers. */
 export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
   const { name, noun, listing, schema, toBody = (object) => object } = options
   const read = readOne(schema)
@@ -67,9 +68,9 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   const factsFor = ({ profile }: ReadApi) => ({ noun, permission: profile.permissions.observability })
   const all = (api: ReadApi, service: Service): ApiPath => collectionPath(api, service, name)
   const one = (api: ReadApi, service: Service, id: string): ApiPath => {
-    // What users give was checked when it was read: this one came from the API.
+    // Ids from users were checked when they were read. This one came from the API.
     if (!isResourceId(id)) {
-      const message = `The API calls this ${noun} "${quote(id, 80)}", which is no id that can stand in a path: nothing was sent.`
+      const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
       throw new WatchkeeperError('bad-answer', message)
     }
     return `${all(api, service)}${path`/${id}`}` as ApiPath
@@ -96,7 +97,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       const reconcile = async (): Promise<Reconciled<T>> => {
         const now = await get(api, service, before.id)
         if (isSame(toBody(now), toBody(before))) return 'not-applied'
-        // A value that the server wrote in another form cannot be told from somebody else's edit.
+        // A value that the server stored in another form looks like another user's edit.
         return holds(now, body) ? { applied: now } : 'changed-by-others'
       }
       return api.write({ ...factsFor(api), ...options, method: 'PUT', path: one(api, service, before.id), body, read, reconcile })
@@ -106,7 +107,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         await api.write({ ...factsFor(api), ...options, method: 'DELETE', path: one(api, service, id), read: readNothing })
         return true
       } catch (thrown) {
-        // An earlier attempt whose answer was lost may be why there is none any more.
+        // An earlier attempt, whose answer was lost, may have deleted it.
         if (thrown instanceof ApiError && thrown.kind === 'not-found') return thrown.outcomeUnknown
         throw thrown
       }
@@ -116,7 +117,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>
 
-/** Throws where the list is not whole, twice in a row: nothing may be created or deleted by such a list. */
+/** Throws when the list is incomplete twice in a row: nothing may be created or deleted by such a list. */
 async function listPages<T extends { readonly id: string }>(page: ReadPage<T>, noun: string): Promise<List<T>> {
   const first = await readPages(page, noun)
   if (first.problem === undefined) return first
@@ -124,7 +125,7 @@ async function listPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   if (second.problem === undefined) return second
   throw new WatchkeeperError(
     'bad-answer',
-    `${second.problem}: nothing is done by an incomplete list. Try again; if it stays so, ask the service's support.`,
+    `${second.problem}. Nothing is changed based on an incomplete list. Try again. If the problem remains, contact the service's support.`,
   )
 }
 
@@ -139,7 +140,7 @@ async function readPages<T extends { readonly id: string }>(page: ReadPage<T>, n
   const result = (problem?: string): PagedList<T> => ({ items, mayBeCut: false, ...(problem !== undefined && { problem }) })
   // A full page may be one of several, whatever the server counts.
   while (!isLastPage && (total === undefined || ids.size < total || items.length === pageLimit)) {
-    // Each page begins with the last object of the one before: where it does not, objects came or went in between.
+    // Each page begins with the last object of the previous one. If it does not, objects were created or deleted in between.
     const [overlap, ...next] = (await page(items.length - 1)).items
     const isRepeated = next.length > 0 && [overlap, ...next].every((item) => item !== undefined && ids.has(item.id))
     // The server does not know offsets. A list longer than a page is complete.

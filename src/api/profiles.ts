@@ -1,14 +1,14 @@
 export const profileNames = ['clickhouse-cloud'] as const
 type ProfileName = (typeof profileNames)[number]
 
-/** What is known about a product behind the API. Without a profile the contract is neutral and promises less. */
+/** The known facts about a product behind the API. Without a profile, the contract is neutral and guarantees less. */
 export interface Profile {
   readonly name: ProfileName | 'neutral'
   /** Base url, where the product has just one. */
   readonly apiUrl: string | undefined
   /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
-  /** What the key's role must allow, in the product's own words. */
+  /** The permissions that the key's role needs, by the product's names. */
   readonly permissions: { readonly usage: string; readonly services: string; readonly backups: string; readonly observability: string }
   /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
@@ -18,9 +18,9 @@ export interface Profile {
   readonly services: boolean
   /** Whether the backup configuration of a service can be read. */
   readonly backupConfiguration: boolean
-  /** Who charges for it, where that is known. */
+  /** The company that bills for it, where it is known. */
   readonly provider: BillingProvider | undefined
-  /** How the server lists what the product pages (alerts, saved searches, webhooks), and what it answers as a whole. */
+  /** How the server lists objects: those that the product pages (alerts, saved searches, webhooks), and those in one answer. */
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
 }
 
@@ -78,4 +78,5 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   },
 }
 
+/** The profile with this name; the neutral one without a name. */
 export const profileNamed = (name: ProfileName | undefined): Profile => (name === undefined ? neutral : profiles[name])

@@ -5,13 +5,14 @@ import type { Headers } from '../http/rate-limit.ts'
 
 interface Unwrapped {
   readonly payload: unknown
-  /** Where the payload stands in the answer, for messages: `result`, `data`, or empty. */
+  /** The place of the payload in the answer, for messages: `result`, `data`, or empty. */
   readonly prefix: string
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Removes the envelope of an answer: `{ result }`, `{ data }`, `{ result: { data } }` or none. */
 export function unwrap(json: unknown): Unwrapped {
   if (!isObject(json)) return { payload: json, prefix: '' }
   if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
@@ -31,22 +32,23 @@ export function unwrapList(json: unknown): Unwrapped {
   return { payload: outer.payload.data, prefix: [outer.prefix, 'data'].filter(Boolean).join('.') }
 }
 
-// A request id goes into outputs and messages: a word, or it is none.
+// A request id goes into outputs and messages, so only a plain word is accepted.
 const requestIdGrammar = /^\w[\w.-]{0,127}$/
 
+/** The API's request id, from the body or the header. */
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isObject(json) ? json.requestId : undefined, header]
   return candidates.find((id) => typeof id === 'string' && requestIdGrammar.test(id)) as string | undefined
 }
 
-/** The API's own words about an error, wherever this dialect puts them. */
+/** The API's message about an error. Its place depends on the dialect. */
 export function errorMessageOf(json: unknown): string | undefined {
   if (!isObject(json)) return undefined
   const candidates = [json.error, json.message, isObject(json.error) ? json.error.message : undefined]
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 
-/** Reads the parsed answer; returns what does not fit, and where, instead of throwing. */
+/** Reads the parsed answer. Returns a description of the mismatch instead of throwing. */
 export type Reader<T> = (json: unknown, headers: Headers) => { readonly value: T } | { readonly mismatch: string }
 
 /** A JSON number of any notation as a double; for figures that are compared and shown, not for money. */
@@ -57,18 +59,19 @@ export const wireNumber = z.unknown().transform((value, context): number => {
   return z.NEVER
 })
 
-/** The text of an id: anything that is one word. What goes into a path is checked again there. */
+/** The text of an id: any single word. An id in a path is checked again there. */
 export const wireId = z.string().regex(/^[\w.:~-]{1,128}$/, 'is not an id')
 
-/** The API does not promise names; a thing without one is still a thing. */
+/** The API does not guarantee names. An object without a name gets an empty one. */
 export const nameOrEmpty = z
   .string()
   .nullish()
   .transform((name) => name ?? '')
 
-/** For answers of which nothing is used. */
+/** For answers that are not used. */
 export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
+/** Reads one object. */
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
 export interface Page<T> {
@@ -77,7 +80,7 @@ export interface Page<T> {
   readonly total: number | undefined
 }
 
-/** Ends at the first element that does not fit: a list is whole or it is none. */
+/** Fails at the first invalid element: a list is read completely or not at all. */
 export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
   const read = readItems(item)
   return (json, headers) => {
@@ -86,7 +89,7 @@ export function readList<T>(item: z.ZodType<T>): Reader<Page<T>> {
   }
 }
 
-/** `meta.total` beside the list; a gateway may pass on nothing but the header. */
+/** `meta.total` next to the list. A gateway may pass on only the header. */
 function totalIn(json: unknown, headers: Headers): number | undefined {
   const meta = typeof json === 'object' && json !== null && 'meta' in json ? json.meta : undefined
   const total = typeof meta === 'object' && meta !== null && 'total' in meta ? meta.total : Number(headers['x-total-count'] || Number.NaN)
@@ -128,10 +131,10 @@ function describeMismatch(error: z.ZodError, root: string): string {
     root,
   )
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  return `the answer does not fit: ${place} ${first?.code === 'custom' ? first.message : describeIssue(first)}${more}`
+  return `the answer has an unexpected form: ${place} ${first?.code === 'custom' ? first.message : describeIssue(first)}${more}`
 }
 
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code !== 'invalid_type') return issue?.message ?? 'is wrong'
+  if (issue?.code !== 'invalid_type') return issue?.message ?? 'is not valid'
   return issue.message.endsWith('received undefined') ? 'is missing' : `is not of type ${issue.expected}`
 }

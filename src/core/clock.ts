@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** All code that waits or needs the time takes a Clock, so that tests need not wait. */
+/** The source of time. Code that waits or reads the time takes a Clock, so that tests do not have to wait. */
 export interface Clock {
   /** Milliseconds since the epoch, for dates that people read. May jump. */
   now(): number

@@ -1,5 +1,5 @@
-// Calendar days in UTC, as `YYYY-MM-DD`, which sort as texts. Based on Date, which is correct in UTC and needs no loading; tests compare
-// every function with Temporal.
+// Calendar days in UTC as `YYYY-MM-DD`, which sort as texts. They use Date, because it is correct in UTC and takes no time to load. Tests
+// compare every function with Temporal.
 
 /** A real day of the calendar, 2000-01-01 or later, written `YYYY-MM-DD`. */
 export type Day = string & { readonly __day: unique symbol }

@@ -1,7 +1,7 @@
 import Big from 'big.js'
 import { numberText } from './json.ts'
 
-/** An exact decimal. The part of big.js that is used, so that the published types do not depend on its types. */
+/** An exact decimal. Declares only the part of big.js that is used, so that the published types do not depend on its types. */
 export interface Decimal {
   plus(other: Decimal | string): Decimal
   minus(other: Decimal | string): Decimal
@@ -31,13 +31,13 @@ export const fromText = (text: string): Decimal => create(text)
 // Plain notation only: a sign, an exponent, a separator or a leading zero would need guessing.
 const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
 
-/** An amount that a person wrote: zero or more, in plain notation. Undefined for anything else. */
+/** Reads an amount that a person wrote: zero or more, in plain notation. Returns undefined for anything else. */
 export const parseAmount = (text: string): Decimal | undefined => (amountGrammar.test(text) ? create(text) : undefined)
 
 // The exponent is bounded before big.js sees it: it would write out every digit of 1e999999.
 const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
 
-/** The exact value of a JSON number by its source text. Undefined for what is no finite, plausible number. */
+/** The exact value of a JSON number by its source text. Undefined for a value that is not a number, and for an implausible exponent. */
 export function toDecimal(value: unknown): Decimal | undefined {
   const text = numberText(value)
   return text !== undefined && numberGrammar.test(text) ? create(text) : undefined

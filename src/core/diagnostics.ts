@@ -6,7 +6,7 @@ export type Severity = (typeof severities)[number]
 
 export const locationSchema = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
 
-/** Part of a file, or an input, as the user named it. Lines and columns count from 1; without them it is about the whole. */
+/** A place in a file, or an input, by the name that the user gave. Lines and columns count from 1. Without them, it is the whole file or input. */
 export type Location = Readonly<z.infer<typeof locationSchema>>
 
 export const diagnosticSchema = z.object({
@@ -16,10 +16,10 @@ export const diagnosticSchema = z.object({
   location: locationSchema.describe('File, line and column, from 1.'),
 })
 
-/** Something to correct or to know in a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
+/** A problem or a remark about a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
 export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
 
-/** What is wrong with an input, by its kebab-case name: what was given, and what is accepted. */
+/** An error about an input, by its kebab-case name. The message names the given value and the accepted ones. */
 export const inputDiagnostic = (name: string, message: string): Diagnostic => ({
   rule: 'input',
   severity: 'error',

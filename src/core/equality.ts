@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** Whether two JSON values mean the same to the API, for which a null field is a missing one. */
+/** Whether two JSON values mean the same to the API. The API treats a null field as a missing one. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
 
 /**

@@ -26,7 +26,7 @@ export const exitCodeOfKind = {
 
 export type ErrorKind = keyof typeof exitCodeOfKind
 
-/** Every failure that this project raises on purpose. `kind` is stable; the message is for people. */
+/** Every failure that this project raises on purpose. `kind` is stable. The message is for people and can change. */
 export class WatchkeeperError extends Error {
   override readonly name: string = 'WatchkeeperError'
   readonly kind: ErrorKind
@@ -37,7 +37,7 @@ export class WatchkeeperError extends Error {
   }
 }
 
-/** Everything that is wrong with the input, reported at once and before the first request. */
+/** Wrong input. Lists all problems at once, before the first request. */
 export class InputError extends WatchkeeperError {
   override readonly name = 'InputError'
   /** Never holds a secret. */
@@ -52,23 +52,27 @@ export class InputError extends WatchkeeperError {
 /** For one input by its kebab-case name. */
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
-/** More than anybody reads; a file can be wrong in every one of its lines. */
+/** A file can be wrong in each of its lines. A longer list helps no reader. */
 const mostDescribed = 50
 
 function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const lines = diagnostics.slice(0, mostDescribed).map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (diagnostics.length === 1) return lines.join('')
   const rest = diagnostics.length > lines.length ? [`and ${diagnostics.length - lines.length} more`] : []
-  return [`${diagnostics.length} inputs are wrong:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
+  return [`${diagnostics.length} errors in the input:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')
 }
 
-/** Something was thrown that no code expects. */
+/** An unexpected exception: a bug. */
 export class InternalError extends WatchkeeperError {
   override readonly name = 'InternalError'
 
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    super('bug', `This is a bug in Watchkeeper, please report it: ${reason}`, { cause })
+    super(
+      'bug',
+      `Internal error: ${reason}. This is a bug in Watchkeeper. Report it at https://github.com/watchkeeper/watchkeeper/issues.`,
+      { cause },
+    )
   }
 }
 

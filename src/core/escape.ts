@@ -1,4 +1,4 @@
-// All escaping: one function for each medium that gives some characters a meaning.
+// One function for each medium in which some characters have a meaning.
 import { clip, printable } from './text.ts'
 
 /** Longer untrusted texts are cut in reports; the result file has all of them. */
@@ -51,7 +51,7 @@ export const htmlUntrusted = (text: string, maxLength?: number): string => `<cod
 export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))
 
 /**
- * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space stands before it, and
+ * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space precedes it, and
  * the older `##[command]` anywhere in it (actions/runner, ActionCommand.cs).
  */
 export const logLine = (text: string): string =>

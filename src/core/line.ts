@@ -1,6 +1,6 @@
 import { plural } from './text.ts'
 
-/** Text from the API, a file or the user. It is shown, and can do nothing else. */
+/** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
 interface Untrusted {
   readonly kind: 'untrusted'
   readonly text: string
@@ -24,7 +24,7 @@ export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text
 
 export const maxSentenceLength = 1000
 
-/** A sentence with untrusted text in it, which was shortened when the sentence was made. */
+/** A sentence that contains untrusted text. The text was shortened when the sentence was made. */
 export const sentence = (text: string): Untrusted => ({ kind: 'untrusted', text, maxLength: maxSentenceLength })
 
 /** Only for text that this project wrote or formatted itself. */
@@ -37,7 +37,7 @@ export const counted = (count: number, noun: string): Trusted => trusted(plural(
 
 type Part = string | number | Inline | Line
 
-/** Template tag: its literal parts are trusted, and an interpolated string is not: forgetting to escape one is impossible. */
+/** Template tag. Its literal parts are trusted. Interpolated strings are not, so that nothing is shown without escaping by mistake. */
 export function say(literals: TemplateStringsArray, ...parts: readonly Part[]): Line {
   return literals.flatMap((literal, i) => [
     ...(literal === '' ? [] : [trusted(literal)]),

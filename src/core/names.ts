@@ -21,11 +21,11 @@ export function nearestName(given: string, known: Iterable<string>): string | un
   return bestDistance <= maxTypos ? best : undefined
 }
 
-/** `, did you mean "x"?` or nothing. */
+/** `; did you mean "x"?`, or an empty text when no known name is close. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const names = [...known]
   const name = nearestName(given, names) ?? onlyCompletion(given, names)
-  return name === undefined ? '' : `, did you mean "${name}"?`
+  return name === undefined ? '' : `; did you mean "${name}"?`
 }
 
 /** The only known name that starts with what was written. */
@@ -37,7 +37,7 @@ function onlyCompletion(given: string, known: readonly string[]): string | undef
 // Differences in case, dashes and underscores are common and count as none. Only the beginning of a very long name is compared.
 const plain = (name: string): string => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')
 
-// Optimal string alignment: insert, delete, replace, swap of two neighbours.
+// Optimal string alignment: insert, delete, replace, swap of two neighbors.
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i])
   const at = (i: number, j: number): number => rows[i]?.[j] ?? j

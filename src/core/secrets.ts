@@ -34,7 +34,7 @@ function redactEach(value: unknown, redact: Redact): unknown {
   return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
 }
 
-/** The credentials of HTTP Basic, which are a secret as well. */
+/** The credentials of HTTP Basic. They are also a secret. */
 export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
 
 /** Shorter secrets are rejected: masking them would hide ordinary words in the log. */

@@ -62,15 +62,15 @@ function interpolateText(text: string, { variable, isText }: InterpolateOptions,
   return { value: isWhole && errors.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, errors }
 }
 
-// A workflow run holds credentials in its environment. A file in a pull request must not be able to send them anywhere.
+// The environment of a workflow run holds credentials. A file in a pull request must not be able to send them anywhere.
 const ownCredential = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|PRIVATE_?KEY|ACCESS_?KEY|API_?KEY)(?:_|$)/i
 
 const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
 
 function whyNot(inside: string, name: string | undefined): string {
-  if (name === undefined) return `\${{ ${quote(inside, 60)} }} is not known; accepted: \${{ env.NAME }}`
-  if (mayBeCredential(name)) return `\${{ env.${name} }} may hold a credential and is never put into a file`
+  if (name === undefined) return `\${{ ${quote(inside, 60)} }} is not supported; use \${{ env.NAME }}`
+  if (mayBeCredential(name)) return `\${{ env.${name} }} may hold a credential, which is never inserted into a file`
   return `\${{ env.${name} }} is not set`
 }
 
@@ -98,7 +98,7 @@ const maxBytes = 5 * 1024 * 1024
 /** Words, signs, line ends and escapes of the text. A value takes about five of them. */
 const maxTokens = 250_000
 
-/** Values of the document, with those of an alias counted wherever it is used. */
+/** Values of the document. Those of an alias count wherever it is used. */
 const maxExpandedSize = 50_000
 
 const maxDepth = 100
@@ -116,7 +116,7 @@ const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/
 export function readDocument(text: string, name: string): Reading {
   const refuse = (message: string): Reading => ({ diagnostics: [toDiagnostic({ file: name }, message)] })
   if (Buffer.byteLength(text) > maxBytes) return refuse('is larger than 5 MiB')
-  if (controlCharacters.test(text)) return refuse('holds control characters: it is no text in UTF-8')
+  if (controlCharacters.test(text)) return refuse('holds control characters; it must be text in UTF-8')
   const lines = new LineCounter()
   const at: At = (offset) => {
     const { line, col } = lines.linePos(offset)
@@ -145,7 +145,7 @@ type At = (offset: number) => Location
 
 const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'syntax', severity: 'error', location, message })
 
-/** Ends reading where the text exceeds a limit, or means nothing. */
+/** Ends reading where the text exceeds a limit, or has no meaning. */
 class ReadError extends Error {
   readonly offset: number
 
@@ -156,7 +156,7 @@ class ReadError extends Error {
 }
 
 const limitExceeded = {
-  tokens: `is longer than ${maxTokens} words, signs and lines`,
+  tokens: `has more than ${maxTokens} words, signs and lines`,
   expandedSize: `holds more than ${maxExpandedSize} values`,
   depth: `is nested deeper than ${maxDepth} levels`,
 } as const
@@ -222,7 +222,7 @@ interface Expanded {
   readonly scalars: readonly Node[]
 }
 
-/** The value of the document with all its aliases: a file of a few lines can stand for more than fits into memory. */
+/** The value of the document with all its aliases expanded. Aliases can make a file of a few lines larger than the memory. */
 function expand(root: Node): Expanded {
   const scalars: Node[] = []
   const { value } = contentOf(root, 1, { scalars, anchors: new Map() })
@@ -268,7 +268,7 @@ function contentOfCollection(node: Node & { readonly items: readonly unknown[] }
     depth = Math.max(depth, inner.depth + 1)
     if (expandedSize > maxExpandedSize) throw new ReadError(startOf(node), limitExceeded.expandedSize)
   }
-  // As entries, so that a key such as __proto__ is one like any other.
+  // As entries, so that a key such as __proto__ has no special meaning.
   return { value: keys === undefined ? values : Object.fromEntries(keys.map((key, i) => [key, values[i]])), expandedSize, depth }
 }
 
@@ -276,7 +276,7 @@ function contentOfAlias(node: Alias, level: number, { anchors }: Expansion): Con
   const { source } = node
   const content = anchors.get(source)
   if (content === undefined) {
-    const reason = anchors.has(source) ? 'stands inside what it stands for' : `stands for nothing: no &${quote(source, 60)} comes before it`
+    const reason = anchors.has(source) ? 'is inside its own anchor' : `has no anchor: add &${quote(source, 60)} before it`
     throw new ReadError(startOf(node), `*${quote(source, 60)} ${reason}`)
   }
   if (level + content.depth - 1 > maxDepth) throw new ReadError(startOf(node), limitExceeded.depth)
@@ -287,21 +287,20 @@ function contentOfAlias(node: Alias, level: number, { anchors }: Expansion): Con
 function keysOf(map: YAMLMap): readonly string[] {
   const seen = new Set<string>()
   for (const { key } of map.items) {
-    if (!isScalar(key)) throw new ReadError(startOf(key ?? map), 'is no key: write a word')
+    if (!isScalar(key)) throw new ReadError(startOf(key ?? map), 'a key must be a plain word')
     const name = String(key.value)
-    if (name === '<<' && key.type === 'PLAIN')
-      throw new ReadError(startOf(key), 'is a merge key, which is not known here: write the fields out')
-    if (seen.has(name)) throw new ReadError(startOf(key), `Map keys must be unique: "${quote(name, 60)}" stands here already`)
+    if (name === '<<' && key.type === 'PLAIN') throw new ReadError(startOf(key), 'merge keys are not supported; write the fields out')
+    if (seen.has(name)) throw new ReadError(startOf(key), `Map keys must be unique: "${quote(name, 60)}" is already in this map`)
     seen.add(name)
   }
   return [...seen]
 }
 
-/** A number that lost digits is not the one that was written: it must not decide about money or alerts. */
+/** A number that lost digits differs from the written one. It must not decide about money or alerts. */
 function whyNoNumber(node: Node): string | undefined {
   if (!isScalar(node) || typeof node.value !== 'number') return undefined
   const source = node.source ?? ''
-  if (/^[-+]?\.(?:inf|nan)$/i.test(source)) return 'is no finite number'
+  if (/^[-+]?\.(?:inf|nan)$/i.test(source)) return 'is not a finite number'
   return isExact(node.value, source) ? undefined : 'has more digits than a number can hold; write it in quotes'
 }
 

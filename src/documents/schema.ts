@@ -1,10 +1,10 @@
-// What a zod schema says about a value: its description, the parts below it, and which form of a union the value has.
+// Questions about a zod schema: its description, the parts below it, and which form of a union a value has.
 import * as z from 'zod'
 import type { ValuePath } from './document.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** What a person may write, in words. */
+    /** What a person may write, as text for messages. */
     accepts?: string
     /** Never shown, not even when it is wrong. */
     secret?: boolean
@@ -23,7 +23,7 @@ export function coreOf(schema: Schema): Schema {
   return schema instanceof z.ZodPipe ? coreOf(schema.def.in) : schema
 }
 
-/** The same, inside nullable as well. */
+/** The schema inside optional, default, transform and nullable. */
 function valueSchema(schema: Schema): Schema {
   const core = coreOf(schema)
   return core instanceof z.ZodNullable ? valueSchema(core.def.innerType) : core
@@ -37,6 +37,7 @@ export function metaOf(schema: Schema): z.GlobalMeta {
   return schema instanceof z.ZodPipe ? metaOf(schema.def.in) : {}
 }
 
+/** The default of a field; undefined without one. */
 export function defaultOf(schema: Schema): unknown {
   if (schema instanceof z.ZodDefault) return schema.def.defaultValue
   return schema instanceof z.ZodOptional ? defaultOf(schema.def.innerType) : undefined
@@ -51,7 +52,7 @@ export function isText(field: Schema | undefined): boolean {
   return core instanceof z.ZodString || core instanceof z.ZodEnum
 }
 
-/** Own properties only: a map from a file may be asked for `toString`. */
+/** Reads own properties only, because a file may have a key such as `toString`. */
 export const ownValue = (value: unknown, key: PropertyKey): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined
 
@@ -111,7 +112,7 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
   return best?.form.schema
 }
 
-/** The option that a wrong value was most likely meant to have; undefined where the value is no map, or no option is one. */
+/** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const keys = Object.keys(value)

@@ -64,7 +64,7 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   // A missing field is reported where the object begins that lacks it.
   if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${prefix(path)}is missing${accepted}`)]
   const isSecret = field !== undefined && metaOf(field).secret === true
-  const given = isSecret ? 'what stands here' : quote(JSON.stringify(value) ?? '', 80)
+  const given = isSecret ? 'the value' : quote(JSON.stringify(value) ?? '', 80)
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
   const problem = isComplete ? issue.message : `is not accepted${accepted}${suggestion(issue, value)}`
   return [toDiagnostic(document.locationOf(path), `${prefix(path)}${given} ${problem}`)]
@@ -81,11 +81,13 @@ function describeUnknownKeys(
 ): readonly Diagnostic[] {
   const named = keys.slice(0, maxUnknownKeys).map((key) => {
     // Another form of the same map has it.
-    const problem = known.includes(key) ? 'does not go with what stands beside it' : `is not known${didYouMean(key, known)}`
+    const problem = known.includes(key)
+      ? 'cannot be combined with the other fields of this map'
+      : `is an unknown field${didYouMean(key, known)}`
     return toDiagnostic(document.locationOfKey([...path, key]), `${prefix(path)}"${quote(key, 60)}" ${problem}`)
   })
   const rest = keys.length - named.length
-  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix(path)}${rest} more keys are not known`)]
+  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix(path)}${rest} more unknown fields`)]
 }
 
 const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'schema', severity: 'error', location, message })

@@ -1,4 +1,4 @@
-/** An exchange without a usable answer, before any status is judged. `code` is Node's, undici's, OpenSSL's or one of ours. */
+/** An exchange without a usable answer, before any status is judged. `code` comes from Node, undici, OpenSSL or this project. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure'
   readonly code: string
@@ -19,10 +19,10 @@ export class ExchangeFailure extends Error {
   }
 }
 
-// undici reports a proxy's refusal as if the user had cancelled, or had called it wrongly; only the text tells.
+// undici reports a proxy's refusal as if the user had canceled, or had called it wrongly. Only the message shows the cause.
 const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 
-/** Reads the code out of whatever undici or Node threw; `timeoutCode` names our own total limit when that is what ended it. */
+/** Finds the code in an error of undici or Node. `timeoutCode` is given when our own total limit ended the exchange. */
 export function toExchangeFailure(thrown: unknown, bytes: number, timeoutCode?: string): ExchangeFailure {
   if (thrown instanceof ExchangeFailure) return thrown
   const causes = [...chain(thrown)]

@@ -3,14 +3,14 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
-/** Only https, or plain http to this machine, may see the key. Returns the base url without a trailing slash, or the problem. */
+/** Accepts https, and plain http for loopback addresses. Returns the base URL without a trailing slash, or the problem. */
 export function parseApiUrl(text: string): { readonly url: URL } | { readonly problem: string } {
   if (!grammar.test(text) || !URL.canParse(text)) {
-    return { problem: 'is no base url; accepted: https://host[:port][/path], without user, query or fragment' }
+    return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return { problem: 'would send the key unencrypted; use https (plain http is accepted for loopback addresses alone)' }
+    return { problem: 'would send the key unencrypted; use https (plain http is accepted only for loopback addresses)' }
   }
   url.pathname = url.pathname.replace(/\/+$/, '')
   return { url }
@@ -28,7 +28,7 @@ export interface ProxySettings {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The values may hold a password: messages name the variable, never its value. Reads `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; the lower-case spelling wins, as everywhere. */
+/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lower-case spelling wins, as in other tools. Messages name the variable and never its value, which may hold a password. */
 export function readProxySettings(env: Environment): {
   readonly settings: ProxySettings
   readonly diagnostics: readonly Diagnostic[]
@@ -43,7 +43,7 @@ export function readProxySettings(env: Environment): {
     .map((variable) =>
       inputDiagnostic(
         variable?.name ?? '',
-        'is no proxy url; accepted: http://[user:password@]host:port, with special characters of the password encoded, as in %25 for %',
+        'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %',
       ),
     )
   const settings: ProxySettings = {

@@ -16,7 +16,7 @@ export interface RateLimitWindow {
 const limitHeader = (headers: Headers, name: 'limit' | 'remaining' | 'reset' | 'policy'): string | undefined =>
   headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]
 
-// The header counts seconds that are left, with decimals; it is no point in time (terraform-provider-clickhouse#148).
+// The header holds the remaining seconds, with decimals, and not a point in time (terraform-provider-clickhouse#148).
 export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefined {
   const limit = seconds(limitHeader(headers, 'limit'))
   const remaining = seconds(limitHeader(headers, 'remaining'))
@@ -42,7 +42,7 @@ export function serverWaitMs(status: number, headers: Headers, nowMs: number): n
 
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** `answeredAt` is by the clock that the date was read from, where the answer tells: ours may be a day off. */
+/** `answeredAt` is the server's own time where the answer has a date: our clock may be a day off. */
 function retryAfterMs(value: string | undefined, answeredAt: number): number | undefined {
   const delaySeconds = seconds(value)
   if (delaySeconds !== undefined) return delaySeconds * 1000
@@ -69,10 +69,10 @@ const marginMs = 50
 export interface Pacer {
   /**
    * Resolves when one more request may be sent, first come first served. Rejects with the signal's reason when aborted.
-   * `onWait` hears of a wait before it starts, and may throw to refuse it.
+   * `onWait` is called before a wait starts, and may throw to refuse it.
    */
   admit(options: { readonly signal: AbortSignal; readonly onWait: (waitMs: number) => void }): Promise<void>
-  /** To be called once for each admitted request: with the answer's status and headers, or with nothing when none came. */
+  /** Must be called once for each admitted request: with the answer's status and headers, or with nothing when none came. */
   settle(answer?: { readonly status: number; readonly headers: Headers }): void
 }
 
@@ -84,6 +84,7 @@ interface Window {
   readonly remaining: number
 }
 
+/** A pacer for one key. It learns the limit from the answers, and uses the documented one before. */
 export function createPacer(clock: Clock): Pacer {
   let window: Window | undefined
   let sentAt: readonly number[] = []
@@ -115,7 +116,7 @@ export function createPacer(clock: Clock): Pacer {
   async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<void> {
     signal.throwIfAborted()
     for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
-      // What is under way may soon tell of a wider window than the documented one: no reason to speak of a wait yet.
+      // An answer to a request under way may announce a wider window than the documented one, so the wait is not reported yet.
       const isAboutToKnow = window === undefined && inFlight > 0
       if (!isAboutToKnow) onWait(ms)
       await sleepUntilNews(Math.max(1, ms), signal)
@@ -178,6 +179,7 @@ function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => 
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
+/** The shared pacer of a clock, an origin and a key. */
 export function pacerFor(clock: Clock, origin: string, keyId: string): Pacer {
   const ofClock = pacers.get(clock) ?? new Map<string, Pacer>()
   pacers.set(clock, ofClock)

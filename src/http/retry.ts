@@ -1,10 +1,10 @@
 /**
- * Whether the server carried out a write: `not-applied` certainly not, `refused` it said no, `applied` it did, `unknown` cannot be told
- * from what came back. This decides about duplicates.
+ * Whether the server carried out a write: `not-applied`: certainly not; `refused`: the server rejected it; `applied`: it did; `unknown`:
+ * the answer does not show it. Retries depend on it, because a repeated create makes a duplicate.
  */
 export type WriteOutcome = 'not-applied' | 'refused' | 'applied' | 'unknown'
 
-/** What one attempt left behind: a status and whether the body was readable, or the code of a failure before a whole answer. */
+/** The result of one attempt: a status and whether the body was readable, or the code of a failure before a whole answer. */
 type AttemptEvidence = { readonly status: number; readonly readable: boolean } | { readonly code: string }
 
 const neverConnected = new Set([
@@ -25,6 +25,7 @@ export const isTlsCode = (code: string): boolean =>
     code,
   )
 
+/** The outcome of a write by the result of one attempt. */
 export function writeOutcomeOf(evidence: AttemptEvidence): WriteOutcome {
   if ('code' in evidence) return neverConnected.has(evidence.code) || isTlsCode(evidence.code) ? 'not-applied' : 'unknown'
   const { status, readable } = evidence
@@ -44,7 +45,7 @@ export type FailureCause =
   | 'timeout'
   | 'status' // an answer with an error status
   | 'redirect'
-  | 'unreadable' // a success that is no JSON
+  | 'unreadable' // a success that is not JSON
   | 'unfit' // a success whose JSON does not fit
   | 'too-large'
 
@@ -89,6 +90,7 @@ export type RetryDecision =
   | { readonly retry: false; readonly because: 'final' | 'attempts' }
   | { readonly retry: false; readonly because: 'deadline'; readonly waitMs: number }
 
+/** Whether to retry, and after which wait in milliseconds. Pure: the caller passes the random number. */
 export function decideRetry(input: RetryInput): RetryDecision {
   const { policy, attempts, sameCause, maxAttempts, serverWaitMs, remainingMs, random } = input
   if (policy === 'none') return { retry: false, because: 'final' }

@@ -9,7 +9,7 @@ import type { Method } from './retry.ts'
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
 const largestAnswerBytes = 64 * 1024 * 1024
 
-/** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a bomb, broken gzip or bytes that are no UTF-8. */
+/** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a gzip bomb, broken gzip or bytes that are not UTF-8. */
 async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
   const bytes = await inflated(raw, contentEncoding?.trim().toLowerCase())
   try {
@@ -43,7 +43,7 @@ async function inflate(raw: Buffer): Promise<Buffer> {
 }
 
 const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>
-  new ExchangeFailure('TOO_LARGE', `the answer is larger than the cap of ${largestAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
+  new ExchangeFailure('TOO_LARGE', `the answer is larger than the limit of ${largestAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
 
 // Decoding leniently and encoding again keeps every byte up to the first bad one.
 function firstBadByte(bytes: Buffer): number {
@@ -57,7 +57,7 @@ export const connectTimeoutMs = 10_000
 
 interface Connections {
   readonly dispatcher: Dispatcher
-  /** Ends every connection at once, also one that is only being made. */
+  /** Ends every connection at once, also one that is still being made. */
   end(): Promise<void>
 }
 
@@ -79,15 +79,15 @@ async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dis
     const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
     const limits = {
       maxResponseSize: largestAnswerBytes,
-      // Certainty about what the server did is reasoned for HTTP/1.1: one request, one connection, one answer.
+      // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
       allowH2: false,
       connect,
     }
-    // undici would send https through HTTP_PROXY when that alone is set; curl, Go and Git do not.
+    // undici would send https through HTTP_PROXY when only that is set; curl, Go and Git do not.
     const dispatcher =
       proxyUrl === undefined
         ? new Agent(limits)
-        : // `noProxy` is always given: left out, undici would read the environment by itself.
+        : // `noProxy` is always given: without it, undici would read the environment by itself.
           new EnvHttpProxyAgent({
             ...limits,
             proxyTls: connect,
@@ -194,7 +194,7 @@ async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher,
     return { status: response.statusCode, headers, text: await readable(response.statusCode, read) }
   } catch (thrown) {
     if (exchange.signal.aborted)
-      throw new ExchangeFailure('CANCELLED', 'cancelled while the request was under way', { bytes, cause: thrown })
+      throw new ExchangeFailure('CANCELLED', 'canceled while the request was under way', { bytes, cause: thrown })
     const failure = toExchangeFailure(thrown, bytes, timeout.aborted ? 'REQUEST_TIMEOUT' : undefined)
     throw failure.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? tooLarge(bytes, thrown) : failure
   }
@@ -209,7 +209,7 @@ function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> 
   })
 }
 
-// An error status says enough by itself: its body is a courtesy, and one that is cut or huge must not hide it.
+// The status of an error is enough. A body that is cut off or huge must not hide it.
 async function readable(status: number, read: () => Promise<string>): Promise<string> {
   if (status < 300) return read()
   try {
@@ -227,6 +227,6 @@ const headersOf = ({ authorization, userAgent, body }: Exchange): Record<string,
   ...(body !== undefined && { 'content-type': 'application/json' }),
 })
 
-// A header that was sent twice contradicts itself; joined, it fits no grammar of ours and is ignored.
+// A header that was sent twice contradicts itself. The joined value matches no grammar here, so it is ignored.
 const flatten = (headers: Record<string, string | string[] | undefined>): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]))

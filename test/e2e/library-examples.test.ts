@@ -81,7 +81,7 @@ it('check-backups.ts exits with 1 and the kind of the error when a service is un
   expect(await runExample('check-backups', ['chekout'])).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining('input: services: unknown service "chekout", did you mean "checkout"?'),
+    stderr: expect.stringContaining('input: services: unknown service "chekout"; did you mean "checkout"?'),
   })
 })
 

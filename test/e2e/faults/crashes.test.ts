@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { runWithFailure, type TestAction } from '../../support/faults.ts'
 import type { Preload } from '../../support/run-process.ts'
 
-const bug = 'This is a bug in Watchkeeper, please report it: broken on purpose'
+const bug =
+  'Internal error: broken on purpose. This is a bug in Watchkeeper. Report it at https://github.com/watchkeeper/watchkeeper/issues.'
 
 /** What the oracle says of every run that ends in a bug. */
 const problems = ['it takes itself for broken']
@@ -24,7 +25,7 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
     expect(ran.outputs.get('status')).toBe('error')
     expect(ran.outputs.get('failure-reason')).not.toBe('')
     expect(ran.result).toMatchObject({ status: 'error' })
-    expect(ran.summary).toContain('could not be done')
+    expect(ran.summary).toContain('did not complete')
   })
 
   it.each(['exception', 'rejection'] as const)('an %s that nobody caught', async (as) => {

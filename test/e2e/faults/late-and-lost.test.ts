@@ -33,7 +33,7 @@ describe.concurrent('row 25: a list that may mislead', () => {
   it('nothing is created by a list that may be incomplete', async () => {
     const { outcome, ran } = await runWithFailure('create', undefined, { prepare: aThousand, inputs: { 'if-exists': 'skip' } })
     expect(outcome).toEqual({ exitCode: 1, conclusion: 'conflict', methods: 'GET', added: 0, problems: [] })
-    expect(ran.outputs.get('failure-reason')).toContain('The list of alerts may not be complete')
+    expect(ran.outputs.get('failure-reason')).toContain('The list of alerts may be incomplete')
   })
 
   it('what is gone between reading and writing is an error, and no new thing', async () => {

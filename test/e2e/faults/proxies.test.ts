@@ -84,7 +84,7 @@ describe.concurrent('row 23: a proxy', () => {
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(proxy.requests.filter(({ method }) => method === 'CONNECT')).toHaveLength(attempts)
     expect(reason).toMatch(words)
-    expect(reason).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: `)
+    expect(reason).toContain(`The proxy 127.0.0.1:${proxy.port} refused the connection: `)
   })
 
   it.each<[string, TestAction, Play, string]>([
@@ -122,7 +122,7 @@ describe.concurrent('row 23: a proxy', () => {
     const env = { HTTPS_PROXY: `http://user:${password}@:port` }
     const { outcome, ran } = await runWithFailure('read', undefined, { env, secrets: [password] })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
-    expect(ran.outputs.get('failure-reason')).toContain('HTTPS_PROXY: is no proxy url')
+    expect(ran.outputs.get('failure-reason')).toContain('HTTPS_PROXY: is not a proxy URL')
   })
 
   it('for plain http that refuses is named as well', async () => {
@@ -133,7 +133,7 @@ describe.concurrent('row 23: a proxy', () => {
     })
     await proxy.close()
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
-    expect(ran.outputs.get('failure-reason')).toContain(`No way through the proxy 127.0.0.1:${proxy.port}: the proxy answered 407`)
+    expect(ran.outputs.get('failure-reason')).toContain(`The proxy 127.0.0.1:${proxy.port} refused the connection: the proxy answered 407`)
   })
 
   it('that does not listen prevents the comment on GitHub, but not the verdict', async () => {

@@ -18,7 +18,7 @@ describe.concurrent('row 15: something else answers', () => {
     expect(ran.outputs.get('failure-reason')).toMatch(
       /The API answered 200, but the answer is not JSON at character 0: an HTML page, Welcome to the guest network Please sign in/,
     )
-    expect(ran.outputs.get('failure-reason')).toContain('Is a proxy or a login page answering instead of the API?')
+    expect(ran.outputs.get('failure-reason')).toContain('Check whether a proxy or a login page answers instead of the API.')
   })
 
   it.each<TestAction>(['create', 'create a dashboard'])('to %s, the portal may have let it through', async (action) => {
@@ -102,7 +102,7 @@ describe.concurrent('rows 18 and 19: JSON of another shape', () => {
         ['read', '{"result":{}}', /result is not of type array/],
         ['read', 'null', /the answer is not of type array/],
         ['read', '', /the answer is empty/],
-        ['read a backup', '{"status":200,"error":"INTERNAL: oops"}', /the API said: INTERNAL: oops/],
+        ['read a backup', '{"status":200,"error":"INTERNAL: oops"}', /message of the API: INTERNAL: oops/],
         ['read a cost', '[]', /the answer is not of type object/],
         ['update', '{"id":7}', /the answer\.id is not of type string/],
       ],
@@ -153,9 +153,9 @@ describe.concurrent('R5 (row 20): too much', () => {
   it('rejects answers that are too large or encoded, in little memory', () =>
     forEachEntry<[string, TestAction, Failure, RegExp]>(
       [
-        ['more than 64 MiB', 'read', endless, /larger than the cap of 64 MiB/],
-        ['a gzip bomb', 'read', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the cap of 64 MiB/],
-        ['a gzip bomb after a create', 'create', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the cap of 64 MiB/],
+        ['more than 64 MiB', 'read', endless, /larger than the limit of 64 MiB/],
+        ['a gzip bomb', 'read', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/],
+        ['a gzip bomb after a create', 'create', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/],
         ['gzip in gzip in gzip', 'read', body(nested(3), { 'content-encoding': 'gzip, gzip, gzip' }), /encoding "gzip, gzip, gzip"/],
         ['an encoding that was not asked for', 'read', body(brotliCompressSync('[]'), { 'content-encoding': 'br' }), /encoding "br"/],
         ['gzip that is none', 'read', body('[]', { 'content-encoding': 'gzip' }), /gzip is broken/],

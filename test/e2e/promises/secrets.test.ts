@@ -165,7 +165,7 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
   })
 })
 
-describe.concurrent('S2: what must be hidden is said to the runner first, and nothing else is', () => {
+describe.concurrent('S2: only secrets are masked, before any other line is printed', () => {
   it('every form of it, before any other line, also when the rest of the input is wrong', async () => {
     const { ran } = await meetWith(canary, 'read', undefined, { inputs: { operation: 'nonsense' } })
     const lines = ran.stdout.split('\n')
@@ -188,7 +188,7 @@ describe.concurrent('S2: what must be hidden is said to the runner first, and no
     const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': 'short77' } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     expect(ran.outputs.get('failure-reason')).toBe(
-      'api-key-secret: is not accepted; accepted: at least 8 characters, none of them a control character',
+      'api-key-secret: is not accepted; accepted: at least 8 characters, without control characters',
     )
   })
 
@@ -197,7 +197,7 @@ describe.concurrent('S2: what must be hidden is said to the runner first, and no
     async (secret) => {
       const { outcome, ran } = await runWithFailure('read', undefined, { inputs: { 'api-key-secret': secret } })
       expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
-      expect(ran.stdout).toContain('api-key-secret has white space around it, which was left out')
+      expect(ran.stdout).toContain('api-key-secret has leading or trailing white space, which is ignored')
     },
   )
 })

@@ -101,7 +101,7 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
     const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
     for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'result-file'])
-      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" may not be set by a file in the repository`)
+      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
 })
@@ -148,7 +148,7 @@ describe('S7: only ids get into a path', () => {
         const more = { operation: 'create-alert', 'if-exists': 'update', threshold: '1', interval: '1h', 'webhook-id': ids.webhook }
         const ran = await invokeText({ inputs: { ...inputs, ...more } })
         expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'bad-answer' } })
-        expect(ran.reason).toContain(`The API calls this alert "${id}", which is no id that can stand in a path`)
+        expect(ran.reason).toContain(`The API returned "${id}" as the id of this alert. It is not safe in a URL path`)
         expect(methodsOf(emulator())).toEqual(['GET'])
       },
       { before: () => emulator().reset() },

@@ -47,8 +47,8 @@ describe('R7: a file that is made to be slow or large is refused at once, with t
     ['aliases of aliases', 'holds more than 50000 values'],
     ['20,000 levels', 'is nested deeper than 100 levels'],
     ['five megabytes and more', 'is larger than 5 MiB'],
-    ['two million escapes', 'is longer than 250000 words, signs and lines'],
-    ['five million lines of nothing', 'is longer than 250000 words, signs and lines'],
+    ['two million escapes', 'has more than 250000 words, signs and lines'],
+    ['five million lines of nothing', 'has more than 250000 words, signs and lines'],
   ])('also when the built bundle reads it: %s', async (name, words) => {
     const { outcome, ran } = await runWithFailure('create', undefined, {
       files: { 'a.yml': bombs[name] ?? '' },
@@ -105,22 +105,22 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
         [
           'read',
           status(401),
-          `The API answered 401: INJECTED_FAULT: status 401 on request\nThe service does not accept the key demo…0001: check api-key-id and api-key-secret, and that the key is enabled and not expired.\n${where('GET', 'sources')} (request id ID)`,
+          `The API answered 401: INJECTED_FAULT: status 401 on request\nThe API rejects the key demo…0001. Check api-key-id and api-key-secret, and that the key is enabled and not expired.\n${where('GET', 'sources')} (request id ID)`,
         ],
         [
           'read',
           status(403),
-          `The API answered 403: INJECTED_FAULT: status 403 on request\nThe key demo…0001 lacks a permission (needed: managing alerts and dashboards): extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
+          `The API answered 403: INJECTED_FAULT: status 403 on request\nThe key demo…0001 lacks a permission (needed: managing alerts and dashboards). Extend its role, or use another key.\n${where('GET', 'sources')} (request id ID)`,
         ],
         [
           'update',
           status(404),
-          `The API answered 404: INJECTED_FAULT: status 404 on request\nThere is no such alert, or the key demo…0001 may not see it.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID)`,
+          `The API answered 404: INJECTED_FAULT: status 404 on request\nThe alert does not exist, or the key demo…0001 has no access to it.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID)`,
         ],
         [
           'read',
           status(404, { body: '<html>Cannot GET</html>' }),
-          `The API answered 404: an HTML page, Cannot GET\nThis url does not serve the API: check api-url and observability-path (or profile).\n${where('GET', 'sources')}`,
+          `The API answered 404: an HTML page, Cannot GET\nThis URL does not serve the API. Check api-url and observability-path (or profile).\n${where('GET', 'sources')}`,
         ],
         [
           'read',
@@ -130,27 +130,27 @@ describe.concurrent('R8: an error says what happened, what to do, and which requ
         [
           'update',
           status(503),
-          `The API answered 503: INJECTED_FAULT: status 503 on request\nIt may be done all the same: look at the alert, or run this again.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID, 2 attempts)`,
+          `The API answered 503: INJECTED_FAULT: status 503 on request\nThe server may still have applied it: check the alert, or run this again.\n${where('PUT', `alerts/${ids.alert}`)} (request id ID, 2 attempts)`,
         ],
         [
           'create',
           status(502),
-          `The API answered 502: INJECTED_FAULT: status 502 on request\nThe server may have created the alert all the same, so this is not sent again: look before you run it once more.\n${where('POST', 'alerts')} (request id ID)\nRight now no alert matches it.`,
+          `The API answered 502: INJECTED_FAULT: status 502 on request\nThe server may still have created the alert, so the request was not sent again. Check whether it exists before you run this again.\n${where('POST', 'alerts')} (request id ID)\nCurrently, no alert matches it.`,
         ],
         [
           'read',
           { kind: 'reset' },
-          `No answer: connection closed before an answer (ECONNRESET)\nCheck api-url (127.0.0.1:PORT), and the network between here and there.\n${where('GET', 'sources')} (2 attempts)`,
+          `No answer: the connection was closed before an answer (ECONNRESET)\nCheck api-url (127.0.0.1:PORT) and the network connection.\n${where('GET', 'sources')} (2 attempts)`,
         ],
         [
           'read',
           { kind: 'html' },
-          `The API answered 200, but the answer is not JSON at character 0: an HTML page, Welcome to the guest network Please sign in Accept the terms \nIs a proxy or a login page answering instead of the API?\n${where('GET', 'sources')} (2 attempts)`,
+          `The API answered 200, but the answer is not JSON at character 0: an HTML page, Welcome to the guest network Please sign in Accept the terms \nCheck whether a proxy or a login page answers instead of the API.\n${where('GET', 'sources')} (2 attempts)`,
         ],
         [
           'read',
           { kind: 'body', text: '[{"id":7}]' },
-          `The API answered 200, but the answer does not fit: the answer[0].id is not of type string\n${where('GET', 'sources')}`,
+          `The API answered 200, but the answer has an unexpected form: the answer[0].id is not of type string\n${where('GET', 'sources')}`,
         ],
       ],
       async (action, effect, message) => {

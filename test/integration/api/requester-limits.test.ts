@@ -24,7 +24,7 @@ describe('cancelling', () => {
   it('sends nothing new', async () => {
     await withSession(emulator(), async (session) => {
       session.stop()
-      await expect(list(session)).rejects.toMatchObject({ kind: 'cancelled', message: 'Cancelled: nothing more was sent.' })
+      await expect(list(session)).rejects.toMatchObject({ kind: 'cancelled', message: 'Canceled. No further requests were sent.' })
     })
     expect(emulator().requests).toHaveLength(0)
   })
@@ -50,7 +50,7 @@ describe('cancelling', () => {
     }
     const error = await apiErrorOf(withSession(emulator(), use, { faults: [{ effect: { kind: 'hang' } }] }))
     expect(error).toMatchObject({ kind: 'cancelled', outcomeUnknown: true })
-    expect(error.message).toContain('The server may have acted all the same')
+    expect(error.message).toContain('The server may still have applied it')
   })
 })
 
@@ -61,7 +61,7 @@ describe('errors say what to do', () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.disabled) }))
     expect(error.kind).toBe('authentication')
     expect(exitCodeOfKind[error.kind]).toBe(3)
-    expect(error.message).toContain('does not accept the key demo…0004')
+    expect(error.message).toContain('rejects the key demo…0004')
   })
 
   it('names the permission that is lacking', async () => {
@@ -74,10 +74,10 @@ describe('errors say what to do', () => {
   it('distinguishes a wrong address from an object that does not exist', async () => {
     const elsewhere = await apiErrorOf(withSession(emulator(), list, { connection: { observabilityPath: 'clickstack' } }))
     expect(elsewhere.kind).toBe('not-served')
-    expect(elsewhere.message).toContain('check api-url and observability-path')
+    expect(elsewhere.message).toContain('Check api-url and observability-path')
     const unknown = await apiErrorOf(withSession(emulator(), ({ api }) => alertCollection.get(api, service, '0'.repeat(24))))
     expect(unknown.kind).toBe('not-found')
-    expect(unknown.message).toContain('There is no such alert')
+    expect(unknown.message).toContain('The alert does not exist')
   })
 
   it('never takes more than five lines, whatever the API says', async () => {

@@ -39,13 +39,13 @@ describe('a create', () => {
       async (_, effect) => {
         const error = await apiErrorOf(withSession(emulator(), create, { faults: [{ act: 'after', effect }] }))
         expect(error).toMatchObject({ kind: 'may-exist', outcomeUnknown: true, attempts: 1 })
-        expect(error.message).toContain('The server may have created the alert all the same')
+        expect(error.message).toContain('The server may still have created the alert')
         expect(methodsOf(emulator())).toEqual(['POST'])
       },
       { before: () => emulator().reset() },
     ))
 
-  it("is refused for good with the API's own words", async () => {
+  it("fails with the API's message when the server refuses it", async () => {
     const error = await apiErrorOf(
       withSession(emulator(), ({ api }) => alertCollection.create(api, service, { ...alertBody, tileId: 'nope' })),
     )
@@ -116,11 +116,11 @@ describe('an update and a delete', () => {
     const unseen: Fault = { match: { method: 'GET' }, nth: 2, times: 9, effect: { kind: 'status', status: 503 } }
     const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), unseen] }))
     expect(error).toMatchObject({ kind: 'network', method: 'PUT', outcomeUnknown: true })
-    expect(error.message).toContain('It may be done all the same')
+    expect(error.message).toContain('The server may still have applied it')
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'GET', 'GET', 'GET', 'GET'])
   })
 
-  it('what is gone by then is said to be gone', async () => {
+  it('reports a missing object when it was deleted after the lost answer', async () => {
     const gone: Fault = { match: { method: 'GET' }, nth: 2, effect: { kind: 'status', status: 404 } }
     const error = await apiErrorOf(withSession(emulator(), update, { faults: [lost('after'), gone] }))
     expect(error).toMatchObject({ kind: 'not-found', method: 'GET' })

@@ -51,7 +51,7 @@ describe('get-backup', () => {
   })
 
   it('returns an error for an unknown id', async () => {
-    expect((await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('There is no such backup')
+    expect((await read({ 'backup-id': '00000000-0000-4000-8000-00000000ffff' })).reason).toContain('The backup does not exist')
   })
 
   it.each(['last', '../x', '123', 'latest '.repeat(2)])('rejects the id "%s"', async (id) => {

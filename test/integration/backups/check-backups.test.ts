@@ -216,7 +216,7 @@ describe('the input services', () => {
   it('suggests a name for one that is unknown, without a request for backups', async () => {
     const ran = await check({ services: 'chekout, nothing like it' })
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
-    expect(ran.reason).toContain('services: unknown service "chekout", did you mean "checkout"?')
+    expect(ran.reason).toContain('services: unknown service "chekout"; did you mean "checkout"?')
     expect(ran.reason).toContain('services: unknown service "nothing like it"')
     expect(emulator().requests.map(({ path }) => path)).toEqual([listPath])
   })
@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [{ 'max-age-hours': '1e400' }, 'max-age-hours: "1e400" is not accepted'],
     [{ 'min-size-ratio': '50%' }, 'min-size-ratio: "50%" is not accepted; accepted: a number above 0 and at most 1, such as 0.5'],
     [{ 'min-size-ratio': '1.01' }, 'min-size-ratio: "1.01" is not accepted'],
-    [{ 'max-age-hour': '26' }, 'max-age-hour: is no input of check-backups, did you mean "max-age-hours"?'],
+    [{ 'max-age-hour': '26' }, 'max-age-hour: unknown input of check-backups; did you mean "max-age-hours"?'],
     [{ 'service-id': '' }, 'service-id: is missing: set service-id, the variable WATCHKEEPER_SERVICE_ID, or services'],
     [{ 'service-id': 'x' }, 'service-id: "x" is not accepted'],
   ])('%j is rejected by name, before any request', async (inputs, words) => {

@@ -20,11 +20,11 @@ describe('a service whose backups cannot be read', () => {
     ['status 503', { kind: 'status', status: 503 }, 'The API answered 503'],
     ['status 400', { kind: 'status', status: 400 }, 'The API answered 400'],
     ['status 403', { kind: 'status', status: 403 }, 'control-plane:service:view-backups'],
-    ['a 404 of the API', { kind: 'status', status: 404 }, 'There is no such service'],
-    ['a 404 that is not from the API', { kind: 'html', status: 404 }, 'This url does not serve the API'],
-    ['an HTML page', { kind: 'html' }, 'Is a proxy or a login page answering'],
+    ['a 404 of the API', { kind: 'status', status: 404 }, 'The service does not exist'],
+    ['a 404 that is not from the API', { kind: 'html', status: 404 }, 'This URL does not serve the API'],
+    ['an HTML page', { kind: 'html' }, 'Check whether a proxy or a login page answers'],
     ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://evil.example/' } }, 'Redirects are never followed'],
-    ['a reset', { kind: 'reset' }, 'connection closed before an answer'],
+    ['a reset', { kind: 'reset' }, 'the connection was closed before an answer'],
     ['a truncated answer', { kind: 'truncate' }, 'not JSON'],
     ['a map instead of a list', { kind: 'body', text: '{"result":{}}' }, 'result is not of type array'],
     ['null', { kind: 'body', text: '{"result":null}' }, 'result is not of type array'],
@@ -55,7 +55,7 @@ describe('a service whose backups cannot be read', () => {
   it('is unknown when the key is rejected', async () => {
     const ran = await check({ 'api-key-id': demo.keys.disabled.id, 'api-key-secret': demo.keys.disabled.secret })
     expect([outcomesOf(ran), ran.document.status]).toEqual([['unknown'], 'fail'])
-    expect(ran.reason).toContain('check api-key-id and api-key-secret')
+    expect(ran.reason).toContain('Check api-key-id and api-key-secret')
   })
 })
 

@@ -54,7 +54,7 @@ describe('doctor', () => {
 
   it('distinguishes a wrong path from a wrong key', async () => {
     const ran = await doctor({ 'observability-path': 'observability' })
-    expect(advice(ran.document).dashboards).toContain('This url does not serve the API: check api-url and observability-path')
+    expect(advice(ran.document).dashboards).toContain('This URL does not serve the API. Check api-url and observability-path')
   })
 
   it('skips the checks that need a service when there is none', async () => {

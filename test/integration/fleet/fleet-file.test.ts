@@ -32,12 +32,12 @@ describe('a fleet file', () => {
 `
     expect((await refusal(text)).split('\n').toSorted()).toEqual(
       [
-        '- fleet.yml:2:5: organizations[0].organization-id: is missing; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
-        '- fleet.yml:3:5: organizations[0]: "organisation-id" is not known, did you mean "organization-id"?',
-        '- fleet.yml:6:14: organizations[0].profile: "clickhouse-clud" is not accepted; accepted: clickhouse-cloud, did you mean "clickhouse-cloud"?',
+        '- fleet.yml:2:5: organizations[0].organization-id: is missing; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
+        '- fleet.yml:3:5: organizations[0]: "organisation-id" is an unknown field; did you mean "organization-id"?',
+        '- fleet.yml:6:14: organizations[0].profile: "clickhouse-clud" is not accepted; accepted: clickhouse-cloud; did you mean "clickhouse-cloud"?',
         '- fleet.yml:7:24: organizations[0].services[0].name: "a.b" is not accepted; accepted: letters, digits, dashes and underscores, at most 63',
-        '- fleet.yml:7:41: organizations[0].services[0].service-id: 123 is not accepted; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
-        '5 inputs are wrong:',
+        '- fleet.yml:7:41: organizations[0].services[0].service-id: 123 is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
+        '5 errors in the input:',
       ].toSorted(),
     )
   })
@@ -80,7 +80,7 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
   it.each(values)('instead of the name of a secret: %s', async (value) => {
     for (const field of ['api-key-id-name', 'api-key-secret-name', 'api-url-name']) {
       const reason = await refusalOf({ ...shop, [field]: value })
-      expect(reason).toContain(`${field}: what stands here is not accepted; accepted: the name of a `)
+      expect(reason).toContain(`${field}: the value is not accepted; accepted: the name of a `)
       expect(reason).not.toContain(value)
     }
   })
@@ -93,14 +93,14 @@ describe('a fleet file rejects what looks like a credential, and never shows it'
     'as the setting %s',
     async (name) => {
       const reason = await refusalOf({ ...shop, settings: { [name]: 'sEcReT0123456789' } })
-      expect(reason).toContain(`settings.${name}: what stands here cannot be a setting: it has its own field`)
+      expect(reason).toContain(`settings.${name}: the value cannot be a setting: it has its own field`)
       expect(reason).not.toContain('sEcReT')
     },
   )
 
   it.each(['api-key-id', 'api-key-secret', 'api-url'])('as the field %s', async (name) => {
     const reason = await refusalOf({ ...shop, [name]: 'sEcReT0123456789' })
-    expect(reason).toContain(`"${name}" is not known, did you mean "${name}-name"?`)
+    expect(reason).toContain(`"${name}" is an unknown field; did you mean "${name}-name"?`)
     expect(reason).not.toContain('sEcReT')
   })
 })
@@ -112,14 +112,14 @@ it.each([
   ['x', 'a\nb', 'is not accepted'],
   ['x', [1], 'is not accepted'],
 ])('a fleet file rejects the setting %s with the value %j', async (name, value, words) => {
-  expect(await refusalOf({ ...shop, settings: { [name]: value } })).toContain(`settings.${name}: what stands here ${words}`)
+  expect(await refusalOf({ ...shop, settings: { [name]: value } })).toContain(`settings.${name}: the value ${words}`)
 })
 
 it.each([
   ['nothing', '', 'is empty'],
   ['no organization', 'organizations: []', 'accepted: at least 1 item'],
   ['a list', '- a', 'is not accepted'],
-  ['something else', 'budgets: []', '"budgets" is not known'],
+  ['something else', 'budgets: []', '"budgets" is an unknown field'],
 ])('a fleet file with %s is an error', async (_, text, words) => {
   expect(await refusal(text)).toContain(words)
 })

@@ -81,8 +81,8 @@ describe('a failure is reported, with the permission that is missing', () => {
     ['GITHUB_REPOSITORY', 'acme', 'GITHUB_REPOSITORY is not owner/name.'],
     ['GITHUB_REPOSITORY', 'acme/..', 'GITHUB_REPOSITORY is not owner/name.'],
     ['GITHUB_API_URL', 'http://github.example', 'GITHUB_API_URL would send the key unencrypted'],
-    ['GITHUB_API_URL', 'nonsense', 'GITHUB_API_URL is no base url'],
-    ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is no proxy url'],
+    ['GITHUB_API_URL', 'nonsense', 'GITHUB_API_URL is not a base URL'],
+    ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is not a proxy URL'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'NODE_TLS_REJECT_UNAUTHORIZED is 0'],
   ])('%s=%s', async (name, value, reason) => {
     const { failures } = await notifyGitHub(github(), { comment: 'always', env: { [name]: value } })

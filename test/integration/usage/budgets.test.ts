@@ -161,14 +161,14 @@ budgets:
   })
 
   it.each([
-    ['name: x', /budgets\.yml:1:1: "name" is not known, did you mean|budgets\.yml:1:1: budgets: is missing/],
+    ['name: x', /budgets\.yml:1:1: "name" is an unknown field; did you mean|budgets\.yml:1:1: budgets: is missing/],
     ['budgets: []', /budgets\.yml:1:10: budgets: \[\] is not accepted/],
     ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \[0\]\.limit: -1 is not accepted; accepted: an amount of zero or more/],
     ['- { name: x, limit: lots }', /budgets\.yml:1:21: \[0\]\.limit: "lots" is not accepted/],
     ['- { name: x, limit: 1e400 }', /budgets\.yml:1:21/],
     ['- { name: x, limit: 12345678901234567890 }', /budgets\.yml:1:21: has more digits than a number can hold; write it in quotes/],
     ['- { name: x }', /budgets\.yml:1:3: \[0\]\.limit: is missing; accepted: an amount/],
-    ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \[0\]: "wran" is not known, did you mean "warn"\?/],
+    ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \[0\]: "wran" is an unknown field; did you mean "warn"\?/],
     [
       '- { name: x, limit: 1, warn: 80 percent }',
       /budgets\.yml:1:30: \[0\]\.warn: "80 percent" is not accepted; accepted: a percentage such as 80%/,
@@ -180,7 +180,7 @@ budgets:
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \[0\]\.period\.to: .*is before from/],
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
     ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
-    ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is not known/],
+    ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is an unknown field/],
     ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is already the name of budget number 1/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
   ])('is rejected with the location of the mistake: %s', async (text, reason) => {

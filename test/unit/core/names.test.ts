@@ -34,9 +34,9 @@ describe('nearestName', () => {
   })
 
   it('phrases the suggestion as a question', () => {
-    expect(didYouMean('bugdet', known)).toBe(', did you mean "budget"?')
+    expect(didYouMean('bugdet', known)).toBe('; did you mean "budget"?')
     expect(didYouMean('colour', known)).toBe('')
-    expect(didYouMean('warn', known)).toBe(', did you mean "warn-budget"?')
+    expect(didYouMean('warn', known)).toBe('; did you mean "warn-budget"?')
     expect(didYouMean('on', [...known, 'on-error'])).toBe('')
   })
 })

@@ -46,11 +46,11 @@ describe('an expression', () => {
 
   it.each([
     ['‹env.MISSING›', '‹env.MISSING› is not set'],
-    ['‹secrets.X›', '‹secrets.X› is not known; accepted: ‹env.NAME›'],
-    ['‹›', '‹› is not known; accepted: ‹env.NAME›'],
+    ['‹secrets.X›', '‹secrets.X› is not supported; use ‹env.NAME›'],
+    ['‹›', '‹› is not supported; use ‹env.NAME›'],
     ['x ‹env.STAGE', '‹env.STAGE is not closed'],
-    ["‹env['STAGE']›", "‹env['STAGE']› is not known; accepted: ‹env.NAME›"],
-    ['‹env.A || env.B›', '‹env.A || env.B› is not known; accepted: ‹env.NAME›'],
+    ["‹env['STAGE']›", "‹env['STAGE']› is not supported; use ‹env.NAME›"],
+    ['‹env.A || env.B›', '‹env.A || env.B› is not supported; use ‹env.NAME›'],
   ])('is an error with its path when it cannot be replaced: %s', (text, message) => {
     expect(fill({ a: [written(text)] })).toEqual({
       value: { a: [written(text)] },
@@ -79,7 +79,9 @@ describe('an expression', () => {
       return 'the-secret'
     }
     const { errors } = interpolate(written(`‹env.${name}›`), { variable })
-    expect(errors.map(({ message }) => message)).toEqual([written(`‹env.${name}› may hold a credential and is never put into a file`)])
+    expect(errors.map(({ message }) => message)).toEqual([
+      written(`‹env.${name}› may hold a credential, which is never inserted into a file`),
+    ])
     expect(asked).toEqual([])
   })
 })

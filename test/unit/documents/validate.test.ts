@@ -14,12 +14,12 @@ const config = 'dashboards.d.tiles[0].config'
 
 describe('a diagnostic about a field', () => {
   it.each([
-    ['intervall: 5m', '6:5 alerts.a: "intervall" is not known, did you mean "interval"?'],
-    ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is not known, did you mean "thresholdType"?'],
-    ['colour: red', '6:5 alerts.a: "colour" is not known'],
+    ['intervall: 5m', '6:5 alerts.a: "intervall" is an unknown field; did you mean "interval"?'],
+    ['thresholdtype: x', '6:5 alerts.a: "thresholdtype" is an unknown field; did you mean "thresholdType"?'],
+    ['colour: red', '6:5 alerts.a: "colour" is an unknown field'],
     [
       'thresholdType: abov',
-      '6:20 alerts.a.thresholdType: "abov" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between, did you mean "above"?',
+      '6:20 alerts.a.thresholdType: "abov" is not accepted; accepted: above, below, above_exclusive, below_or_equal, equal, not_equal, between, not_between; did you mean "above"?',
     ],
     ['dashboard: 3', '6:16 alerts.a.dashboard: 3 is not accepted; accepted: a key, { id: … } or { name: … }'],
     ['dashboard: { nam: x }', '6:16 alerts.a.dashboard: {"nam":"x"} is not accepted; accepted: a key, { id: … } or { name: … }'],
@@ -51,15 +51,15 @@ describe('a diagnostic about a field', () => {
   })
 
   it('makes control characters visible', () => {
-    expect(diagnosticsOf(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is not known')
+    expect(diagnosticsOf(alert('"\\e[2J\\u202e": 1'))[0]).toContain('"\\u001b[2J\\u202e" is an unknown field')
   })
 })
 
 describe('a diagnostic about a union is about the form that was meant', () => {
   it.each([
     ['channel: {}', '6:5 alerts.a.channel.type: is missing; accepted: webhook, email'],
-    ['channel: { type: emal }', '6:22 alerts.a.channel.type: "emal" is not accepted; accepted: webhook, email, did you mean "email"?'],
-    ['channel: { type: webhook }', '6:14 alerts.a.channel: {"type":"webhook"} must name one of webhook and webhookId'],
+    ['channel: { type: emal }', '6:22 alerts.a.channel.type: "emal" is not accepted; accepted: webhook, email; did you mean "email"?'],
+    ['channel: { type: webhook }', '6:14 alerts.a.channel: {"type":"webhook"} must have either webhook or webhookId'],
     [
       'channel: { type: email, emailRecipients: [x] }',
       '6:47 alerts.a.channel.emailRecipients[0]: "x" is not accepted; accepted: at least 3 characters',
@@ -72,25 +72,28 @@ describe('a diagnostic about a union is about the form that was meant', () => {
   const shown = 'line, stacked_bar, table, number, pie, bar, heatmap, search, event_patterns, markdown'
 
   it.each([
-    ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}, did you mean "line"?`]],
+    ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}; did you mean "line"?`]],
     ['{ sourceId: x }', [`10:9 ${config}.displayType: is missing; accepted: ${shown}`]],
-    ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is not known`]],
+    ['{ displayType: markdown, text: x }', [`10:42 ${config}: "text" is an unknown field`]],
     [
       '{ displayType: number, sourceId: x, select: [{ aggFn: count }], groupBy: y }',
-      [`10:81 ${config}: "groupBy" does not go with what stands beside it`],
+      [`10:81 ${config}: "groupBy" cannot be combined with the other fields of this map`],
     ],
     ['{ displayType: pie, sourceId: x, select: [] }', [`10:58 ${config}.select: [] is not accepted; accepted: exactly 1 item`]],
     ['{ displayType: line, configType: sql, sqlTemplate: x }', [`10:9 ${config}.connectionId: is missing; accepted: a text`]],
-    ['{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }', [`10:90 ${config}: "selct" is not known`]],
+    [
+      '{ displayType: number, configType: sql, sqlTemplate: x, connectionId: y, selct: z }',
+      [`10:90 ${config}: "selct" is an unknown field`],
+    ],
     [
       '{ displayType: line, sourceId: x, select: [{ aggFn: cuont }] }',
-      [expect.stringMatching(/^10:69 .*\.select\[0\]\.aggFn: "cuont" is not accepted; .*, did you mean "count"\?$/)],
+      [expect.stringMatching(/^10:69 .*\.select\[0\]\.aggFn: "cuont" is not accepted; .*; did you mean "count"\?$/)],
     ],
     [
       '{ displayType: line, sourceId: { sorce: x }, select: [{ aggFn: count, wher: y }] }',
       [
         `10:48 ${config}.sourceId: {"sorce":"x"} is not accepted; accepted: an id, or { source: its name }`,
-        `10:87 ${config}.select[0]: "wher" is not known, did you mean "where"?`,
+        `10:87 ${config}.select[0]: "wher" is an unknown field; did you mean "where"?`,
       ],
     ],
     ['3', [`10:17 ${config}: 3 is not accepted; accepted: a map`]],

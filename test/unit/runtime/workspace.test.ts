@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(join(root, '..'), { recursive: true }))
 
-describe('S8: files are read inside of the workspace alone', () => {
+describe('S8: files are read only inside of the workspace', () => {
   it.each([
     ['inside', 'text'],
     ['./sub/../inside', 'text'],
@@ -37,11 +37,11 @@ describe('S8: files are read inside of the workspace alone', () => {
   })
 
   it.each([
-    ['../outside', 'lies outside the workspace'],
-    ['link-out', 'lies outside the workspace'],
-    ['up/outside', 'lies outside the workspace'],
-    ['/etc/passwd', 'lies outside the workspace'],
-    ['device', 'lies outside the workspace'],
+    ['../outside', 'is outside of the workspace'],
+    ['link-out', 'is outside of the workspace'],
+    ['up/outside', 'is outside of the workspace'],
+    ['/etc/passwd', 'is outside of the workspace'],
+    ['device', 'is outside of the workspace'],
     ['loop', 'does not exist or cannot be read'],
     ['dangling', 'does not exist or cannot be read'],
     ['missing', 'does not exist or cannot be read'],
@@ -58,7 +58,7 @@ describe('S8: files are read inside of the workspace alone', () => {
   })
 })
 
-it('takes a file that nobody asked for by name as optional', async () => {
+it('treats a file that was not given by name as optional', async () => {
   expect(await readOptionalFile(root, 'missing', false)).toBeUndefined()
   await expect(readOptionalFile(root, 'missing', true)).rejects.toThrow('does not exist')
 })
