@@ -1,4 +1,4 @@
-// THE LIST. Each operation is loaded when it is asked for, so that a run pays for no other.
+// The list of operations. Each one is loaded on demand, so that a run does not load the others.
 
 const alerts = () => import('./resources/alerts/alert-operations.ts')
 const createAlert = () => import('./resources/alerts/alert-operations.ts')
@@ -18,7 +18,7 @@ const matrix = () => import('./fleet/matrix.ts')
 const report = () => import('./fleet/report.ts')
 const doctor = () => import('./doctor/doctor.ts')
 
-/** One line for each operation; everything else about it is in its file. */
+/** One line for each operation. Everything else is in the file of the operation. */
 export const operations = {
   'create-alert': async () => (await createAlert()).createAlert,
   'list-dashboards': async () => (await dashboards()).listDashboards,
@@ -45,7 +45,7 @@ export const operations = {
   doctor: async () => (await doctor()).doctor,
 } as const
 
-/** What a config file may hold under `rules`. */
+/** The schema of `rules` in a config file. */
 export const loadLintSettingsSchema = async () => (await import('./sync/lint.ts')).lintSettingsSchema
 
 export type OperationName = keyof typeof operations

@@ -38,9 +38,9 @@ export interface OperationFacts {
 export const commonOutputs: readonly FieldFacts[] = [
   [
     'status',
-    '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: it could not be done.',
+    '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: the operation did not complete.',
   ],
-  ['failure-reason', 'Why it is no pass; empty for a pass.'],
+  ['failure-reason', 'Reason for a status other than `pass`. Empty for `pass`.'],
   ['result', 'The full result as JSON; above 512 KiB `{"truncated": true, "file": …}`.'],
   ['result-file', 'Path of the file with the full result.'],
   ['request-id', "The API's id of the last answer, for its support."],

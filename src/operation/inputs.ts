@@ -14,19 +14,20 @@ declare module 'zod' {
 
 const oneLine = z.string().regex(/^[^\r\n]*$/)
 
+/** One line of `longest` characters at most. */
 export const text = (description: string, longest = 1024) =>
   oneLine
     .min(1)
     .max(longest)
     .meta({ description, accepts: `one line of at most ${longest} characters` })
 
-/** A pattern for files inside the workspace. */
+/** A glob for files inside the workspace. Absolute paths and `..` are rejected. */
 export const glob = z
   .string()
   .max(256)
   .refine((text) => text !== '' && !/^[/\\~]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)|[\0\r\n]/.test(text))
 
-/** May run over several lines. */
+/** Text of several lines, `longest` characters at most. */
 export const longText = (description: string, longest: number) =>
   z
     .string()
@@ -34,17 +35,19 @@ export const longText = (description: string, longest: number) =>
     .max(longest)
     .meta({ description, accepts: `text of at most ${longest} characters` })
 
+/** A path relative to the workspace. Whether the file may be read is checked when it is opened. */
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
   oneLine.min(1).max(4096).meta({ description, accepts })
 
+/** The id of an organization or a service. Becomes lower case. */
 export const uuid = (description: string) =>
   z
     .string()
     .transform((id) => id.toLowerCase())
     .refine(isUuid)
-    .meta({ description, accepts: 'a uuid such as 11111111-2222-4333-8444-555555555555' })
+    .meta({ description, accepts: 'a UUID such as 11111111-2222-4333-8444-555555555555' })
 
-/** Id of a dashboard or an alert. */
+/** The id of a dashboard or an alert, which becomes part of a path. */
 export const resourceId = (description: string) =>
   z.string().refine(isResourceId).meta({ description, accepts: 'an id: letters, digits and ._~-, at most 128' })
 
@@ -55,11 +58,14 @@ export const opaqueId = (description: string) =>
     .regex(/^[\w.:~-]{1,128}$/)
     .meta({ description, accepts: 'an id: letters, digits and ._~:-, at most 128' })
 
+/** One of a few words. */
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })
 
+/** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
 
+/** A whole number between `least` and `most`, both included. */
 export const integer = (description: string, least: number, most: number) =>
   z
     .int()
@@ -67,23 +73,27 @@ export const integer = (description: string, least: number, most: number) =>
     .max(most)
     .meta({ description, accepts: `a whole number from ${least} to ${most}` })
 
+/** A number that is sent to the API, not money. */
 export const decimalNumber = (description: string) => z.number().meta({ description, accepts: 'a number such as 5 or 0.25' })
 
+/** A list with one item a line, 100 at most. */
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })
 
-/** Like lines, and also with commas between the items: for items that hold none. */
+/** Like `lines`, and commas separate items, too. For items that contain no comma. */
 export const list = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 
-/** More than zero. */
+/** A number above zero and at most `most`. */
 export const positiveNumber = (description: string, most: number, accepts: string) =>
   z.number().positive().max(most).meta({ description, accepts })
 
-/** An object as the API takes it, given inline. */
-export const documentText = (noun: string) => longText(`The ${noun} as YAML or JSON, in the API's field names.`, 1_000_000).optional()
+/** An object in the form of the API, given inline. */
+export const documentText = (noun: string) =>
+  longText(`The ${noun} as YAML or JSON, with the field names of the API.`, 1_000_000).optional()
 
-export const documentFile = (noun: string) => filePath(`File with the ${noun} as YAML or JSON, in the API's field names.`).optional()
+/** A file with an object in the form of the API. */
+export const documentFile = (noun: string) => filePath(`File with the ${noun} as YAML or JSON, with the field names of the API.`).optional()
 
 // HTTP Basic splits at the first colon; a control character cannot be sent at all.
 const keyIdGrammar = /^[\x21-\x39\x3b-\x7e]{1,256}$/
@@ -91,7 +101,7 @@ const keySecretGrammar = /^[^\u0000-\u001f\u007f]{1,1024}$/
 
 const tokenGrammar = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},1024}$`)
 
-/** The inputs that all operations have in common. */
+/** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
   apiKeyId: z
     .string()
@@ -104,57 +114,61 @@ export const settingsSchema = z.strictObject({
     .regex(keySecretGrammar)
     .optional()
     .meta({
-      description: 'Secret of the API key. Give it as a secret or in the environment, never in a file.',
-      accepts: `at least ${shortestSecret} characters, none of them a control character`,
+      description: 'Secret of the API key. Pass it as a secret or an environment variable. A config file cannot set it.',
+      accepts: `at least ${shortestSecret} characters, without control characters`,
       secret: true,
     }),
-  organizationId: uuid('The organization.').optional(),
-  serviceId: uuid('The service.').optional(),
+  organizationId: uuid('Id of the organization.').optional(),
+  serviceId: uuid('Id of the service.').optional(),
   profile: choice(
     profileNames,
-    'The product behind the API: sets api-url and observability-path, and knows what that product can do beyond the neutral contract.',
+    'The product behind the API. Sets api-url and observability-path, and enables features of the product that the neutral contract does not have.',
   ).optional(),
   apiUrl: z.string().optional().meta({
-    description: 'Base url of the API; needed without a profile.',
-    accepts: 'https://host[:port][/path]; http for loopback addresses alone',
+    description: 'Base URL of the API. Required without a profile.',
+    accepts: 'https://host[:port][/path]; http only for loopback addresses',
   }),
   observabilityPath: z.string().refine(isSegment).optional().meta({
-    description: 'Path segment of dashboards, alerts and sources; `observability` unless a profile says otherwise.',
+    description: 'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`.',
     accepts: 'lower-case letters, digits and dashes',
   }),
-  timeoutSeconds: integer('Deadline for the whole operation, in seconds. Each request has 30 seconds of it at most.', 1, 21_600).default(
+  timeoutSeconds: integer('Time limit for the whole operation, in seconds. A single request takes 30 seconds at most.', 1, 21_600).default(
     600,
   ),
-  maxAttempts: integer('Tries for each request.', 1, 20).default(5),
-  warnOnly: flag('A failed gate is a warning, and the step stays green.').default(false),
-  summary: flag('Write a job summary.').default(true),
+  maxAttempts: integer('Maximum number of attempts for each request.', 1, 20).default(5),
+  warnOnly: flag('Turns a failed gate into a warning, so that the step passes.').default(false),
+  summary: flag('Writes a job summary.').default(true),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
-    'Whether the action keeps one comment on the pull request up to date. `changes`: once there is something to say. What has been said is kept up to date in any case.',
+    'When the action comments on the pull request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
   ).default('off'),
   commentLabel: text(
-    'Keeps the comment and the issue of one job apart from those of others; by default workflow, job, step, operation, and service or organization.',
+    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
     100,
   ).optional(),
-  prNumber: integer('The pull request to comment on, where the event does not tell.', 1, 2_147_483_647).optional(),
+  prNumber: integer(
+    'Number of the pull request to comment on. Required only for events that do not contain it.',
+    1,
+    2_147_483_647,
+  ).optional(),
   issue: choice(
     ['off', 'on-failure'],
-    'Whether the action opens an issue when the operation fails. There is one for each label: it is updated, and closed on recovery.',
+    'Whether the action opens an issue when the operation fails. Each label has one issue. The action updates it and closes it on recovery.',
   ).default('off'),
   githubToken: z
     .string()
     .regex(tokenGrammar)
     .optional()
     .meta({
-      description: 'Token for `comment` and `issue`, which nothing else uses.',
-      accepts: `a token of GitHub's: at least ${shortestSecret} visible ASCII characters`,
+      description: 'Token for `comment` and `issue`. It is not used for anything else.',
+      accepts: `a GitHub token: at least ${shortestSecret} visible ASCII characters`,
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
     }),
-  config: filePath('File with settings of the repository; `.watchkeeper.yml` is read where it exists.').optional(),
+  config: filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional(),
   resultFile: filePath(
-    'Where the full result goes, as JSON; by default a new file under RUNNER_TEMP; outside a runner only when given.',
+    'File for the full result as JSON. By default, a new file in RUNNER_TEMP. Outside of a runner, the file is written only if this is set.',
     'a path',
   ).optional(),
 })
@@ -162,8 +176,8 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>
 
 /**
- * What a config file in the repository may set: nothing that decides where the key goes, or who pays. A label or a pull-request number
- * in it would be that of every job.
+ * The settings that a config file in the repository may contain. It must not decide where the key goes. A label or a pull-request number
+ * would apply to every job.
  */
 export const fileSettings: readonly (keyof Settings)[] = [
   'organizationId',
@@ -178,5 +192,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs of operations that a config file may set as well: the owner of objects must not change with the repository's name. */
+/** Inputs of operations that a config file may set, too. The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

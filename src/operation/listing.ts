@@ -4,15 +4,16 @@ import { say } from '../core/line.ts'
 import { text } from './inputs.ts'
 import { pass, type Verdict } from './operation.ts'
 
-export const nameContains = text('Only things whose name contains this text, whatever the case.', 256)
+export const nameContains = text('Lists only objects whose name contains this text. Case does not matter.', 256)
 
 export const listOutput = z.object({
-  count: z.int().describe('How many were found.'),
+  count: z.int().describe('Number of listed objects.'),
   ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
 })
 
-export const mayBeCut = z.boolean().describe('The list is as long as a page and may not be complete.')
+export const mayBeCut = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
 
+/** Filters a list by name and by `matches`. `namePart` is compared without case; undefined matches every name. */
 export function toListResult<T extends { readonly id: string; readonly name?: string | null | undefined }>(
   list: List<T>,
   namePart: string | undefined,
@@ -23,6 +24,6 @@ export function toListResult<T extends { readonly id: string; readonly name?: st
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut }
 }
 
-/** The server cuts lists at its page limit without saying so: a list of that length may be incomplete. */
+/** Warns when a list may be incomplete. Servers cut lists at their page limit without a hint. */
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>
-  mayBeCut ? { status: 'warn', reasons: [say`the list may not be complete: it is as long as the page limit of ${pageLimit}`] } : pass
+  mayBeCut ? { status: 'warn', reasons: [say`the list may be incomplete, because it is as long as the page limit of ${pageLimit}`] } : pass

@@ -11,18 +11,18 @@ import type { Block, Status } from '../report/blocks.ts'
 /** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
 
-/** What the operation is about; decides which ids are required. `none` needs neither address nor key. */
+/** What the operation needs an id of. `none` needs neither address nor key. */
 export type Scope = 'none' | 'organization' | 'service'
 
-/** The workspace, as far as an operation may see it. */
+/** The operation's access to the workspace. */
 export interface Files {
-  /** Reads a text file. Throws an InputError that names `input` when that is not allowed or fails. */
+  /** Reads a UTF-8 file. Throws an InputError that names `input` when the file cannot be read or is outside of the workspace. */
   read(path: string, input: string): Promise<string>
   /** Paths inside the workspace that match any of the globs, sorted. */
   find(globs: readonly string[], input: string): Promise<readonly string[]>
   /** A variable of the environment; undefined when it is not set. */
   variable(name: string): string | undefined
-  /** `owner/repo` of the clone's remote, for people at a terminal; undefined elsewhere, and where there is none. */
+  /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
   remoteRepository(): Promise<string | undefined>
 }
 
@@ -39,9 +39,9 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Writes a line to the debug log: why something was decided. Nothing happens unless the log is on. */
+  /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void
-  /** Reports progress of a long operation. Awaited, because it is all that a killed run leaves behind. */
+  /** Reports progress of a long operation. Awaited, because a killed run leaves nothing else behind. */
   progress(progress: Progress): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export interface Progress {
 }
 
 export interface Verdict {
-  /** `error`: the operation could not be done; `warn-only` does not apply to it. */
+  /** `error`: the operation did not complete; `warn-only` does not apply to it. */
   readonly status: Status
   /** Empty for `pass`. */
   readonly reasons: readonly Line[]
@@ -71,10 +71,11 @@ export interface Verdict {
   readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'cancelled'
 }
 
+/** The verdict without a reason to warn or fail. */
 export const pass: Verdict = { status: 'pass', reasons: [] }
 
 export interface Report {
-  /** What happened, in one line that makes sense by itself. */
+  /** The result in one line that makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Block[]
   /** The services of the report for its last line, where the names are known. Otherwise the last line has the service id. */
@@ -89,7 +90,7 @@ export interface OutputFile {
   readonly input: string
   readonly path: string
   readonly content: string
-  /** The purpose of the operation rather than a copy of its report: the path must be inside the workspace, and the run fails without it. */
+  /** The file is the purpose of the operation. Its path must be inside the workspace, and the run fails if it cannot be written. */
   readonly isEssential?: true
 }
 
@@ -116,18 +117,18 @@ export interface Operation<
   readonly input: I
   /** The outputs of the action, by their camelCase names, each described. */
   readonly output: O
-  /** What the full result holds beyond the outputs. */
+  /** Fields of the full result that are not outputs. */
   readonly details: D
   /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
   /** Rules between inputs. Also called when some inputs are invalid, so that all diagnostics are reported at once. */
   check?(given: NoInfer<Given<I>>): readonly Diagnostic[]
-  /** Throws a WatchkeeperError when it cannot be done. */
+  /** Throws a WatchkeeperError when the operation cannot be completed. */
   run(context: Context<E, S>, input: z.output<I>): Promise<z.output<O> & z.output<D>>
-  /** Absent where the result cannot fail. */
+  /** The verdict on a result; absent where every result passes. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
-  /** Turns the result into JSON values. Absent where it holds nothing else. */
+  /** Turns the result into JSON values; absent where it already consists of JSON values. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
   /** The files that the input asks for; `blocks` are the whole report with its verdict. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
@@ -149,7 +150,7 @@ export interface ResultDocument {
   readonly failureReason: string
   /** The API's id of the last answer. */
   readonly requestId?: string
-  /** Ids of what the run was about, where it has any: fleet reports need them. */
+  /** Ids of the organization and the service of the run, where it has any. Fleet reports need them. */
   readonly organizationId?: string
   readonly serviceId?: string
   /** For the status `error`; with the HTTP status of the last answer, if there was one. */
@@ -157,7 +158,7 @@ export interface ResultDocument {
   readonly [field: string]: unknown
 }
 
-/** What every entry point gets when a run is over. */
+/** The result of a run, for every entry point. */
 export interface RunResult {
   readonly document: ResultDocument
   /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
@@ -166,16 +167,16 @@ export interface RunResult {
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Diagnostic[]
-  /** A gate failed, or the operation could not be done; also where `warn-only` makes it a warning. */
+  /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
-  /** Of the command line. */
+  /** Exit code of the command line. */
   readonly exitCode: number
-  /** For the library, which throws it again. */
+  /** The library throws it again. */
   readonly error?: WatchkeeperError
 }
 
 /** Fields of every result document; no operation may have an output with such a name. */
 export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
-/** What a run was about, and its last request. */
+/** The organization and service of a run, and its last request. */
 export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>

@@ -3,33 +3,34 @@ import { isSame } from '../core/equality.ts'
 import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
 import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
 
-// Compares what files declare with what the service stores, and composes updates. Fields that no schema of ours knows belong to others:
-// they are not compared, and survive every update. Empty fields, and fields with the server's default, count as absent.
+// Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update
+// keeps them. Empty fields, and fields with the server's default, count as absent.
 
-/** What is stored and what is declared, as far as files have a say in it, with the same ids in both. */
+/** The stored and the declared object, reduced to the fields that files manage, with the same ids in both. */
 export interface Sides {
   readonly stored: Body
   readonly declared: Body
-  /** What is declared, with its empty fields. */
+  /** The declared object, with its empty fields. */
   readonly given: Body
 }
 
+/** Prepares a comparison of the desired body with the stored object. */
 export function sidesOf(type: ResourceType, desired: Body, remote: RemoteObject): Sides {
   const body = type.toBody(remote)
   const declared = type.carryOverIds(desired, body)
   return { stored: type.canonical(managedPart(body, declared, type.schema)), declared: type.canonical(declared), given: declared }
 }
 
-/** Both sides without what the server assumes anyway. */
+/** Both sides without empty fields and the server's defaults. */
 export function compareBodies(type: ResourceType, desired: Body, remote: RemoteObject): { readonly before: Body; readonly after: Body } {
   const { stored, declared } = sidesOf(type, desired, remote)
   return { before: normalForm(stored, type.schema), after: normalForm(declared, type.schema) }
 }
 
-/** What two bodies are compared by: without markers, and without what the server assumes anyway. */
+/** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
 export const comparable = (type: ResourceType, body: Body): Body => normalForm(type.canonical(body), type.schema)
 
-/** The whole body that an update sends: what is declared, laid over what is stored, with what must be cleared. */
+/** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(type: ResourceType, desired: Body, remote: RemoteObject): Body {
   const stored = type.toBody(remote)
   const declared = type.carryOverIds(desired, stored)
@@ -38,7 +39,7 @@ export function composeUpdate(type: ResourceType, desired: Body, remote: RemoteO
   return { ...overlay(declared, stored, type.schema), ...Object.fromEntries(clearing) }
 }
 
-/** Fields that should be gone, and that no update can clear. */
+/** Fields that should be removed, and that no update can clear. */
 export function findUnclearable(type: ResourceType, stored: Body, desired: Body): readonly string[] {
   const declared = type.carryOverIds(desired, stored)
   return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(type, key))
@@ -70,7 +71,7 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
 /** Without fields that are empty, whatever the server's defaults are. */
 export const withoutEmpty = (body: Body): Body => normalForm(body, undefined)
 
-/** What of the stored value the declared one has a say in. */
+/** The part of the stored value that the declared one manages. */
 export function managedPart(stored: Body, declared: unknown, schema: Schema | undefined): Body
 export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown
 export function managedPart(stored: unknown, declared: unknown, schema: Schema | undefined): unknown {
@@ -88,7 +89,7 @@ export function managedPart(stored: unknown, declared: unknown, schema: Schema |
   return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(given, key), fieldOf(form, key))]))
 }
 
-/** The declared value, with everything of the stored one that it has no say in. */
+/** The declared value, with the unmanaged parts of the stored one. */
 export function overlay(declared: Body, stored: Body, schema: Schema | undefined): Body
 export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown
 export function overlay(declared: unknown, stored: unknown, schema: Schema | undefined): unknown {
@@ -112,10 +113,11 @@ export function partnerOf(item: unknown, index: number, others: readonly unknown
   return ownValue(others[index], 'id') === undefined ? others[index] : undefined
 }
 
-/** A map of fields; nothing that has a meaning of its own, such as an id that is not known yet. */
+/** Whether the value is a plain map of fields. An instance of a class, such as a `PendingId`, is not. */
 export const isMap = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.getPrototypeOf(value) === Object.prototype
 
+/** Null, undefined, an empty text, an empty list or an empty map. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
   return (isMap(value) || Array.isArray(value)) && Object.keys(value).length === 0
@@ -124,9 +126,9 @@ export function isEmpty(value: unknown): boolean {
 export interface FieldChange {
   /** `tiles["Error rate"].config.where`. */
   readonly path: string
-  /** Undefined where nothing was. */
+  /** Undefined for an added field. */
   readonly before?: unknown
-  /** Undefined where nothing will be. */
+  /** Undefined for a removed field. */
   readonly after?: unknown
 }
 
@@ -144,7 +146,7 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
-/** Everything that a new value brings, one field each. */
+/** The fields of a new value, as changes. */
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOf(item, i)}]`))
@@ -188,7 +190,7 @@ const joinPath = (path: string, key: string): string => (path === '' ? key : `${
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
 
-/** The name is part of the path already, unless it is the only field that there is to show. */
+/** The path already contains the name, so it is shown only if the item has no other field. */
 function withoutName(item: unknown): unknown {
   if (!isMap(item) || typeof item.name !== 'string') return item
   const { name: _, ...fields } = item

@@ -1,5 +1,5 @@
-// The server deletes alerts without saying so: with the dashboard or saved search that they watch, and with every tile that an update
-// removes, turns into a type that carries no alerts, or cannot list.
+// The server deletes alerts without a warning: together with the dashboard or saved search that they watch, and with every tile that an
+// update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
 import type { ReadApi } from '../api/client.ts'
 import type { Service } from '../api/path.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alerts/alert.ts'
@@ -31,6 +31,7 @@ export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): read
   return onDashboard.filter(({ tileId }) => tileId && (lost.has(tileId) || !listed.has(tileId)))
 }
 
+/** Lists the alerts of the service, and returns those that the server deletes with a write. */
 export const readLostAlerts = async (api: ReadApi, service: Service, removal: Removal): Promise<readonly Alert[]> =>
   findLostAlerts(removal, (await alertCollection.list(api, service)).items)
 
@@ -45,6 +46,6 @@ export function findLostTiles(before: readonly Body[], after: readonly Body[]): 
   return before.flatMap((tile) => {
     const next = kept.get(tile.id)
     if (next === undefined) return [{ tile, reason: 'is deleted' }]
-    return canCarryAlerts(next) ? [] : [{ tile, reason: `is of the type ${String(displayTypeOf(next))}, which carries no alerts` }]
+    return canCarryAlerts(next) ? [] : [{ tile, reason: `gets the type ${String(displayTypeOf(next))}, which cannot have alerts` }]
   })
 }

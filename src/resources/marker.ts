@@ -6,7 +6,7 @@ import { digestOfText } from '../core/digest.ts'
 export interface OwnershipMarker {
   readonly project: string
   readonly key: string
-  /** Of the declaration that was applied; tells whether a difference came about in the files or in the service. */
+  /** Digest of the declaration that was last applied. It shows whether the files or the service changed since. */
   readonly digest: string
 }
 
@@ -28,14 +28,16 @@ export interface MarkerStyle {
   token(project: string, key: string): string
 }
 
-/** Of the key of a declared object. */
+/** The form of a key in a file. */
 export const keyGrammar = /^[a-z0-9][a-z0-9._-]{0,62}$/
 
-/** The same in words. */
-export const keyForm = 'small letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit'
+/** The form of a key, for messages. */
+export const keyForm = 'lower-case letters, digits, dots, dashes and underscores; at most 63; the first is a letter or digit'
 
+/** The form of a project, the owner of objects. */
 export const projectGrammar = /^[A-Za-z0-9][\w./-]{0,99}$/
 
+/** The form of a project, for messages. */
 export const projectForm = 'letters, digits, dots, dashes, underscores and slashes, at most 100'
 
 const digestLength = 6
@@ -49,15 +51,16 @@ export function canonicalText(value: unknown): string {
   )
 }
 
+/** A digest that fits into a marker: 6 hex digits of SHA-256. */
 export const digestOf = (value: unknown): string => digestOfText(canonicalText(value), digestLength)
 
-/** Long enough that no two plans share one. */
+/** A digest of 40 hex digits, for plan files. */
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
-// Whole lines anywhere in the text: people may write below a marker.
+// Whole lines anywhere in the text, because people may write below a marker.
 const markerLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
 
-/** The last one is the marker; others above it are text. */
+/** The last one is the marker. Others above it are ordinary text. */
 const lastMarkerLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markerLine)].at(-1)
 
 /** The text with the marker as its last line. */
@@ -67,6 +70,7 @@ export function withTextMarker(text: string | null | undefined, { project, key, 
   return own === '' ? line : `${own}\n\n${line}`
 }
 
+/** The text without its ownership marker and its snapshot marker. */
 export function withoutTextMarker(text: string | null | undefined): string {
   const own = withoutTextSnapshot(text ?? '')
   const found = lastMarkerLine(own)
@@ -79,6 +83,7 @@ function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string 
   return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
 }
 
+/** The ownership marker in a text; undefined without one, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
   const [, project, key, digest] = (typeof text === 'string' ? lastMarkerLine(text) : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
@@ -97,6 +102,7 @@ export function keepTextMarkers(text: string, marked: unknown): string {
   return digest === undefined ? withMarker : withTextSnapshot(withMarker, digest)
 }
 
+/** Markers in a text contain project and key in plain form. */
 export const textStyle: MarkerStyle = { projectToken: (project) => project, token: (project, key) => `${project} ${key}` }
 
 /**
@@ -126,12 +132,13 @@ function withoutTextSnapshot(text: string): string {
   return found === undefined ? text : withoutLine(text, found)
 }
 
+/** The snapshot marker in a text; undefined without one. */
 export function readTextSnapshot(text: unknown): SnapshotMarker | undefined {
   const found = typeof text === 'string' ? lastSnapshotLine(text) : undefined
   return found && readSnapshot(found)
 }
 
-/** Below the ownership marker. */
+/** Adds a snapshot marker below the ownership marker. */
 export const withTextSnapshot = (text: string, digest: string): string =>
   `${withoutTextSnapshot(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
 
@@ -159,20 +166,23 @@ const listTags = (tags: unknown): readonly string[] =>
 /** The tags that are not markers, each once. */
 export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
 
-// 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for what was applied.
+// 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
 const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
 const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
 
+/** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
   projectToken: (project) => digestOfText(project, 6),
   token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
 }
 
+/** The ownership marker as a tag of 32 characters at most. */
 export const toMarkerTag = ({ project, key, digest }: OwnershipMarker): string => `wk:${tagStyle.token(project, key)}:${digest}`
 
+/** The ownership marker among tags; undefined without one. */
 export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []

@@ -6,20 +6,20 @@ import type { DeclaredKey, Section } from './resource-type.ts'
 import { type Declared, isOf } from './resource-types.ts'
 
 export const referenceRules = {
-  'dangling-reference': 'A reference names something that is not declared.',
-  'ambiguous-tile': 'An alert names a tile by a name that several tiles have.',
-  'alert-target': 'An alert watches nothing, or two things.',
-  'tile-without-alerts': 'An alert is on a tile that cannot carry one.',
-  'conflicting-fields': 'Two fields of an alert that exclude each other.',
-  'not-in-profile': 'The product behind the API does not know this.',
-  'previous-key': 'A `previousKey` that is still declared, or is the previous one of two objects.',
-  'sql-without-interval': 'An alert on a tile whose SQL does not use the interval. The server refuses it.',
+  'dangling-reference': 'A reference names an object that is not declared.',
+  'ambiguous-tile': 'An alert refers to a tile by a name that several tiles have.',
+  'alert-target': 'An alert watches nothing, or both a tile and a saved search.',
+  'tile-without-alerts': 'An alert is on a tile that cannot have alerts.',
+  'conflicting-fields': 'Two fields of an alert exclude each other.',
+  'not-in-profile': 'The product behind the API does not support this field or object.',
+  'previous-key': 'A `previousKey` is still declared, or two objects have the same one.',
+  'sql-without-interval': 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',
 } as const
 
-/** What the product behind the API knows. */
+/** The features of the product behind the API. */
 export interface Abilities {
   readonly savedSearches: boolean
-  /** Whether webhooks can be listed, and so be named. */
+  /** Whether webhooks can be listed, so that they can be found by name. */
   readonly webhookNames: boolean
   /** Fields of an alert, in the API's names. */
   readonly alertFields: ReadonlySet<string>
@@ -27,12 +27,13 @@ export interface Abilities {
 
 interface ReadDeclarations {
   readonly objects: readonly Declared[]
-  /** Objects in which something is wrong: others may refer to them. */
+  /** Objects with errors. Other objects may refer to them. */
   readonly broken: readonly DeclaredKey[]
   /** Files that could not be read. */
   readonly unread: readonly string[]
 }
 
+/** Checks the references between declared objects, and the fields that exclude each other or need a profile. */
 export function checkReferences(read: ReadDeclarations, abilities: Abilities): readonly Diagnostic[] {
   const all = [...read.objects, ...read.broken]
   const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
@@ -73,12 +74,13 @@ const diagnostic = (
 function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Diagnostic[] {
   const { dashboard, tile, savedSearch } = alert.value
   const onTile = dashboard !== undefined || tile !== undefined
-  if (onTile && savedSearch !== undefined) return [diagnostic(alert, 'alert-target', [], 'watches a tile or a savedSearch, not both')]
+  if (onTile && savedSearch !== undefined)
+    return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
   if (savedSearch !== undefined) return dangling(alert, 'savedSearch', savedSearch, known)
-  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing: name dashboard and tile, or savedSearch')]
+  if (!onTile) return [diagnostic(alert, 'alert-target', [], 'watches nothing; add dashboard and tile, or savedSearch')]
   if (dashboard === undefined || tile === undefined) {
     const lacking = dashboard === undefined ? 'dashboard' : 'tile'
-    return [diagnostic(alert, 'alert-target', [], `watches a tile, and needs ${lacking} as well`)]
+    return [diagnostic(alert, 'alert-target', [], `watches a tile and needs ${lacking}, too`)]
   }
   const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
   return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, target)
@@ -93,7 +95,7 @@ function dangling(alert: Declared, field: keyof typeof sectionFor, reference: st
   const section = sectionFor[field]
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
-  const message = `"${quote(reference, 60)}" is no key of these files${nearest}${nearest ? ' F' : '; f'}or one that exists, write { name: … } or { id: … }`
+  const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
   return [diagnostic(alert, 'dangling-reference', [field], message)]
 }
 
@@ -104,16 +106,26 @@ function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboar
   if (target === undefined) {
     const names = value.tiles.map(({ name }) => name)
     return [
-      diagnostic(alert, 'dangling-reference', ['tile'], `dashboard ${key} has no tile "${quote(tile, 60)}"${didYouMean(tile, names)}`),
+      diagnostic(
+        alert,
+        'dangling-reference',
+        ['tile'],
+        `dashboard ${key} has no tile named "${quote(tile, 60)}"${didYouMean(tile, names)}`,
+      ),
     ]
   }
   if (second !== undefined)
     return [
-      diagnostic(alert, 'ambiguous-tile', ['tile'], `dashboard ${key} has several tiles "${quote(tile, 60)}": give each a name of its own`),
+      diagnostic(
+        alert,
+        'ambiguous-tile',
+        ['tile'],
+        `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
+      ),
     ]
   const type = target.config?.displayType
   if (target.config !== undefined && lacksInterval(target.config)) {
-    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, as in $__timeInterval(column) or {intervalSeconds:Int64}`
+    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
     return [diagnostic(alert, 'sql-without-interval', ['tile'], message)]
   }
   if (type === undefined || alertableTypes.includes(type)) return []
@@ -122,7 +134,7 @@ function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboar
       alert,
       'tile-without-alerts',
       ['tile'],
-      `a tile of type ${type} carries no alerts; those that do: ${alertableTypes.join(', ')}`,
+      `a tile of type ${type} cannot have alerts; types that can: ${alertableTypes.join(', ')}`,
     ),
   ]
 }
@@ -141,7 +153,7 @@ function checkContainers(dashboard: Declared<'dashboards'>): readonly Diagnostic
     const at = (field: string, message: string): readonly Diagnostic[] => [
       diagnostic(dashboard, 'dangling-reference', ['tiles', i, field], message),
     ]
-    if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId as well')
+    if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId, too')
     const container = known.get(containerId)
     if (container === undefined)
       return at('containerId', `no container has the id "${quote(containerId, 60)}"${didYouMean(containerId, known.keys())}`)
@@ -160,21 +172,21 @@ function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly
     seen.add(name)
     if (known.isDeclared(declared.section, previousKey))
       return [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is still declared`)]
-    return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is the previous key of another object as well`)] : []
+    return isSecond ? [diagnostic(declared, 'previous-key', ['previousKey'], `${name} is also the previousKey of another object`)] : []
   })
 }
 
 function checkConflicts(alert: Declared<'alerts'>): readonly Diagnostic[] {
   const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
   const conflicts: readonly (readonly [boolean, string, string])[] = [
-    [channel !== undefined && channels !== undefined, 'channels', 'stands beside channel: give one of the two'],
-    [groupBy != null && savedSearch === undefined, 'groupBy', 'is for alerts on a savedSearch; a tile has its own'],
-    [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 beside scheduleStartAt'],
+    [channel !== undefined && channels !== undefined, 'channels', 'cannot be combined with channel; use one of the two'],
+    [groupBy != null && savedSearch === undefined, 'groupBy', 'is only for alerts on a savedSearch; a tile has its own grouping'],
+    [scheduleStartAt != null && !!scheduleOffsetMinutes, 'scheduleOffsetMinutes', 'must be 0 if scheduleStartAt is set'],
   ]
   return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
 }
 
-const unknownTo = 'is not in the neutral contract; set the profile of a product that has it'
+const unknownTo = 'is not part of the neutral contract; set the profile of a product that supports it'
 
 function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Diagnostic[] {
   if (isOf('savedSearches')(declared)) return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]
@@ -185,7 +197,7 @@ function checkAbilities(declared: Declared, { savedSearches, webhookNames, alert
     ...Object.keys(declared.value)
       .filter((field) => !fieldsOfFiles.has(field) && !alertFields.has(apiNames[field] ?? field))
       .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
-    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or give webhookId`)] : []),
+    ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or use webhookId`)] : []),
   ]
 }
 

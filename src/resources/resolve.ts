@@ -3,14 +3,14 @@ import type { Directory, Lookup, Noun } from './directory.ts'
 import type { Body, DeclaredObject, Section } from './resource-type.ts'
 
 export const nameRules = {
-  'unknown-name': 'A reference names something that the service does not have.',
+  'unknown-name': 'A reference names an object that the service does not have.',
 } as const
 
-/** An id that is known only when another object has been written. */
+/** The id of an object that is not created yet. apply replaces it. */
 export class PendingId {
   readonly section: Section
   readonly key: string
-  /** Of a tile by its name, where it is not the id of the object itself. */
+  /** The name of a tile, if the id is that of a tile and not of the object itself. */
   readonly tile: string | undefined
 
   constructor(section: Section, key: string, tile?: string) {
@@ -22,7 +22,7 @@ export class PendingId {
 
 /** Looks up the references of one declared object, and collects a diagnostic for each that cannot be resolved. */
 export interface Resolver {
-  /** The id of what is meant; undefined when there is no such object. */
+  /** The id of the object with this name. Reports a diagnostic and returns undefined when it is missing or ambiguous. */
   byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
   byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
   report(path: readonly PropertyKey[], message: string): undefined
@@ -31,6 +31,7 @@ export interface Resolver {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** A resolver for one declared object. */
 export function createResolver(declared: DeclaredObject, directory: Directory): Resolver {
   const diagnostics: Diagnostic[] = []
   const report = (path: readonly PropertyKey[], message: string): undefined => {
@@ -47,7 +48,7 @@ export function createResolver(declared: DeclaredObject, directory: Directory): 
   }
 }
 
-/** The fields with ids for all sources that they name. What is `raw` is passed on as it is. */
+/** Replaces `{ source: name }` by the id of the source, at any depth. The fields of `raw` are not changed. */
 export const resolveSources = (fields: Body, resolver: Resolver): Body => resolveFields(fields, [], resolver)
 
 const sourceFields: readonly PropertyKey[] = ['sourceId', 'appliesToSourceIds']

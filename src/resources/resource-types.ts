@@ -5,7 +5,7 @@ import { type DeclaredDashboard, dashboardType, declaredDashboard } from './dash
 import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
 import { type DeclaredSavedSearch, declaredSavedSearch, savedSearchType } from './saved-searches/saved-search.ts'
 
-/** What a file holds under each section. */
+/** The schema of the objects in each section of a file. */
 export const sections = {
   dashboards: declaredDashboard,
   savedSearches: declaredSavedSearch,
@@ -15,6 +15,7 @@ export const sections = {
 /** An object of one of these types, as a file declares it. */
 export type Declared<S extends Section = Section> = DeclaredObject<z.output<(typeof sections)[S]>, S>
 
+/** A type guard for declarations of one section. */
 export const isOf =
   <S extends Section>(section: S) =>
   (declared: Declared): declared is Declared<S> =>
@@ -26,6 +27,7 @@ export interface ResourceTypes {
   readonly alerts: ResourceType<DeclaredObject<DeclaredAlert>>
 }
 
+/** The resource types of a product. */
 export const createResourceTypes = (profile: Profile): ResourceTypes => ({
   savedSearches: savedSearchType,
   dashboards: dashboardType,

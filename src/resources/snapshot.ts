@@ -1,6 +1,6 @@
-// When an object is as declared although what the server stores differs from the declaration. A server fills in defaults, trims
-// texts and reorders lists. Known defaults (see `serverDefault` in the file schemas) explain most of that. For the rest, apply
-// stores a snapshot: a digest of the object as stored, beside the ownership marker. docs/decisions/0009 has the reasons.
+// Decides whether an object is as declared although the stored form differs. A server fills in defaults, trims texts and reorders lists.
+// Known defaults (see `serverDefault` in the file schemas) explain most differences. For the rest, apply stores a snapshot next to the
+// ownership marker: a digest of the object as stored. docs/decisions/0009 has the reasons.
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
@@ -16,11 +16,11 @@ export const snapshotOf = ({ stored, declared }: Pick<Sides, 'stored' | 'declare
 export const diffSides = ({ schema }: ResourceType, { stored, declared }: Pick<Sides, 'stored' | 'declared'>): readonly FieldChange[] =>
   diffFields(normalForm(stored, schema), normalForm(declared, schema))
 
-/** What changed in the service since the last apply. */
+/** The changes in the service since the last apply. */
 interface Drift {
-  /** What differs; empty where the server only filled in fields that are not declared. */
+  /** The differences; empty where the server only filled in fields that are not declared. */
   readonly fields: readonly FieldChange[]
-  /** Only the snapshot shows that it was changed by hand: the fields are candidates, and the changed one may not be among them. */
+  /** Only the snapshot shows a change by hand. The fields are candidates, and the changed one may be missing. */
   readonly isUncertain: boolean
   /** Fields that the server fills in everywhere since the last apply. */
   readonly newDefaults: readonly FieldChange[]
@@ -34,7 +34,7 @@ interface DriftInput {
   readonly common: CommonValues
 }
 
-/** For an object whose declaration has not changed since it was applied. */
+/** Finds changes in the service, for an object whose declaration has not changed since it was applied. */
 export function detectDrift({ type, sides, snapshot, common }: DriftInput): Drift {
   const present = undeclaredFields(sides, type.schema).filter(({ value }) => !isEmpty(value))
   const added = snapshot === undefined ? present.filter(({ isKnownDefault }) => !isKnownDefault) : addedSince(snapshot, sides, present)
@@ -51,10 +51,10 @@ export function detectDrift({ type, sides, snapshot, common }: DriftInput): Drif
 /** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
 export type CommonValues = ReadonlySet<string>
 
-/** A single object of its kind may as well have been changed by hand. */
+/** With a single object, a change by hand looks the same as a new default. */
 const minObjects = 2
 
-/** From objects whose declarations have not changed since they were applied. */
+/** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
 export function findCommonValues(type: ResourceType, all: readonly Sides[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, type.schema))
   const common = new Set<string>()
@@ -99,7 +99,7 @@ function* walk({ stored, declared, given }: Values, schema: Schema | undefined, 
   for (const key of Object.keys(form.shape)) {
     const [value, wanted] = [ownValue(stored, key), ownValue(declared, key)]
     if (!isEmpty(wanted)) yield* walk({ stored: value, declared: wanted, given: ownValue(given, key) }, fieldOf(form, key), [...path, key])
-    // A field that a file declares as empty is to stay empty.
+    // A field that a file declares as empty must stay empty.
     else if (ownValue(given, key) === undefined)
       yield { place: `${idOfForm(form)}.${key}`, path: [...path, key], value, isKnownDefault: isServerDefault(form, key, value) }
   }

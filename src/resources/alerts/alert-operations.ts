@@ -30,6 +30,7 @@ import {
   channelTypes,
   createAlertType,
   missingInAlert,
+  shortIntervalNote,
   thresholdTypes,
   toAlertBody,
   toUtc,
@@ -37,14 +38,14 @@ import {
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
-  dashboardId: opaqueId('Dashboard that holds the tile.').optional(),
-  tileId: opaqueId('Tile that the alert watches.').optional(),
-  threshold: decimalNumber('Value that the alert compares with.').optional(),
-  thresholdType: choice(thresholdTypes, 'How the value is compared; `above` for a new alert.').optional(),
-  interval: choice(alertIntervals, 'How often the alert looks, and over which time.').optional(),
-  source: choice(alertSources, 'What the alert watches; `tile` for a new alert.').optional(),
-  channelType: choice(channelTypes, 'How the alert notifies; `webhook` for a new alert.').optional(),
-  webhookId: opaqueId('Webhook that is called.').optional(),
+  dashboardId: opaqueId('Id of the dashboard that contains the tile.').optional(),
+  tileId: opaqueId('Id of the tile that the alert watches.').optional(),
+  threshold: decimalNumber('Value that the alert is compared with.').optional(),
+  thresholdType: choice(thresholdTypes, 'How the value is compared with the threshold. The default for a new alert is `above`.').optional(),
+  interval: choice(alertIntervals, `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`).optional(),
+  source: choice(alertSources, 'What the alert watches. The default for a new alert is `tile`.').optional(),
+  channelType: choice(channelTypes, 'How the alert notifies. The default for a new alert is `webhook`.').optional(),
+  webhookId: opaqueId('Id of the webhook to call.').optional(),
   name: text('Name of the alert.', 512).optional(),
   message: longText('Text of the notification.', 4096).optional(),
 }
@@ -53,7 +54,7 @@ const alertInput = z.strictObject({ alert: documentText('alert'), alertFile: doc
 
 type AlertInput = z.output<typeof alertInput>
 
-const alertId = resourceId('The alert.')
+const alertId = resourceId('Id of the alert.')
 
 const alertOutput = z.object({
   alertId: z.string().describe('Id of the alert.'),
@@ -61,7 +62,7 @@ const alertOutput = z.object({
   changed: z.boolean().describe('Whether this run changed anything.'),
 })
 
-const alertDetails = z.object({ alert: alertSchema.describe('The alert, as the API answered.') })
+const alertDetails = z.object({ alert: alertSchema.describe('The alert as the API returned it.') })
 
 export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
@@ -69,10 +70,10 @@ export const listAlerts = defineOperation({
   scope: 'service',
   input: z.strictObject({
     nameContains: nameContains.optional(),
-    state: choice(alertStates, 'Only alerts in this state.').optional(),
+    state: choice(alertStates, 'Lists only alerts in this state.').optional(),
   }),
   output: listOutput,
-  details: z.object({ alerts: z.array(alertSchema).describe('The alerts, as the API answered.'), mayBeCut }),
+  details: z.object({ alerts: z.array(alertSchema).describe('The alerts as the API returned them.'), mayBeCut }),
   example: { state: 'ALERT' },
   async run({ api, service }, input) {
     const { items, ...result } = toListResult(
@@ -104,13 +105,13 @@ export const getAlert = defineOperation({
 })
 
 export const deleteAlert = defineOperation({
-  summary: 'Deletes one alert. It is no failure when there is none.',
+  summary: 'Deletes one alert. Succeeds if the alert does not exist.',
   effect: 'write',
   scope: 'service',
   input: z.strictObject({ alertId }),
   output: z.object({
     alertId: z.string().describe('Id of the alert.'),
-    changed: z.boolean().describe('Whether there was such an alert.'),
+    changed: z.boolean().describe('Whether the alert existed.'),
   }),
   details: noDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f' },
@@ -118,24 +119,24 @@ export const deleteAlert = defineOperation({
     return { alertId: input.alertId, changed: await alertCollection.remove(api, service, input.alertId) }
   },
   report: (result) => ({
-    headline: result.changed ? say`Deleted alert ${untrusted(result.alertId)}` : say`There was no alert ${untrusted(result.alertId)}`,
+    headline: result.changed ? say`Deleted alert ${untrusted(result.alertId)}` : say`Alert ${untrusted(result.alertId)} did not exist`,
     blocks: [],
   }),
 })
 
 const ifExists = choice(
   ['create', 'skip', 'update', 'fail'],
-  'What to do when there is an alert of the same name, dashboard and tile: `create` does not look and creates one; the others look first.',
+  'What to do if an alert with the same name, dashboard and tile exists. `create` does not check and creates another one.',
 )
 
 export const createAlert = defineOperation({
-  summary: 'Creates one alert. The request is not sent again once it may have worked.',
+  summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service',
   input: alertInput.extend({ ifExists: ifExists.default('create') }),
   output: alertOutput,
   details: alertDetails.extend({
-    outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What was done.'),
+    outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What the operation did.'),
   }),
   example: {
     dashboardId: '65f5e4a35eedc0de0000000c',
@@ -159,7 +160,7 @@ export const createAlert = defineOperation({
   report: ({ alert, outcome }) => ({
     headline:
       outcome === 'skipped'
-        ? say`Alert ${nameOf(alert)} exists already and was left as it is`
+        ? say`Alert ${nameOf(alert)} already exists and was not changed`
         : say`Alert ${nameOf(alert)} ${verbs[outcome]}`,
     blocks: [alertFacts(alert)],
   }),
@@ -168,7 +169,7 @@ export const createAlert = defineOperation({
 const updateInput = z.strictObject({ alertId, ...alertInput.shape })
 
 export const updateAlert = defineOperation({
-  summary: 'Changes one alert. What is not given stays as it is; null in a document clears a field.',
+  summary: 'Changes one alert. Fields that are not given keep their values. A null in a document clears a field.',
   effect: 'write',
   scope: 'service',
   input: updateInput,
@@ -182,14 +183,12 @@ export const updateAlert = defineOperation({
     return outputsOf(alert, changed)
   },
   report: ({ alert, changed }) => ({
-    headline: say`Alert ${nameOf(alert)} ${trusted(changed ? 'updated' : 'is as it should be')}`,
+    headline: say`Alert ${nameOf(alert)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [alertFacts(alert)],
   }),
 })
 
-// The input: an alert as a document, or as single fields.
-
-/** A document or single fields, never both. */
+/** An alert is given as a document or as single fields, never both. */
 function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): readonly Diagnostic[] {
   const singles = Object.keys(singleFields).filter((name) => names.has(name))
   const documents = ['alert', 'alertFile'].filter((name) => names.has(name))
@@ -198,35 +197,35 @@ function checkAlertInput({ names }: Pick<Given<typeof alertInput>, 'names'>): re
   if (document !== undefined)
     return singles.map((name) => inputDiagnostic(toKebab(name), `cannot be given together with ${toKebab(document)}`))
   return names.has('channelType') && !names.has('webhookId')
-    ? [inputDiagnostic('webhook-id', 'is missing: channel-type says how, webhook-id says where')]
+    ? [inputDiagnostic('webhook-id', 'is missing: channel-type needs the webhook to call')]
     : []
 }
 
-/** What a new alert needs when it is given in single fields. */
+/** The inputs that a new alert needs when it is given as single fields. */
 function checkNewAlert(given: Given<typeof alertInput>): readonly Diagnostic[] {
   const { names, values } = given
   if (names.has('alert') || names.has('alertFile')) return []
   if (values.source === 'saved_search')
-    return [inputDiagnostic('source', 'saved_search needs more fields than single inputs have: use alert or alert-file')]
+    return [inputDiagnostic('source', 'saved_search needs fields that have no input of their own; use alert or alert-file')]
   if (values.channelType === 'email')
-    return [inputDiagnostic('channel-type', 'email needs recipients, which single inputs cannot give: use alert or alert-file')]
+    return [inputDiagnostic('channel-type', 'email needs recipients, which have no input of their own; use alert or alert-file')]
   if (values.thresholdType?.endsWith('between')) {
     return [
-      inputDiagnostic('threshold-type', `${values.thresholdType} needs a second threshold: use alert or alert-file with thresholdMax`),
+      inputDiagnostic('threshold-type', `${values.thresholdType} needs a second threshold; use alert or alert-file with thresholdMax`),
     ]
   }
   const needed = ['dashboardId', 'tileId', 'threshold', 'interval', 'webhookId'].filter((name) => !names.has(name))
-  return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it (or alert, or alert-file)'))
+  return needed.map((name) => inputDiagnostic(toKebab(name), 'is missing: a new alert needs it, unless alert or alert-file is given'))
 }
 
 const checkChange = ({ names }: Given<typeof updateInput>) =>
   [...names].some((name) => name !== 'alertId')
     ? []
-    : [inputDiagnostic('alert', 'is missing: give alert, alert-file or the single fields to change')]
+    : [inputDiagnostic('alert', 'is missing: give alert, alert-file, or the single fields to change')]
 
 type ReadFile = (path: string, input: string) => Promise<string>
 
-/** Only what the user gave, without defaults. */
+/** The fields that the user gave, without defaults. */
 async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<AlertFields> {
   const { alert, alertFile } = input
   if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
@@ -244,7 +243,7 @@ function writtenAlert(written: string, name: string, profile: Profile): AlertFie
   if (beyond.length === 0) return alert
   throw new InputError(
     beyond.map((field) =>
-      inputDiagnostic(`${name}.${field}`, 'is no field of the neutral contract; set the profile of a product that has it'),
+      inputDiagnostic(`${name}.${field}`, 'is not a field of the neutral contract; set the profile of a product that has it'),
     ),
   )
 }
@@ -257,9 +256,7 @@ function toNewAlert(declared: AlertFields): AlertFields {
   return body
 }
 
-// Creating one: by default one POST and no other request.
-
-const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is as it should be` } as const
+const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is up to date` } as const
 
 interface ExistingAlert {
   readonly writer: AlertWriter
@@ -271,31 +268,34 @@ interface ExistingAlert {
 
 async function handleExisting({ writer, body, existing, second, ifExists: policy }: ExistingAlert) {
   if (policy === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
-  if (policy === 'fail') throw new WatchkeeperError('conflict', `There is such an alert already: ${existing.id}. Nothing was created.`)
+  if (policy === 'fail') throw new WatchkeeperError('conflict', `The alert already exists: ${existing.id}. No alert was created.`)
   if (second !== undefined) {
     throw new WatchkeeperError(
       'conflict',
-      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}): nobody can tell which one to update. Change one of them with update-alert and its alert-id, or delete one.`,
+      `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}), so the alert to update is ambiguous. Change one of them with update-alert and its alert-id, or delete one.`,
     )
   }
   const { alert, changed } = await changeAlert(writer, existing, body)
   return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
 }
 
-/** Throws when the list may not be whole: an alert that was not seen would be created a second time. */
+/** Throws when the list may be incomplete: an existing alert that is not listed would be created a second time. */
 async function findSimilar(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
-  if (!body.name) throw inputError('name', 'is missing: if-exists looks for the name')
+  if (!body.name) throw inputError('name', 'is missing: if-exists searches by name')
   const { items, mayBeCut } = await alertCollection.list(api, service)
   const similar = items.filter((alert) => isSimilar(alert, body))
   if (similar.length === 0 && mayBeCut)
-    throw new WatchkeeperError('conflict', 'The list of alerts may not be complete, so nobody can tell whether this one exists.')
+    throw new WatchkeeperError(
+      'conflict',
+      'The list of alerts may be incomplete, so it is unknown whether this alert exists. No alert was created.',
+    )
   return similar
 }
 
 const isSimilar = (alert: Alert, body: AlertFields): boolean =>
   (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
 
-// The alert has no marker by which it could be found again, so the user decides after a lost answer.
+// A new alert has no marker by which it could be found again, so the user decides after a lost answer.
 async function createOnce(api: WriteApi, service: Service, body: AlertFields): Promise<Alert> {
   try {
     return await alertCollection.create(api, service, toAlertRequest(body))
@@ -309,13 +309,13 @@ async function describeSimilar(api: WriteApi, service: Service, body: AlertField
   try {
     const { items } = await alertCollection.list(api, service)
     const similar = items.filter((alert) => isSimilar(alert, body)).map(({ id }) => quote(id))
-    return similar.length === 0 ? 'Right now no alert matches it.' : `Right now these alerts match it: ${similar.slice(0, 10).join(', ')}.`
+    return similar.length === 0
+      ? 'Currently, no alert matches it.'
+      : `Currently, these alerts match it: ${similar.slice(0, 10).join(', ')}.`
   } catch {
-    return 'Whether an alert matches it could not be read either.'
+    return 'The list of alerts could not be read, so it is unknown whether an alert matches it.'
   }
 }
-
-// Changing one: what was given replaces, what was not given stays.
 
 interface AlertWriter {
   readonly api: WriteApi
@@ -337,7 +337,7 @@ async function changeAlert(
   }
 }
 
-/** What a new alert sends: the server refuses null, and any time that is not in UTC. */
+/** The body of a create. The server refuses null, and times that are not in UTC. */
 const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
 
 const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
@@ -348,7 +348,7 @@ const inUtc = ({ scheduleStartAt, ...fields }: AlertFields): AlertFields =>
 const withoutNulls = (body: Body): Body =>
   Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
 
-/** Null clears. A text keeps the markers by which plan and apply know the alert. */
+/** Null clears a field. A text keeps the markers by which plan and apply recognize the alert. */
 function mergeDeclared(before: Body, declared: AlertFields): Body {
   const { channel, channels, ...others } = before
   const hasChannel = declared.channel !== undefined || declared.channels !== undefined
@@ -362,8 +362,6 @@ function mergeDeclared(before: Body, declared: AlertFields): Body {
     ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
   })
 }
-
-// The output and the report.
 
 const outputsOf = (alert: Alert, changed: boolean) => ({
   alertId: alert.id,

@@ -22,8 +22,9 @@ import {
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
-/** `30s` needs a feature of the team; the server refuses it without. */
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
+/** Recorded on HyperDX 2.36, which refuses `30s` for a team without the feature. */
+export const shortIntervalNote = '30s requires a feature that most services do not have; their server refuses it'
 export const thresholdTypes = [
   'above',
   'below',
@@ -52,29 +53,29 @@ const bodyChannel = z.discriminatedUnion('type', [
 
 /** The condition and schedule of an alert, with the limits of the API. Files of declarations have the same fields. */
 export const conditionFields = {
-  groupBy: z.string().nullish().meta({ description: 'One alert for each value of this expression; for saved searches.' }),
-  threshold: z.number().meta({ description: 'The value that it is about.', accepts: 'a number' }),
-  thresholdMax: z.number().nullish().meta({ description: 'The other end of the range, for between and not_between.' }),
-  thresholdType: z.enum(thresholdTypes).meta({ description: 'On which side of the threshold it fires.' }),
-  interval: z.enum(alertIntervals).meta({ description: 'How often it looks, and over which time.' }),
+  groupBy: z.string().nullish().meta({ description: 'Raises one alert for each value of this expression. Only for saved searches.' }),
+  threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
+  thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
+  thresholdType: z.enum(thresholdTypes).meta({ description: 'How the value is compared with the threshold.' }),
+  interval: z.enum(alertIntervals).meta({ description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.` }),
   scheduleOffsetMinutes: z
     .int()
     .min(0)
     .max(1439)
     .nullish()
-    .meta({ description: 'Minutes after the start of each interval; less than the interval.', serverDefault: 0 }),
+    .meta({ description: 'Minutes after the start of each interval. Must be less than the interval.', serverDefault: 0 }),
   scheduleStartAt: z.iso
     .datetime({ offset: true })
     .nullish()
-    .meta({ description: 'When the first look is.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
-  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'How many intervals in a row must be beyond the threshold.' }),
+    .meta({ description: 'Time of the first evaluation.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
+  numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'Number of consecutive intervals that must violate the threshold.' }),
 }
 
 const id = z.string().min(1).max(128)
 
 const text = (longest: number) => z.string().min(1).max(longest)
 
-/** An alert as users write it for the operations, in the API's own names. All fields are optional: which are needed depends on the rest. */
+/** An alert as users write it for the operations, with the API's names. All fields are optional here, because the required ones depend on the others. */
 export const alertBodySchema = z.strictObject({
   source: z.enum(alertSources).optional(),
   dashboardId: id.nullish(),
@@ -110,10 +111,10 @@ const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> 
   'clickhouse-cloud': alertBodySchema.keyof().options,
 }
 
-/** The fields that the product behind the API knows. A gateway may refuse others. */
+/** The fields that the product behind the API supports. A gateway may refuse others. */
 export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
 
-/** The fields that the server requires beside those that are given. */
+/** The required fields that are not given. */
 export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)[] {
   const { source = 'tile', thresholdType } = alert
   const needed: (keyof AlertFields)[] = ['threshold', 'thresholdType', 'interval']
@@ -129,7 +130,7 @@ const optionalText = z.string().nullish()
 /** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
 const executionError = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
 
-/** An alert as answered. Fields that are not named here are kept. */
+/** An alert as the API returns it. Unknown fields are kept. */
 export const alertSchema = z.looseObject({
   id: wireId,
   name: optionalText,
@@ -143,13 +144,13 @@ export const alertSchema = z.looseObject({
   source: optionalText,
   channel: z.looseObject({ type: optionalText, webhookId: optionalText }).nullish(),
   message: optionalText,
-  /** Errors of the last evaluation. Read-only; absent before the first evaluation (HyperDX 2.36). Only shown: an odd one fails nothing. */
+  /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
   executionErrors: z.array(executionError).nullish().catch(undefined),
 })
 
 export type Alert = z.output<typeof alertSchema>
 
-/** The part of an answered alert that may be sent again: a gateway refuses the fields that the server sets itself. */
+/** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
 export function toAlertBody(alert: RemoteObject): Body {
   const {
     id: _id,
@@ -164,12 +165,13 @@ export function toAlertBody(alert: RemoteObject): Body {
   return body
 }
 
-/** The server takes times in UTC only. */
+/** The time in UTC, the only zone that the server accepts. An invalid time is returned unchanged. */
 export function toUtc(text: string): string {
   const ms = Date.parse(text)
   return Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
+/** The requests for alerts. */
 export const alertCollection = defineCollection<Alert, Body>({
   name: 'alerts',
   noun: 'alert',
@@ -181,6 +183,7 @@ export const alertCollection = defineCollection<Alert, Body>({
 /** Display types whose tiles keep their alerts: an update of the dashboard deletes alerts on any other. */
 export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 
+/** The display type in a tile's configuration; undefined without one. */
 export const displayTypeOf = ({ config }: Body): unknown => (isMap(config) ? config.displayType : undefined)
 
 /** A tile of an unknown type is assumed to carry alerts. */
@@ -189,24 +192,24 @@ export function canCarryAlerts(tile: Body): boolean {
   return typeof type !== 'string' || alertableTypes.includes(type)
 }
 
-/** The API takes 4096 characters of a message or a note, and the markers of this tool need room in one of them. */
+/** The API accepts 4096 characters in a message or a note. The markers of this tool need part of them. */
 const longestText = 3800
 
 const reference = (noun: string) =>
   z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
-    description: `${noun}: its key in these files, or { id: … } or { name: … } of one that exists.`,
+    description: `${noun}: its key in these files, or { id: … } or { name: … } of an existing one.`,
     accepts: 'a key, { id: … } or { name: … }',
   })
 
 const webhookChannel = z
   .strictObject({
     type: z.literal('webhook'),
-    webhook: z.string().min(1).optional().meta({ description: 'The webhook by its name.' }),
-    webhookId: z.string().min(1).optional().meta({ description: 'The webhook by its id.' }),
+    webhook: z.string().min(1).optional().meta({ description: 'Name of the webhook.' }),
+    webhookId: z.string().min(1).optional().meta({ description: 'Id of the webhook.' }),
     ...webhookChannelFields,
   })
   .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
-    message: 'must name one of webhook and webhookId',
+    message: 'must have either webhook or webhookId',
     params: { isComplete: true },
   })
 
@@ -214,24 +217,25 @@ const channel = z.discriminatedUnion('type', [webhookChannel, emailChannel]).met
 
 /** Files have the fields in this order. */
 export const declaredAlert = z.strictObject({
-  name: text(512).meta({ description: 'What it is called; can be changed, the key stays.' }),
+  name: text(512).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
   dashboard: reference('The dashboard').optional(),
   tile: z
     .union([z.string().min(1), z.strictObject({ id: z.string().min(1) })])
     .optional()
-    .meta({ description: 'The tile of the dashboard, by its name.', accepts: 'a name, or { id: … }' }),
+    .meta({ description: 'Name of the tile of the dashboard.', accepts: 'a name, or { id: … }' }),
   savedSearch: reference('The saved search').optional(),
   ...conditionFields,
   thresholdType: conditionFields.thresholdType.default('above'),
-  channel: channel.optional().meta({ description: 'Whom it notifies.' }),
-  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several of them, instead of channel.' }),
+  channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
+  channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
   message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: text(longestText).nullable().optional().meta({ description: 'A note for the person on call: what to do. Markdown.' }),
+  note: text(longestText).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
   ...adoption,
 })
 
 export type DeclaredAlert = z.output<typeof declaredAlert>
 
+/** Translates a declared alert into the API's names, and its references into ids. References that cannot be resolved become diagnostics. */
 export function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext): ResolvedDeclaration {
   const resolver = createResolver(declared, context.directory)
   const { adopt: _, id: __, previousKey: ___, dashboard, tile, savedSearch, channel, channels, ...fields } = declared.value
@@ -260,7 +264,7 @@ function objectId(
   if (typeof reference !== 'string')
     return 'id' in reference ? resolver.byId(noun, reference.id, [noun]) : resolver.byName(noun, reference.name, [noun])
   const target = declared.get(reference)
-  if (target === undefined) return resolver.report([noun], `"${quote(reference, 60)}" is no key of these files`)
+  if (target === undefined) return resolver.report([noun], `"${quote(reference, 60)}" is not a key in these files`)
   return target.id ?? new PendingId(noun === 'dashboard' ? 'dashboards' : 'savedSearches', reference)
 }
 
@@ -278,7 +282,7 @@ function tileIds({ dashboard, tile }: Watched, context: ResolveContext, resolver
 interface TileSearch {
   readonly tile: NonNullable<DeclaredAlert['tile']>
   readonly tiles: readonly Body[]
-  /** Of the dashboard, where it is one of these files. */
+  /** Key of the dashboard, where these files declare it. */
   readonly key: string | undefined
 }
 
@@ -294,17 +298,17 @@ function tileId({ tile, tiles, key }: TileSearch, resolver: Resolver): unknown {
       tile,
       tiles.map(({ name }) => String(name)),
     )
-    return resolver.report(['tile'], `the dashboard has no tile called "${quote(tile, 60)}"${nearest}`)
+    return resolver.report(['tile'], `the dashboard has no tile named "${quote(tile, 60)}"${nearest}`)
   }
-  if (second !== undefined) return resolver.report(['tile'], `the dashboard has several tiles called "${quote(tile, 60)}": give { id: … }`)
+  if (second !== undefined) return resolver.report(['tile'], `the dashboard has several tiles named "${quote(tile, 60)}"; use { id: … }`)
   if (!canCarryAlerts(found)) return resolver.report(['tile'], cannotCarry(found))
   return found.id ?? (key === undefined ? undefined : new PendingId('dashboards', key, tile))
 }
 
 const cannotCarry = (tile: Body): string =>
-  `a tile of type ${quote(String(displayTypeOf(tile)), 40)} carries no alerts; those that do: ${alertableTypes.join(', ')}`
+  `a tile of type ${quote(String(displayTypeOf(tile)), 40)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
 
-/** Servers before 2.36 know no list: a single channel is sent as one. */
+/** Servers before 2.36 do not support `channels`, so a single channel is sent as `channel`. */
 const toChannels = (channels: readonly Body[]): Body => (channels.length === 1 ? { channel: channels[0] } : { channels })
 
 type Channel = NonNullable<DeclaredAlert['channel']>
@@ -317,6 +321,7 @@ function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Res
   return fields
 }
 
+/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers. */
 export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<DeclaredObject<DeclaredAlert>> {
   const fields = alertFieldsOf(profile)
   const markedField = fields.has('note') ? 'note' : 'message'
@@ -361,7 +366,7 @@ const clearWith: Body = {
   savedSearchId: null,
 }
 
-/** Without the fields that have no effect beside the others: they keep any value. */
+/** Without the fields that have no effect in combination with the others, because the server keeps any value in them. */
 function effectiveFields(body: Body): Body {
   const { dashboardId, tileId, savedSearchId, groupBy, thresholdMax, scheduleStartAt, channel, channels, ...fields } = body
   const isRange = typeof fields.thresholdType === 'string' && fields.thresholdType.endsWith('between')
@@ -398,7 +403,7 @@ function channelsOf({ channel, channels }: Body): readonly Body[] {
 /** The server itself sets which service a webhook belongs to. */
 const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body => channel
 
-/** A field that a file can declare, and does not, is to go. */
+/** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
 const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId

@@ -24,7 +24,7 @@ import {
   toDashboardBody,
 } from './dashboard.ts'
 
-const dashboardId = resourceId('The dashboard.')
+const dashboardId = resourceId('Id of the dashboard.')
 
 const dashboardInput = z.strictObject({ dashboard: documentText('dashboard'), dashboardFile: documentFile('dashboard') })
 
@@ -33,23 +33,25 @@ const dashboardOutput = z.object({
   dashboardName: z.string().describe('Name of the dashboard.'),
   tileIds: z
     .record(z.string(), z.string())
-    .describe('Ids of its tiles by their names, as a JSON object; the first of those that share a name.'),
+    .describe('Ids of its tiles by name, as a JSON object. Of several tiles with one name, it has the first.'),
   changed: z.boolean().describe('Whether this run changed anything.'),
 })
 
-const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard, as the API answered.') })
+const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard as the API returned it.') })
 
 const lostAlerts = z
   .array(z.object({ id: z.string(), name: z.string() }))
-  .describe('Alerts that the server deletes because their tile is gone, can carry none any more, or is not listed by the API.')
+  .describe(
+    'Alerts that the server deletes, because their tile is removed, gets a type that cannot have alerts, or is not listed by the API.',
+  )
 
 export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
   effect: 'read',
   scope: 'service',
-  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Only dashboards with this tag.', 256).optional() }),
+  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Lists only dashboards with this tag.', 256).optional() }),
   output: listOutput,
-  details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards, as the API answered.'), mayBeCut }),
+  details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'), mayBeCut }),
   example: { tag: 'shop' },
   async run({ api, service }, { nameContains: part, tag }) {
     const list = await dashboardCollection.list(api, service)
@@ -78,7 +80,7 @@ export const getDashboard = defineOperation({
 })
 
 export const createDashboard = defineOperation({
-  summary: 'Creates one dashboard. The request is not sent again once it may have worked.',
+  summary: 'Creates one dashboard. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service',
   input: dashboardInput,
@@ -96,7 +98,7 @@ export const createDashboard = defineOperation({
 })
 
 export const updateDashboard = defineOperation({
-  summary: 'Makes one dashboard equal to a document. Tiles keep their ids by name, so that their alerts live on.',
+  summary: 'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.',
   effect: 'write',
   scope: 'service',
   input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
@@ -120,19 +122,19 @@ export const updateDashboard = defineOperation({
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
-    headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is as it should be')}`,
+    headline: say`Dashboard ${nameOf(dashboard)} ${trusted(changed ? 'updated' : 'is up to date')}`,
     blocks: [...lostAlertsBlocks(lost), tileTable(dashboard)],
   }),
 })
 
 export const deleteDashboard = defineOperation({
-  summary: 'Deletes one dashboard, and with it the alerts on its tiles. It is no failure when there is none.',
+  summary: 'Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.',
   effect: 'write',
   scope: 'service',
   input: z.strictObject({ dashboardId }),
   output: z.object({
     dashboardId: z.string().describe('Id of the dashboard.'),
-    changed: z.boolean().describe('Whether there was such a dashboard.'),
+    changed: z.boolean().describe('Whether the dashboard existed.'),
   }),
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
@@ -147,7 +149,7 @@ export const deleteDashboard = defineOperation({
   report: (result) => ({
     headline: result.changed
       ? say`Deleted dashboard ${untrusted(result.dashboardId)}`
-      : say`There was no dashboard ${untrusted(result.dashboardId)}`,
+      : say`Dashboard ${untrusted(result.dashboardId)} did not exist`,
     blocks: lostAlertsBlocks(result.lostAlerts),
   }),
 })
@@ -168,13 +170,13 @@ async function readDashboardInput(
   return parseDocument(await readFile(dashboardFile ?? '', 'dashboard-file'), dashboardFile ?? '', dashboardBodySchema)
 }
 
-/** What a new dashboard sends: the server refuses a filter with an id, and gives every tile its own. */
+/** The body of a create. The server refuses a filter with an id, and gives every tile an id. */
 const toNewDashboard = ({ filters, ...fields }: DashboardFields): Body => ({
   ...fields,
   ...(filters && { filters: filters.map(({ id: _, ...filter }) => filter) }),
 })
 
-/** Keeps what the document does not mention, and the markers of plan and apply. */
+/** Keeps the fields that the document does not have, and the markers of plan and apply. */
 function toDesiredDashboard(current: Dashboard, declared: DashboardFields): Body {
   const before = Object.entries(toDashboardBody(current)).filter(([, value]) => value !== null)
   const tags = declared.tags && [...declared.tags, ...current.tags.filter((tag) => isMarkerTag(tag) && !declared.tags?.includes(tag))]
@@ -206,7 +208,7 @@ const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
   rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [untrusted(dashboard.id)]]),
 })
 
-/** Read before the write: the server deletes them with it. */
+/** Reads the alerts before the write, because the server deletes them with it. */
 async function readLost(api: ReadApi, service: Service, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) {
   const lost = await readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
   return lost.map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
@@ -214,8 +216,8 @@ async function readLost(api: ReadApi, service: Service, { id, tiles }: Dashboard
 
 function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   if (lost.length === 0) return pass
-  const why = lost.length === 1 ? 'its tile is gone, or can carry none' : 'their tiles are gone, or can carry none'
-  return { status: 'warn', reasons: [say`${counted(lost.length, 'alert')} deleted by the server: ${trusted(why)}`] }
+  const why = lost.length === 1 ? 'its tile was removed or cannot have alerts' : 'their tiles were removed or cannot have alerts'
+  return { status: 'warn', reasons: [say`the server deleted ${counted(lost.length, 'alert')}, because ${trusted(why)}`] }
 }
 
 const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =>
@@ -230,7 +232,7 @@ const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =
         },
       ]
 
-/** The server answers the deletion of a dashboard that does not exist like any other. */
+/** Needed before a delete: the server answers the deletion of a missing dashboard like any other. */
 async function findDashboard(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
   try {
     return await dashboardCollection.get(api, service, id)

@@ -26,14 +26,14 @@ const bodyTile = z.looseObject({
   y: z.int().min(0),
   w: z.int().min(1).max(24),
   h: z.int().min(1),
-  /** Kept only when the dashboard has such a tile; otherwise the server gives a new one. */
+  /** Kept only if the dashboard has a tile with this id. Otherwise, the server assigns a new one. */
   id: z.string().max(36).optional(),
   config: z.looseObject({}).optional(),
 })
 
 const bodyContainer = z.looseObject({ id: word(256), title: word(256) })
 
-/** A dashboard as users write it for the operations, in the API's own names. The API checks the configuration of tiles. */
+/** A dashboard as users write it for the operations, with the API's names. The API checks the configuration of tiles. */
 export const dashboardBodySchema = z.strictObject({
   name: word(1024),
   tiles: z.array(bodyTile).max(500),
@@ -47,7 +47,7 @@ export const dashboardBodySchema = z.strictObject({
 
 export type DashboardFields = z.output<typeof dashboardBodySchema>
 
-/** A dashboard as answered. Fields that are not named here are kept. */
+/** A dashboard as the API returns it. Unknown fields are kept. */
 export const dashboardSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
@@ -63,12 +63,13 @@ export const dashboardSchema = z.looseObject({
 
 export type Dashboard = z.output<typeof dashboardSchema>
 
-/** The part of an answered dashboard that may be sent again: a gateway refuses the top-level id. */
+/** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
 export function toDashboardBody(dashboard: RemoteObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
   return body
 }
 
+/** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
   name: 'dashboards',
   noun: 'dashboard',
@@ -91,7 +92,7 @@ export interface InvalidField {
   readonly message: string
 }
 
-/** Lets the server validate the body of a create. Nothing is stored, so it is as safe to repeat as a read. */
+/** Lets the server validate the body of a create. The server stores nothing, so the request may be repeated like a read. */
 export async function checkDashboard(api: ReadApi, service: Service, body: Body): Promise<readonly InvalidField[]> {
   const { valid, errors } = await api.read({
     method: 'POST',
@@ -105,12 +106,12 @@ export async function checkDashboard(api: ReadApi, service: Service, body: Body)
   })
   if (valid) return []
   const invalid = errors.map((error) => ({ path: error.path ?? '', message: error.message }))
-  return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server does not say why' }]
+  return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server gives no reason' }]
 }
 
-// What a tile may show, as the API's specification of 2026-07-31 types it, with its additions of 2026-09. Field names are the
-// API's own; sources can also be given by name. `serverDefault` is what the product answers, or assumes, where a body has no such
-// field: observed on HyperDX 2.36, see test/conformance.
+// The configuration of tiles by the API's specification of 2026-07-31, with its additions of 2026-09. Field names are those of the API.
+// Sources can also be given by name. `serverDefault` is the value that the product returns or assumes where a body lacks the field:
+// observed on HyperDX 2.36, see test/conformance.
 
 const text = (longest: number) => z.string().max(longest)
 const sql = text(10_000)
@@ -202,7 +203,7 @@ const numberFormat = z
   })
   .meta({ id: 'numberFormat' })
 
-/** An optional field that the server fills in, or takes to be this, when it is not given. */
+/** An optional field. Without it, the server stores or assumes the given default. */
 const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.output<T>) => schema.optional().meta({ serverDefault })
 
 const whereLanguage = defaulted(language, 'lucene')
@@ -330,7 +331,7 @@ const written = {
   numberFormat: numberFormat.optional(),
 }
 
-/** Charts of a query that somebody wrote. */
+/** Charts of a query in SQL. */
 export const writtenConfig = z
   .discriminatedUnion('displayType', [
     show('line', { ...written, ...asLine, ...limited }),
@@ -349,7 +350,7 @@ export const filterFields = {
   sourceId: sourceReference,
   sourceMetricType: metricType.optional(),
   where: sql.optional(),
-  // Other than everywhere else.
+  // Everywhere else the default is lucene.
   whereLanguage: defaulted(language, 'sql'),
   appliesToSourceIds: z.array(sourceReference).optional(),
   isBroadcastEnabled: defaulted(z.boolean(), true),
@@ -361,19 +362,21 @@ export const filterFields = {
     .optional(),
 }
 
-// What a person may write of a dashboard in a file of declarations.
-
-/** Passed on as it is, for what these types do not know yet. */
+/** For fields that these schemas do not have yet. They are passed on unchanged. */
 const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
 const tile = z
   .strictObject({
-    name: word(1024).meta({ description: 'Name of the tile; alerts refer to it, and its id is kept by it.' }),
-    x: z.int().min(0).max(23).meta({ description: 'Column of its left edge; the grid has 24.', accepts: 'a whole number from 0 to 23' }),
+    name: word(1024).meta({ description: 'Name of the tile. Alerts refer to it, and the tile keeps its id as long as the name stays.' }),
+    x: z
+      .int()
+      .min(0)
+      .max(23)
+      .meta({ description: 'Column of its left edge. The grid has 24 columns.', accepts: 'a whole number from 0 to 23' }),
     y: z.int().min(0).meta({ description: 'Row of its upper edge.', accepts: 'a whole number from 0' }),
     w: z.int().min(1).max(24).meta({ description: 'Width in columns.', accepts: 'a whole number from 1 to 24' }),
     h: z.int().min(1).meta({ description: 'Height in rows.', accepts: 'a whole number from 1' }),
-    config: z.union([builtConfig, writtenConfig]).optional().meta({ description: 'What it shows.' }),
+    config: z.union([builtConfig, writtenConfig]).optional().meta({ description: 'The chart or text of the tile.' }),
     containerId: word(256).optional(),
     tabId: word(256).optional(),
     raw: raw.optional(),
@@ -398,7 +401,7 @@ const savedFilterValue = z.union([
 ])
 
 export const declaredDashboard = z.strictObject({
-  name: word(1024).meta({ description: 'What it is called; can be changed, the key stays.' }),
+  name: word(1024).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
   tags: declaredTags,
   tiles: z.array(tile).max(500),
   filters: z.array(z.strictObject(filterFields)).optional(),
@@ -412,6 +415,7 @@ export const declaredDashboard = z.strictObject({
 
 export type DeclaredDashboard = z.output<typeof declaredDashboard>
 
+/** Translates a declared dashboard into the API's names, and named sources into ids. Unknown names become diagnostics. */
 export function resolveDashboard(
   declared: DeclaredObject<DeclaredDashboard>,
   { directory }: Pick<ResolveContext, 'directory'>,
@@ -424,6 +428,7 @@ export function resolveDashboard(
 
 const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMap(raw) && raw) })
 
+/** The resource type of dashboards. */
 export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
   section: 'dashboards',
   noun: 'dashboard',
@@ -450,7 +455,7 @@ export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
 
 const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 
-/** Without `showOperandSeries` where there are no formulas: it has no effect then, and the server forgets it. */
+/** Removes `showOperandSeries` from a tile without formulas, where it has no effect and the server drops it. */
 function effectiveTile(tile: Body): Body {
   const { config } = tile
   if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
@@ -458,7 +463,7 @@ function effectiveTile(tile: Body): Body {
   return { ...tile, config: effective }
 }
 
-/** Gives tiles the ids that they have already: by id or name, and the rest by content, because a renamed tile is the same tile. */
+/** Gives tiles the ids that they already have. They are matched by id or name, and the rest by content, because a renamed tile is the same tile. */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const hasTwins = new Set(before.map(nameOf)).size < before.length
   const { ids, left } = pair(desired, before, [idOf, ...(hasTwins ? [nameAndContentOf] : []), nameOf, trimmedNameOf])
@@ -474,7 +479,7 @@ export function withTileIds(desired: readonly Body[], before: readonly Body[]): 
   return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
 }
 
-/** Gives every filter an id, as an update must; the server replaces the ones that it does not know. */
+/** Gives every filter an id, as an update requires. The server replaces unknown ids. */
 export function withFilterIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const { ids } = pair(desired, before, [idOf, nameOf, trimmedNameOf])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
@@ -483,7 +488,7 @@ export function withFilterIds(desired: readonly Body[], before: readonly Body[])
 interface Pairing {
   /** The ids of stored items, by the desired ones that they belong to. */
   readonly ids: Map<Body, unknown>
-  /** The stored items that belong to no desired one. */
+  /** The stored items without a desired one. */
   readonly left: ReadonlySet<Body>
 }
 
@@ -513,5 +518,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' ? n
 
 const chart = z.union([builtConfig, writtenConfig])
 
-/** Compares only what files can declare: fields that the server adds do not make it another tile. */
+/** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
 const contentOf = ({ config }: Body): string => canonicalText(normalForm(managedPart(config, undefined, chart), chart))

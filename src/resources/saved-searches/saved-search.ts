@@ -7,7 +7,7 @@ import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
 import type { Body, DeclaredObject, RemoteObject, ResolveContext, ResolvedDeclaration, ResourceType } from '../resource-type.ts'
 
-/** A saved search as answered. Fields that are not named here are kept. */
+/** A saved search as the API returns it. Unknown fields are kept. */
 const savedSearchSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
@@ -19,12 +19,13 @@ const savedSearchSchema = z.looseObject({
 
 export type SavedSearch = z.output<typeof savedSearchSchema>
 
-/** The part of an answered saved search that may be sent again: a gateway refuses bodies with more. */
+/** The part of a returned saved search that may be sent again. A gateway refuses other fields. */
 export function toSavedSearchBody(savedSearch: RemoteObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, ...body } = savedSearch
   return body
 }
 
+/** The requests for saved searches. */
 export const savedSearchCollection = defineCollection<SavedSearch, Body>({
   name: 'saved-searches',
   noun: 'saved search',
@@ -35,7 +36,7 @@ export const savedSearchCollection = defineCollection<SavedSearch, Body>({
 
 const expression = (longest: number) => z.string().max(longest).optional()
 
-/** The product lists all three. It refuses to create any but the SQL predicates that its side bar can show; others it keeps. */
+/** The product lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
 const savedSearchFilter = z.union([
   z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
   z.strictObject({
@@ -60,6 +61,7 @@ export const declaredSavedSearch = z.strictObject({
 
 export type DeclaredSavedSearch = z.output<typeof declaredSavedSearch>
 
+/** Translates a declared saved search into the API's names, and a named source into its id. Unknown names become diagnostics. */
 export function resolveSavedSearch(
   declared: DeclaredObject<DeclaredSavedSearch>,
   { directory }: Pick<ResolveContext, 'directory'>,
@@ -69,12 +71,13 @@ export function resolveSavedSearch(
   return { body: resolveSources(fields, resolver), diagnostics: resolver.diagnostics }
 }
 
+/** The resource type of saved searches. */
 export const savedSearchType: ResourceType<DeclaredObject<DeclaredSavedSearch>> = {
   section: 'savedSearches',
   noun: 'saved search',
   collection: savedSearchCollection,
   schema: declaredSavedSearch,
-  // An update replaces the whole: what it leaves out is gone.
+  // An update replaces the whole object, so leaving a field out clears it.
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
   resolve: resolveSavedSearch,
   // The server trims the name when it stores it again.

@@ -6,16 +6,16 @@ import { defineOperation } from '../../operation/operation.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
-  summary: 'Lists the sources of a service: where its logs, traces and metrics come from.',
+  summary: 'Lists the sources of a service, from which its logs, traces and metrics come.',
   effect: 'read',
   scope: 'service',
   input: z.strictObject({
     nameContains: nameContains.optional(),
-    kind: choice(sourceKinds, 'Only sources of this kind.').optional(),
+    kind: choice(sourceKinds, 'Lists only sources of this kind.').optional(),
   }),
   output: listOutput,
   details: z.object({
-    sources: z.array(sourceSchema).describe('The sources, as the API answered.'),
+    sources: z.array(sourceSchema).describe('The sources as the API returned them.'),
     mayBeCut,
   }),
   example: { kind: 'log' },

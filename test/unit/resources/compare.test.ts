@@ -19,7 +19,7 @@ const board = z.strictObject({
 describe('what files have a say in', () => {
   it.each([
     ['the fields that they know', { name: 'D', theirs: 1 }, { name: 'E' }, { name: 'D' }],
-    ['a field that they say although it is not known', { name: 'D', theirs: 1 }, { name: 'D', theirs: 2 }, { name: 'D', theirs: 1 }],
+    ['an unknown field that they declare', { name: 'D', theirs: 1 }, { name: 'D', theirs: 2 }, { name: 'D', theirs: 1 }],
     ['the same inside of what they say', { owner: { team: 'a', theirs: 1 } }, { owner: { team: 'b' } }, { owner: { team: 'a' } }],
     ['the same inside of what they leave out', { owner: { team: 'a', theirs: 1 } }, {}, { owner: { team: 'a' } }],
     [
@@ -233,7 +233,7 @@ describe('an unknown field', () => {
     ])
   })
 
-  it('of a chart that nobody declared a type for is left alone', () => {
+  it('keeps the fields of a chart without a declared type', () => {
     const { config: _, ...bare } = tile
     const actual = { ...stored, tiles: [{ ...tile, id: 't', config: { displayType: 'hologram', ...future } }] }
     const desired = { ...dashboard, tiles: [{ ...bare, config: { displayType: 'hologram', ...future } }] }

@@ -19,44 +19,39 @@ const directory = createDirectory(
 describe('finding things by their names', () => {
   it.each([
     ['the one that bears it', 'source', 'Logs', { id: 'l' }],
-    ['no other kind of thing', 'source', 'Shop', { message: 'there is no source called "Shop"; there are Logs' }],
-    [
-      'none, but one that is nearly called so',
-      'dashboard',
-      'Shap',
-      { message: 'there is no dashboard called "Shap", did you mean "Shop"?' },
-    ],
-    ['several', 'savedSearch', 'Slow', { message: 'several saved searches are called "Slow" (s1, s2): give the id' }],
-    ['none of many, which are not all named', 'webhook', 'zzz', { message: 'there is no webhook called "zzz"' }],
+    ['no other kind of thing', 'source', 'Shop', { message: 'no source is named "Shop"; existing names: Logs' }],
+    ['none, but one that is nearly called so', 'dashboard', 'Shap', { message: 'no dashboard is named "Shap"; did you mean "Shop"?' }],
+    ['several', 'savedSearch', 'Slow', { message: 'several saved searches are named "Slow" (s1, s2); use the id' }],
+    ['none of many, which are not all named', 'webhook', 'zzz', { message: 'no webhook is named "zzz"' }],
   ] as const)('finds %s', (_, noun, name, expected) => {
     expect(directory.byName(noun, name)).toEqual(expected)
   })
 
   it('names the others as long as they are few', () => {
     const eight = createDirectory(remoteStateWith({ webhooks: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
-    expect(eight.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"; there are a, b, c, d, e, f, g, h' })
+    expect(eight.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a, b, c, d, e, f, g, h' })
     const none = createDirectory(remoteStateWith({ webhooks: [] }))
-    expect(none.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"' })
+    expect(none.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"' })
   })
 
   it('leaves what has no name out of what it names', () => {
     const some = createDirectory(remoteStateWith({ webhooks: named('a', null, '') }))
-    expect(some.byName('webhook', 'zzz')).toEqual({ message: 'there is no webhook called "zzz"; there are a' })
+    expect(some.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a' })
   })
 
   it('tells each missing name by itself, also the second time', () => {
     const all = ['one', 'two', 'one'].map((name) => directory.byName('webhook', name))
-    expect(all).toEqual(['one', 'two', 'one'].map((name) => ({ message: `there is no webhook called "${name}"` })))
-    expect(directory.byName('source', 'one')).toEqual({ message: 'there is no source called "one"; there are Logs' })
+    expect(all).toEqual(['one', 'two', 'one'].map((name) => ({ message: `no webhook is named "${name}"` })))
+    expect(directory.byName('source', 'one')).toEqual({ message: 'no source is named "one"; existing names: Logs' })
   })
 
   it('knows an id by its kind', () => {
     expect(directory.byId('dashboard', 'd1')).toEqual({ id: 'd1' })
-    expect(directory.byId('source', 'd1')).toEqual({ message: 'there is no source d1' })
-    expect(directory.byId('savedSearch', 'd1')).toEqual({ message: 'there is no saved search d1' })
+    expect(directory.byId('source', 'd1')).toEqual({ message: 'source d1 does not exist' })
+    expect(directory.byId('savedSearch', 'd1')).toEqual({ message: 'saved search d1 does not exist' })
   })
 
-  it('tells the name of whatever has an id, tiles as well', () => {
+  it('finds the name for any id, including those of tiles', () => {
     expect(['d1', 't1', 't2', 's1', 'l', 'x', 'nobody', 5].map(directory.nameOf)).toEqual([
       'Shop',
       'Errors',

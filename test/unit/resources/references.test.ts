@@ -29,27 +29,27 @@ describe('what an alert watches', () => {
   })
 
   it.each([
-    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing: name dashboard and tile, or savedSearch'],
-    [{ tile: nothing }, 'alert-target: alerts.a: watches a tile, and needs tile as well'],
-    [{ dashboard: nothing }, 'alert-target: alerts.a: watches a tile, and needs dashboard as well'],
-    [{ savedSearch: 's' }, 'alert-target: alerts.a: watches a tile or a savedSearch, not both'],
+    [{ dashboard: nothing, tile: nothing }, 'alert-target: alerts.a: watches nothing; add dashboard and tile, or savedSearch'],
+    [{ tile: nothing }, 'alert-target: alerts.a: watches a tile and needs tile, too'],
+    [{ dashboard: nothing }, 'alert-target: alerts.a: watches a tile and needs dashboard, too'],
+    [{ savedSearch: 's' }, 'alert-target: alerts.a: must watch either a tile or a savedSearch, not both'],
     [
       { dashboard: 'dd' },
-      'dangling-reference: alerts.a.dashboard: "dd" is no key of these files, did you mean "d"? For one that exists, write { name: … } or { id: … }',
+      'dangling-reference: alerts.a.dashboard: "dd" is not a key in these files; did you mean "d"? To refer to an existing one, use { name: … } or { id: … }',
     ],
     [
       { dashboard: 'elsewhere' },
-      'dangling-reference: alerts.a.dashboard: "elsewhere" is no key of these files; for one that exists, write { name: … } or { id: … }',
+      'dangling-reference: alerts.a.dashboard: "elsewhere" is not a key in these files; to refer to an existing one, use { name: … } or { id: … }',
     ],
-    [{ tile: 't' }, 'dangling-reference: alerts.a.tile: dashboard d has no tile "t", did you mean "T"?'],
+    [{ tile: 't' }, 'dangling-reference: alerts.a.tile: dashboard d has no tile named "t"; did you mean "T"?'],
     [
       { channels: [{ type: 'email', emailRecipients: ['a@b.c'] }] },
-      'conflicting-fields: alerts.a.channels: stands beside channel: give one of the two',
+      'conflicting-fields: alerts.a.channels: cannot be combined with channel; use one of the two',
     ],
-    [{ groupBy: 'x' }, 'conflicting-fields: alerts.a.groupBy: is for alerts on a savedSearch; a tile has its own'],
+    [{ groupBy: 'x' }, 'conflicting-fields: alerts.a.groupBy: is only for alerts on a savedSearch; a tile has its own grouping'],
     [
       { scheduleStartAt: '2026-01-31T08:00:00Z', scheduleOffsetMinutes: 3 },
-      'conflicting-fields: alerts.a.scheduleOffsetMinutes: must be 0 beside scheduleStartAt',
+      'conflicting-fields: alerts.a.scheduleOffsetMinutes: must be 0 if scheduleStartAt is set',
     ],
   ])('may not be %j', (alert, message) => {
     expect(check(fileWith({ alert }))).toEqual([message])
@@ -59,12 +59,14 @@ describe('what an alert watches', () => {
     const file = fileWith()
     const { d } = file.dashboards
     const twice = { ...file, dashboards: { d: { ...d, tiles: [...d.tiles, ...d.tiles] } } }
-    expect(check(twice)).toEqual(['ambiguous-tile: alerts.a.tile: dashboard d has several tiles "T": give each a name of its own'])
+    expect(check(twice)).toEqual([
+      'ambiguous-tile: alerts.a.tile: dashboard d has several tiles named "T"; rename them so that each name is unique',
+    ])
   })
 
-  it('may not be a tile that carries no alerts', () => {
+  it('may not be a tile that cannot have alerts', () => {
     expect(check(fileWith({ tile: { config: { displayType: 'markdown', markdown: 'x' } } }))).toEqual([
-      'tile-without-alerts: alerts.a.tile: a tile of type markdown carries no alerts; those that do: line, stacked_bar, number',
+      'tile-without-alerts: alerts.a.tile: a tile of type markdown cannot have alerts; types that can: line, stacked_bar, number',
     ])
   })
 
@@ -76,7 +78,7 @@ describe('what an alert watches', () => {
   })
 
   it('is not missed where it is there and something else of it is wrong', () => {
-    expect(check(fileWith({ dashboard: { nam: 'x' } }))).toEqual(['schema: dashboards.d: "nam" is not known, did you mean "name"?'])
+    expect(check(fileWith({ dashboard: { nam: 'x' } }))).toEqual(['schema: dashboards.d: "nam" is an unknown field; did you mean "name"?'])
   })
 
   it('is not missed while a file cannot be read that may declare it', () => {
@@ -92,7 +94,7 @@ describe('what an alert watches', () => {
     ).toEqual([])
   })
 
-  it('is told of where the reference stands', () => {
+  it('is reported at the location of the reference', () => {
     const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    dashboard: x\n    tile: T\n')
     expect(lines(checkReferences(read, allAbilities))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
   })
@@ -121,13 +123,13 @@ describe('what the product does not know', () => {
     ],
   ])('is an error: %s', (_, file, abilities, where) => {
     expect(check(file, abilities)).toEqual([
-      `not-in-profile: ${where}: is not in the neutral contract; set the profile of a product that has it`,
+      `not-in-profile: ${where}: is not part of the neutral contract; set the profile of a product that supports it`,
     ])
   })
 
   it('is the name of a webhook where webhooks cannot be listed', () => {
     expect(check(fileWith(), { webhookNames: false })).toEqual([
-      expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or give webhookId$/),
+      expect.stringMatching(/^not-in-profile: alerts\.a\.channel\.webhook: .*, or use webhookId$/),
     ])
     expect(check(fileWith({ alert: { channel: { type: 'webhook', webhookId: 'x' } } }), { webhookNames: false })).toEqual([])
   })

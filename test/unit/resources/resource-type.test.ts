@@ -71,7 +71,7 @@ describe('two alerts', () => {
     expect(isAlike(types.alerts, search, { ...search, savedSearchId: 'r' })).toBe(false)
   })
 
-  it('with one channel are alike, be it said alone or in a list', () => {
+  it('are equal whether their only channel is a field or a list', () => {
     const { channels: _, ...rest } = alert
     expect(isAlike(types.alerts, alert, { ...rest, channel: hook })).toBe(true)
     expect(isAlike(types.alerts, { ...rest, channel: hook }, { ...rest, channel: hook, channels: [] })).toBe(true)
@@ -81,7 +81,7 @@ describe('two alerts', () => {
 })
 
 describe('the mark of an alert', () => {
-  it('stands in the note, or in the message where there are no notes', () => {
+  it('is in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
     const simple = createResourceTypes(neutral).alerts
     expect(types.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
@@ -105,7 +105,7 @@ describe('the kinds behind the neutral contract', () => {
     expect(Object.keys(types.alerts.clearWith)).toContain('note')
   })
 
-  it('leave such a field to whoever put it there', () => {
+  it('keep a field that is in no schema', () => {
     const actual = { id: 'x', name: 'A', note: 'theirs', message: 'ours' } as RemoteObject
     expect(composeUpdate(alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: 'theirs', message: null })
     expect(composeUpdate(types.alerts, { name: 'B' }, actual)).toEqual({ name: 'B', note: null, message: null })
@@ -124,7 +124,7 @@ describe('the channels of an update', () => {
     })
   })
 
-  it('are said twice, where the server says them twice', () => {
+  it('are sent twice where the server returns them twice', () => {
     expect(send({ channel: hook }, { channel: hook, channels: [hook] })).toMatchObject({ channel: hook, channels: [hook] })
   })
 

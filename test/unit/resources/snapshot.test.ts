@@ -52,7 +52,7 @@ const known: Fill = (config) => ({
 const unknown: Fill = (config) => ({ fitYAxisToData: true, groupBy: 'ServiceName', ...known(config, '') })
 const dashboardSteps = (remote: RemoteState): string | undefined => steps(planOf(declared, remote))[0]
 
-describe('an object that nobody changed', () => {
+describe('an unchanged object', () => {
   it('is unchanged where known defaults explain what the server fills in', () => {
     expect(dashboardSteps(appliedOn(known, { snapshot: false }))).toBe('dashboards.shop unchanged')
   })
@@ -68,7 +68,7 @@ describe('an object that nobody changed', () => {
     for (const remote of [filled(appliedOn(unknown), gained), filled(appliedOn(known, { snapshot: false }), gained)]) {
       expect(dashboardSteps(remote)).toBe('dashboards.shop unchanged')
       expect(messagesOf(planOf(declared, remote))).toEqual([
-        'server-default: dashboards.shop: since the last apply the server stores fields that no file declares, with one value everywhere, for example tiles["A"].config.compareToPreviousPeriod. They are taken for its defaults',
+        'server-default: dashboards.shop: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as tiles["A"].config.compareToPreviousPeriod. They are treated as its defaults',
       ])
     }
   })
@@ -80,7 +80,7 @@ describe('an object that nobody changed', () => {
   })
 })
 
-describe('an object that somebody changed', () => {
+describe('an object that a user changed', () => {
   const limited: Fill = (config, name) => (name === 'B' ? { ...config, seriesLimit: 3 } : config)
 
   it('is a difference that names the field, with a snapshot and without', () => {
@@ -135,7 +135,7 @@ describe('a snapshot', () => {
     expect(dashboardSteps({ ...remote, dashboards })).toBe('dashboards.shop unchanged')
   })
 
-  it('is about what is declared as well: another id behind a name is a difference', () => {
+  it('covers the declaration: another id behind a name is a difference', () => {
     const remote = appliedOn(unknown)
     const moved = { ...remote, sources: [{ id: 'other-logs', name: 'Logs' }] } as RemoteState
     expect(dashboardSteps(moved)).toBe('dashboards.shop update (service)')
@@ -151,7 +151,7 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('stands below the ownership marker in a text, and both are taken out of it', () => {
+  it('is below the ownership marker in a text, and both are removed from it', () => {
     const type = types.alerts
     const marked = type.withMarker({ note: 'Call Ada' }, { project: 'shop/main', key: 'errors', digest: '0a1b2c' })
     const both = type.withSnapshot(marked, '0123456789abcdef0123')

@@ -67,14 +67,14 @@ describe('create-alert', () => {
       { alert: 'threshold: 1' },
       /alert\.interval: is missing\n- alert\.dashboardId: is missing\n- alert\.tileId: is missing\n- alert\.channel: is missing/,
     ],
-    ['an unknown field', { alert: 'treshold: 1' }, /alert:1:\d+: "treshold" is not known, did you mean "threshold"\?/],
+    ['an unknown field', { alert: 'treshold: 1' }, /alert:1:\d+: "treshold" is an unknown field; did you mean "threshold"\?/],
     ['an unknown value', { alert: 'interval: 2h' }, /alert:1:11: interval: "2h" is not accepted; accepted: 30s, 1m/],
-    ['a field that only a profile has', { alert: 'note: x' }, /alert\.note: is no field of the neutral contract/],
+    ['a field that only a profile has', { alert: 'note: x' }, /alert\.note: is not a field of the neutral contract/],
     ['broken YAML', { alert: 'a: [1, 2' }, /alert:1:\d+: /],
     [
       'a file outside the workspace',
       { 'alert-file': '../../etc/passwd' },
-      /alert-file: "\.\.\/\.\.\/etc\/passwd" (?:lies outside the workspace|does not exist)/,
+      /alert-file: "\.\.\/\.\.\/etc\/passwd" (?:is outside of the workspace|does not exist)/,
     ],
     ['a threshold that needs two', { ...fields, 'threshold-type': 'between' }, /threshold-type: between needs a second threshold/],
     ['mail, which needs recipients', { ...fields, 'channel-type': 'email' }, /channel-type: email needs recipients/],
@@ -128,7 +128,7 @@ describe('if-exists', () => {
     if (first)
       alerts().splice(0, alerts().length, ...Array.from({ length: 1000 }, (_, i) => ({ ...first, id: i.toString(16).padStart(24, '0') })))
     const ran = await create({ ...fields, name: 'Another', 'if-exists': 'skip' })
-    expect(ran.reason).toContain('The list of alerts may not be complete')
+    expect(ran.reason).toContain('The list of alerts may be incomplete')
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 })
@@ -138,18 +138,20 @@ describe('when the answer is lost', () => {
     emulator().addFault({ act: 'after', effect: { kind: 'reset' } })
     const ran = await create({ ...fields, name: 'Lost' })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'may-exist' } })
-    expect(ran.reason).toContain(`Right now these alerts match it: ${alerts().at(-1)?.id}.`)
+    expect(ran.reason).toContain(`Currently, these alerts match it: ${alerts().at(-1)?.id}.`)
     expect(methodsOf(emulator())).toEqual(['POST', 'GET'])
   })
 
   it('says that none matches when none does', async () => {
     emulator().addFault({ effect: { kind: 'status', status: 502 } })
-    expect((await create({ ...fields, name: 'Lost' })).reason).toContain('Right now no alert matches it.')
+    expect((await create({ ...fields, name: 'Lost' })).reason).toContain('Currently, no alert matches it.')
   })
 
   it('says when even that cannot be read', async () => {
     emulator().addFault({ effect: { kind: 'reset' } })
     emulator().addFault({ match: { method: 'GET' }, times: 5, effect: { kind: 'status', status: 500 } })
-    expect((await create({ ...fields, name: 'Lost' })).reason).toContain('Whether an alert matches it could not be read either.')
+    expect((await create({ ...fields, name: 'Lost' })).reason).toContain(
+      'The list of alerts could not be read, so it is unknown whether an alert matches it.',
+    )
   })
 })

@@ -42,12 +42,12 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('update-alert on the %s 
   })
 
   it('needs something to change', async () => {
-    expect((await update({})).reason).toBe('alert: is missing: give alert, alert-file or the single fields to change')
+    expect((await update({})).reason).toBe('alert: is missing: give alert, alert-file, or the single fields to change')
   })
 
   it('says when there is none', async () => {
     const ran = await update({ 'alert-id': '0'.repeat(24), threshold: '1' })
-    expect(ran.reason).toContain('There is no such alert')
+    expect(ran.reason).toContain('The alert does not exist')
     expect(methodsOf(emulator())).toEqual(['GET'])
   })
 })

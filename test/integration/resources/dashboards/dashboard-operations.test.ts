@@ -40,7 +40,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
     const { tiles, ...rest } = written()
     const ran = await update({ ...rest, tiles: tiles.filter(({ name }) => name !== 'Error rate') })
     expect(ran.document).toMatchObject({ status: 'warn', lostAlerts: [{ id: ids.alert, name: 'Checkout errors' }] })
-    expect(ran.reason).toContain('1 alert deleted by the server: its tile is gone, or can carry none')
+    expect(ran.reason).toContain('the server deleted 1 alert, because its tile was removed or cannot have alerts')
     expect(service().alerts.some(({ id }) => id === ids.alert)).toBe(false)
   })
 
@@ -67,7 +67,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
 
   it.each([
     ['{ name: x }', /dashboard:1:1: tiles: is missing/],
-    ['{ name: x, tiles: [], tilse: [] }', /"tilse" is not known, did you mean "tiles"\?/],
+    ['{ name: x, tiles: [], tilse: [] }', /"tilse" is an unknown field; did you mean "tiles"\?/],
     ['{ name: x, tiles: [{ name: a, x: 30, y: 0, w: 1, h: 1 }] }', /dashboard:1:34: tiles\[0\]\.x: 30 is not accepted/],
   ])('refuses %s before any request', async (dashboard, reason) => {
     const ran = await invoke({ operation: 'create-dashboard', dashboard })
@@ -79,12 +79,12 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
 describe('a list that is as long as a page', () => {
   const emulator = useEmulator({ pageLimit: 1000 })
 
-  it('is no pass: there may be more', async () => {
+  it('warns when the list may be incomplete', async () => {
     const dashboards = emulator().store.organizations[0]?.services[0]?.dashboards ?? []
     const [first] = dashboards
     if (first) dashboards.push(...Array.from({ length: 1200 }, (_, i) => ({ ...first, id: i.toString(16).padStart(24, '0') })))
     const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation: 'list-dashboards' } })
     expect(ran.document).toMatchObject({ status: 'warn', count: 1000, mayBeCut: true })
-    expect(ran.reason).toBe('1000 dashboards: the list may not be complete: it is as long as the page limit of 1000')
+    expect(ran.reason).toBe('1000 dashboards: the list may be incomplete, because it is as long as the page limit of 1000')
   })
 })

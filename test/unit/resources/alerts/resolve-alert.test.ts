@@ -47,7 +47,7 @@ describe('what is sent', () => {
     expect(body).toMatchObject({ dashboardId: 'dashboards-shop', tileId: new PendingId('dashboards', 'shop', 'C') })
   })
 
-  it('leaves out what is said to be nothing', () => {
+  it('leaves out fields that are null', () => {
     const body = bodyOf({ ...declared, alerts: { errors: { ...errors, message: null, thresholdMax: null }, many } }, 'alerts.errors')
     expect(Object.keys(body ?? {})).not.toContain('message')
     expect(Object.values(body ?? {}).filter((value) => value == null)).toEqual([])
@@ -85,7 +85,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('a name that stands for nothing', () => {
+describe('a reference to a missing object', () => {
   it.each([
     [
       'a source',
@@ -94,27 +94,27 @@ describe('a name that stands for nothing', () => {
           shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source: 'Lags' }, select: [{ aggFn: 'count' }] })] },
         },
       },
-      'unknown-name: dashboards.shop.tiles.0.config.sourceId: there is no source called "Lags", did you mean "Logs"?',
+      'unknown-name: dashboards.shop.tiles.0.config.sourceId: no source is named "Lags"; did you mean "Logs"?',
     ],
     [
       'a source of a saved search',
       { savedSearches: { slow: { ...slow, sourceId: { source: 'Lags' } } } },
-      'unknown-name: savedSearches.slow.sourceId: there is no source called "Lags", did you mean "Logs"?',
+      'unknown-name: savedSearches.slow.sourceId: no source is named "Lags"; did you mean "Logs"?',
     ],
     [
       'a webhook',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: { type: 'webhook', webhook: 'ancall' } } } },
-      'unknown-name: alerts.errors.channel.webhook: there is no webhook called "ancall", did you mean "oncall"?',
+      'unknown-name: alerts.errors.channel.webhook: no webhook is named "ancall"; did you mean "oncall"?',
     ],
     [
       'a webhook of several',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: undefined, channels: [{ type: 'webhook', webhook: 'x' }] } } },
-      'unknown-name: alerts.errors.channels.0.webhook: there is no webhook called "x"; there are oncall',
+      'unknown-name: alerts.errors.channels.0.webhook: no webhook is named "x"; existing names: oncall',
     ],
     [
       'a tile',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'AA' } } },
-      'unknown-name: alerts.errors.tile: the dashboard has no tile called "AA", did you mean "A"?',
+      'unknown-name: alerts.errors.tile: the dashboard has no tile named "AA"; did you mean "A"?',
     ],
     [
       'a tile by its id',
@@ -124,29 +124,29 @@ describe('a name that stands for nothing', () => {
     [
       'one of two tiles',
       { dashboards: { shop: { ...shop, tiles: [tile('A'), tile('A', 4)] } }, alerts: { errors } },
-      'unknown-name: alerts.errors.tile: the dashboard has several tiles called "A": give { id: … }',
+      'unknown-name: alerts.errors.tile: the dashboard has several tiles named "A"; use { id: … }',
     ],
     [
       'a dashboard by name',
       { alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } },
-      'unknown-name: alerts.errors.dashboard: there is no dashboard called "Shop"',
+      'unknown-name: alerts.errors.dashboard: no dashboard is named "Shop"',
     ],
     [
       'a dashboard by id',
       { alerts: { errors: { ...errors, dashboard: { id: 'nobody' } } } },
-      'unknown-name: alerts.errors.dashboard: there is no dashboard nobody',
+      'unknown-name: alerts.errors.dashboard: dashboard nobody does not exist',
     ],
     [
       'a key',
       { alerts: { errors: { ...errors, dashboard: 'shap' } } },
-      'unknown-name: alerts.errors.dashboard: "shap" is no key of these files',
+      'unknown-name: alerts.errors.dashboard: "shap" is not a key in these files',
     ],
     [
       'a saved search by id',
       { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
-      'unknown-name: alerts.many.savedSearch: there is no saved search nobody',
+      'unknown-name: alerts.many.savedSearch: saved search nobody does not exist',
     ],
-  ])('is complained of: %s', (_, content, expected) => {
+  ])('is reported as a diagnostic: %s', (_, content, expected) => {
     expect(messagesOf(planOf(content))).toEqual([expected])
   })
 
