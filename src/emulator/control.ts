@@ -109,7 +109,7 @@ function describe({ settings, store, clock }: EmulatorContext): unknown {
 
 const idsByName = (items: readonly { readonly id: string; readonly name: string | null }[]) => items.map(({ id, name }) => ({ id, name }))
 
-/** A dashboard as somebody saves it in the web app: all fields that it may have, whether or not the API shows them. */
+/** A dashboard as a user saves it in the web app, with all fields, whether or not the API shows them. */
 export type WebAppDashboard = Pick<Dashboard, 'name'> &
   Partial<Omit<Dashboard, 'name' | 'tiles' | 'filters'>> & {
     readonly tiles: readonly (Pick<Tile, 'config'> & Partial<Tile>)[]

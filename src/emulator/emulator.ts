@@ -130,5 +130,10 @@ function abandon(response: ServerResponse, cause: unknown): void {
   // After a reset, or when the client or the emulator has gone, the response is not expected any more.
   const isExpected = response.destroyed || (cause instanceof Error && cause.name === 'AbortError')
   if (isExpected || response.headersSent) response.destroy()
-  else response.writeHead(500, { 'content-type': 'text/plain' }).end(`This is a bug in the emulator, please report it: ${String(cause)}`)
+  else
+    response
+      .writeHead(500, { 'content-type': 'text/plain' })
+      .end(
+        `Internal error: ${String(cause)}. This is a bug in the emulator. Report it at https://github.com/watchkeeper/watchkeeper/issues.`,
+      )
 }

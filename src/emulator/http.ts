@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly isTooLarge: boolean
 }
 
-/** A list stands for a header that is sent several times. */
+/** A list is a header that is sent several times. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
 /** A response before it is sent. */

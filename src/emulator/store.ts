@@ -183,7 +183,7 @@ export interface SavedSearch {
   whereLanguage?: string
   orderBy?: string
   tags?: string[]
-  /** The web app may store any. The API accepts only filters that the side bar can show. */
+  /** The web app may store any. The API accepts only filters that the sidebar can show. */
   filters?: JsonObject[]
   teamId: string
   createdAt: string

@@ -17,9 +17,9 @@ import { type Declared, sections } from '../resources/resource-types.ts'
 import { declaredSavedSearch } from '../resources/saved-searches/saved-search.ts'
 import { type LintSettings, lint } from './lint.ts'
 
-const key = z.string().regex(keyGrammar).meta({ description: 'The identity of the object; its name can change.', accepts: keyForm })
+const key = z.string().regex(keyGrammar).meta({ description: 'Identifies the object. Its name can change.', accepts: keyForm })
 
-/** No field is required here: it may come from `defaults`. */
+/** No field is required here, because it may come from `defaults`. */
 const written = {
   dashboards: declaredDashboard.partial().meta({ id: 'dashboard' }),
   savedSearches: declaredSavedSearch.partial().meta({ id: 'savedSearch' }),
@@ -32,12 +32,12 @@ const defaults = z
     savedSearches: written.savedSearches.optional(),
     alerts: written.alerts.optional(),
   })
-  .meta({ description: 'What every object of this file has unless it says otherwise.' })
+  .meta({ description: 'Fields for all objects of this file that do not set them.' })
 
 // JSON has no comments that could name the schema.
-const editing = { $schema: z.string().optional().meta({ description: 'The schema of this file, for editors.' }) } as const
+const editing = { $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }) } as const
 
-/** A file as editors check it. */
+/** A whole file. Editors check files by this schema. */
 export const declarationsSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
@@ -46,7 +46,7 @@ export const declarationsSchema = z.strictObject({
   alerts: z.record(key, written.alerts).optional().meta({ description: 'Alerts by their keys.' }),
 })
 
-/** The frame only: objects are checked one by one, with their defaults. */
+/** The sections of a file. Objects are checked one by one, with their defaults. */
 const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
@@ -56,7 +56,7 @@ const frameSchema = z.strictObject({
 })
 
 interface SourceFile {
-  /** As messages show it. */
+  /** The path in messages. */
   readonly path: string
   readonly text: string
 }
@@ -72,9 +72,9 @@ export interface Declarations {
 
 /** Rules that reading can break; references.ts and lint.ts have the others. */
 export const readingRules = {
-  syntax: 'The file is no YAML or JSON document that can be read.',
-  schema: 'A field is unknown, missing, or has a value that is not accepted.',
-  variable: 'An expression is not known, or its variable is not set.',
+  syntax: 'The file is not valid YAML or JSON.',
+  schema: 'A field is unknown or missing, or its value is not valid.',
+  variable: 'An expression is not supported, or its variable is not set.',
   'duplicate-key': 'A key is declared twice.',
 } as const
 
@@ -122,7 +122,7 @@ function readSections(document: ReadDocument): Declarations {
   const read = sectionNames.flatMap((section) => {
     const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
     const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
-    // Not the parsed frame: zod drops a key such as __proto__ silently.
+    // The parsed frame is not used, because zod drops a key such as __proto__ silently.
     return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
   })
   return merge([{ ...nothing, diagnostics }, ...read])
@@ -137,7 +137,7 @@ interface Written {
   readonly section: Section
   readonly key: string
   readonly written: unknown
-  /** Undefined when they have errors: then it is unknown which fields are missing. */
+  /** Undefined when the defaults have errors, because it is then unknown which fields are missing. */
   readonly defaults: object | undefined
 }
 
@@ -191,7 +191,7 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
     return [
       toDiagnostic('duplicate-key')({
         location: declared.location,
-        message: `${name} is declared already, in ${formatLocation(before.location)}`,
+        message: `${name} is already declared in ${formatLocation(before.location)}`,
       }),
     ]
   })
@@ -200,7 +200,7 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
 export const filesInput = fields
-  .lines('Files with alerts and dashboards, as globs, one a line.', 'globs inside the workspace, one a line', fields.glob)
+  .lines('Files with alerts, dashboards and saved searches. One glob per line.', 'globs inside the workspace, one per line', fields.glob)
   .default(defaultFiles)
 
 export interface Found extends Declarations {
@@ -214,13 +214,13 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
   if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
-  // A profile without the field cannot ask for it.
+  // Without the field in the profile, no declaration can have it.
   const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
   const all = [...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: all.toSorted(byLocation) }
 }
 
-/** A file by its name must exist; a pattern may match nothing. */
+/** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
 const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
 
 const plainPath = (path: string): string =>
@@ -229,7 +229,7 @@ const plainPath = (path: string): string =>
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-/** Of all files together: far more than people write by hand. */
+/** Limit for all files together. People write far less by hand. */
 const mostCharacters = 20_000_000
 
 // One after the other: some systems cannot open a thousand files at once.
@@ -239,7 +239,7 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
   for (const path of paths) {
     const text = await files.read(path, 'files')
     characters += text.length
-    if (characters > mostCharacters) throw inputError('files', 'matches files of more than 20 MB together')
+    if (characters > mostCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
     texts.push({ path, text })
   }
   return texts

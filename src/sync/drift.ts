@@ -7,15 +7,15 @@ import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, pl
 
 export const drift = defineOperation({
   ...planShape,
-  summary: 'Fails when the service differs from the files, and says who must act. Sends no request that writes.',
+  summary: 'Fails when the service differs from the files, and shows which side changed, without writing.',
   run: runPlan,
   judge: judgeDrift,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
-      ? say`It is unknown whether there is drift`
+      ? say`The drift check failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted`
-        : say`No drift: the service is as the files say`,
+        : say`No drift: the service matches the files`,
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, actorTable(result), ...objectBlocks(result)],
     annotations: result.diagnostics,
   }),
@@ -27,18 +27,18 @@ function judgeDrift(result: PlanResult): Verdict {
   if (verdict.status === 'fail') return verdict
   const left = result.orphans.length
   if (!result.changed && left === 0) return verdict
-  const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'object')} in no file`] : [])]
+  const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
   return { status: 'fail', reasons }
 }
 
 /** Which side changed, and therefore who must act. */
 function whoActs({ action, origin }: PlannedObject): Line {
-  if (action === 'create') return say`Only in the files: apply them. If it was deleted in the service, apply brings it back`
-  if (action === 'delete') return say`Only in the service: apply with prune deletes it`
-  if (origin === 'service') return say`Changed in the service: apply undoes it, pull keeps it`
+  if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
+  if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
+  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull keeps it`
   if (origin === 'files')
-    return say`Changed in the files since the last apply, and perhaps in the service too: look at the plan, then apply`
-  return say`Never applied: apply the files`
+    return say`Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply`
+  return say`Never applied. Apply the files`
 }
 
 function actorTable({ objects, orphans }: PlanResult): Block {
@@ -50,10 +50,10 @@ function actorTable({ objects, orphans }: PlanResult): Block {
   ]
   return {
     kind: 'table',
-    columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'What happened, and who acts' }],
+    columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Cause and next step' }],
     rows: [
       ...drifted.map((object) => row(object, whoActs(object))),
-      ...orphans.map((one) => row(one, say`Only in the service: put it into the files with pull, or delete it with prune`)),
+      ...orphans.map((one) => row(one, say`Only in the service. Add it to the files with pull, or delete it with prune`)),
     ],
   }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
+import { shortIntervalNote } from '../resources/alerts/alert.ts'
 import { type Declared, isOf } from '../resources/resource-types.ts'
 
 interface Rule {
@@ -22,48 +23,50 @@ const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * 
 const alertsIn = (objects: readonly Declared[]) => objects.filter(isOf('alerts'))
 
 const onEachAlert =
-  (complain: (alert: Declared<'alerts'>) => Omit<Violation, 'declared'> | undefined) =>
+  (violationOf: (alert: Declared<'alerts'>) => Omit<Violation, 'declared'> | undefined) =>
   (objects: readonly Declared[]): readonly Violation[] =>
     alertsIn(objects).flatMap((declared) => {
-      const violation = complain(declared)
+      const violation = violationOf(declared)
       return violation === undefined ? [] : [{ declared, ...violation }]
     })
 
 /**
- * Advice on declarations that are valid: what can never work, and what an on-call engineer will miss. By rule id; `rules` in
- * .watchkeeper.yml changes the severity or turns a rule off.
+ * Rules for valid declarations, by id. They find declarations that cannot work, and missing help for on-call engineers. `rules` in
+ * .watchkeeper.yml changes the severity of a rule or turns it off.
  */
 export const lintRules = {
   'alert-without-channel': {
     severity: 'error',
-    description: 'An alert that notifies nobody.',
+    description: 'An alert has no channel.',
     check: onEachAlert(({ value: { channel, channels } }) =>
-      channel === undefined && channels === undefined ? { message: 'notifies nobody: give it a channel' } : undefined,
+      channel === undefined && channels === undefined
+        ? { message: 'has no channel, so it sends no notifications; add channel or channels' }
+        : undefined,
     ),
   },
   'empty-range': {
     severity: 'error',
-    description: 'A range whose ends are missing or the wrong way round.',
+    description: 'The upper end of a range is missing or below the lower end.',
     check: onEachAlert(({ value: { thresholdType, threshold, thresholdMax } }) => {
       if (!thresholdType.endsWith('between')) return undefined
-      if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax as well` }
-      return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold: no value lies between' } : undefined
+      if (thresholdMax == null) return { path: ['thresholdType'], message: `${thresholdType} needs thresholdMax` }
+      return thresholdMax < threshold ? { path: ['thresholdMax'], message: 'is below threshold, so the range is empty' } : undefined
     }),
   },
-  'threshold-never-fires': { severity: 'warning', description: 'A threshold that no value can pass.', check: checkCounts },
+  'threshold-never-fires': { severity: 'warning', description: 'No value can violate the threshold.', check: checkCounts },
   'offset-beyond-interval': {
     severity: 'error',
-    description: 'An offset that is not smaller than the interval.',
+    description: 'The offset is not less than the interval.',
     check: onEachAlert(({ value: { interval, scheduleOffsetMinutes } }) =>
       scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
         ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
         : undefined,
     ),
   },
-  'duplicate-name': { severity: 'warning', description: 'Two objects of one kind with the same name.', check: checkNames },
+  'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
     severity: 'warning',
-    description: 'The API documents it, and not every service has it: the server refuses it, or drops it.',
+    description: 'The API documents the field or value, but some services do not support it. Their server refuses or drops it.',
     check: (objects) => [
       ...alertsIn(objects).flatMap(checkOptionalFeatures),
       ...objects.filter(isOf('savedSearches')).flatMap(checkFilters),
@@ -71,17 +74,19 @@ export const lintRules = {
   },
   'without-effect': {
     severity: 'warning',
-    description: 'A field that means nothing beside the others.',
+    description: 'A field has no effect in combination with the others.',
     check: (objects) => objects.filter(isOf('dashboards')).flatMap(checkOperandSeries),
   },
   'missing-runbook': {
     severity: 'note',
-    description: 'An alert that does not say what to do.',
-    check: onEachAlert(({ value: { note } }) => (note ? undefined : { message: 'has no note that says what to do' })),
+    description: 'An alert has no note for the person on call.',
+    check: onEachAlert(({ value: { note } }) =>
+      note ? undefined : { message: 'has no note; describe what the person on call should do' },
+    ),
   },
   'dashboard-without-tags': {
     severity: 'note',
-    description: 'A dashboard that no tag leads to.',
+    description: 'A dashboard has no tags.',
     check: (objects) =>
       objects
         .filter(isOf('dashboards'))
@@ -94,6 +99,7 @@ export type LintRule = keyof typeof lintRules
 
 export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
 
+/** Applies the rules to the objects, with the severities of the settings. */
 export function lint({ objects }: { readonly objects: readonly Declared[] }, settings: LintSettings): readonly Diagnostic[] {
   return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
     const severity = settings[id] ?? rule.severity
@@ -109,22 +115,21 @@ export function lint({ objects }: { readonly objects: readonly Declared[] }, set
 
 function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation[] {
   const { interval, channel, channels } = declared.value
-  const found: Violation[] =
-    interval === '30s' ? [{ declared, path: ['interval'], message: '30s needs a feature that most services lack' }] : []
+  const found: Violation[] = interval === '30s' ? [{ declared, path: ['interval'], message: shortIntervalNote }] : []
   const all = [
     ...(channel === undefined ? [] : [{ one: channel, path: ['channel'] }]),
     ...(channels ?? []).map((one, i) => ({ one, path: ['channels', i] })),
   ]
   for (const { one, path } of all) {
-    if (one.type === 'email') found.push({ declared, path, message: 'email channels are refused by self-hosted servers' })
+    if (one.type === 'email') found.push({ declared, path, message: 'self-hosted servers refuse email channels' })
     else
       for (const field of ['severity', 'slackChannelId', 'webhookService'] as const)
-        if (one[field] != null) found.push({ declared, path: [...path, field], message: `${field} is dropped by self-hosted servers` })
+        if (one[field] != null) found.push({ declared, path: [...path, field], message: `self-hosted servers drop ${field}` })
   }
   return found
 }
 
-/** The product's sidebar shows these, and its API accepts no others for a new saved search. */
+/** The filters that the product's sidebar can show. The API accepts no others for a new saved search. */
 const sidebarFilter = /^\S.*?\s(?:(?:NOT\s+)?IN\s*\(.*\)|BETWEEN\s+\S+\s+AND\s+\S+)\s*$/is
 
 function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[] {
@@ -135,7 +140,7 @@ function checkFilters(declared: Declared<'savedSearches'>): readonly Violation[]
           {
             declared,
             path: ['filters', i],
-            message: 'a new saved search takes only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND …',
+            message: 'the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
           },
         ],
   )
@@ -159,11 +164,11 @@ function checkCounts(objects: readonly Declared[]): readonly Violation[] {
     const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
     const config = tiles?.find(({ name }) => name === tile)?.config
     const words = config && counts(config) ? whyNever(declared.value) : undefined
-    return words === undefined ? [] : [{ declared, path: ['threshold'], message: `${words}, and a count is never negative` }]
+    return words === undefined ? [] : [{ declared, path: ['threshold'], message: `never fires: a count is never ${words}` }]
   })
 }
 
-/** The result of a formula can be negative, even of counts. */
+/** Whether all values of a tile are counts. A formula of counts can be negative. */
 const counts = (config: object): boolean =>
   'select' in config &&
   Array.isArray(config.select) &&
@@ -181,13 +186,13 @@ const counts = (config: object): boolean =>
 function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
   switch (thresholdType) {
     case 'below':
-      return threshold <= 0 ? `nothing is below ${threshold}` : undefined
+      return threshold <= 0 ? `below ${threshold}` : undefined
     case 'below_or_equal':
-      return threshold < 0 ? `nothing is ${threshold} or less` : undefined
+      return threshold < 0 ? `${threshold} or less` : undefined
     case 'equal':
-      return threshold < 0 ? `nothing is ${threshold}` : undefined
+      return threshold < 0 ? `${threshold}` : undefined
     case 'between':
-      return thresholdMax != null && thresholdMax < 0 ? `nothing is between ${threshold} and ${thresholdMax}` : undefined
+      return thresholdMax != null && thresholdMax < 0 ? `between ${threshold} and ${thresholdMax}` : undefined
     default:
       return undefined
   }
@@ -201,12 +206,12 @@ function checkNames(objects: readonly Declared[]): readonly Violation[] {
     if (before === undefined) first.set(name, declared)
     return before === undefined
       ? []
-      : [{ declared, path: ['name'], message: `"${quote(declared.value.name, 60)}" is also the name of ${before.key}` }]
+      : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(declared.value.name, 60)}"` }]
   })
 }
 
 const ids = Object.keys(lintRules) as [LintRule, ...LintRule[]]
 
 export const lintSettingsSchema = z.partialRecord(z.enum(ids), z.enum([...severities, 'off'])).meta({
-  description: 'Severities of the rules of validate, by id.',
+  description: 'Severity of each lint rule, by its id.',
 })

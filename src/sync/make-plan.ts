@@ -25,7 +25,7 @@ export const planInput = z.strictObject({
   files: filesInput,
   project: z.string().regex(projectGrammar).optional().meta({
     description:
-      'Owner of the objects, kept in a marker inside each of them; by default `project` in .watchkeeper.yml, then the repository.',
+      'Owner of the objects, which is stored in a marker inside each of them. The default is `project` in .watchkeeper.yml, then the repository.',
     accepts: projectForm,
   }),
   adoptFrom: z
@@ -33,12 +33,11 @@ export const planInput = z.strictObject({
     .regex(projectGrammar)
     .optional()
     .meta({
-      description:
-        'Take over the objects of this project, for one that was renamed. `none`: leave other projects alone, and create a second set.',
+      description: 'Previous name of a renamed project, whose objects are adopted. `none` creates a second set of objects instead.',
       accepts: `a project (${projectForm}), or none`,
     }),
-  prune: flag("Delete objects that have this project's marker and are in no file.").default(false),
-  maxDeletes: integer('More deletes than this are an error, and nothing is written.', 0, 10_000).default(5),
+  prune: flag("Deletes objects that have this project's marker and that no file declares.").default(false),
+  maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
   sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
 })
 
@@ -54,29 +53,29 @@ export const projectRules = {
   'inferred-project': 'The project was taken from the remote of the Git repository.',
 } as const
 
-/** Reads may infer the project from the Git remote; who writes must say it. Throws an InputError where there is none. */
+/** Reads may infer the project from the Git remote. Writes need it explicitly. Throws an InputError when it is missing. */
 export async function resolveProject(given: string | undefined, files: Files, effect: 'read' | 'write'): Promise<ResolvedProject> {
   if (given !== undefined) return { project: given, diagnostics: [] }
   const repository = files.variable('GITHUB_REPOSITORY')
   if (repository) return { project: validProject(repository, 'GITHUB_REPOSITORY'), diagnostics: [] }
   const remote = await files.remoteRepository()
-  if (remote === undefined) throw inputError('project', 'is missing: pass --project owner/repo, or set project in .watchkeeper.yml')
+  if (remote === undefined) throw inputError('project', 'is missing; set project to owner/repo, or add it to .watchkeeper.yml')
   const project = validProject(remote, 'git remote origin')
   const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
-  if (effect === 'write') throw inputError('project', `is missing: ${advice} (git remote origin is ${project})`)
+  if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})`)
   const message = `the project ${project} was taken from git remote origin; for apply, ${advice}`
   return { project, diagnostics: [{ rule: 'inferred-project', severity: 'note', location: { file: '.watchkeeper.yml' }, message }] }
 }
 
 function validProject(text: string, source: string): string {
   if (projectGrammar.test(text)) return text
-  throw inputError('project', `"${quote(text, 80)}" (from ${source}) cannot be a project: give project; accepted: ${projectForm}`)
+  throw inputError('project', `"${quote(text, 80)}" (from ${source}) is not a valid project; set project; accepted: ${projectForm}`)
 }
 
-// Asking the server what it thinks of the dashboards that a plan writes, before anything is written. Its answer to a read can be
-// something that it refuses to store again, so that objects to adopt are checked as well, and all of them.
+// Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store
+// again, so all objects to adopt are also checked.
 
-export const serverRules = { 'server-refuses': 'The server says that a dashboard is not valid.' } as const
+export const serverRules = { 'server-refuses': 'The server rejects a dashboard as not valid.' } as const
 
 interface ServerCheck {
   readonly diagnostics: readonly Diagnostic[]
@@ -89,7 +88,7 @@ interface ServerCheckContext {
   readonly service: Service
 }
 
-/** So that the number of requests does not grow with the number of dashboards. What is adopted is adopted once. */
+/** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
 const maxCheckedDashboards = 20
 
 const maxConcurrentChecks = 10
@@ -108,7 +107,7 @@ async function checkByServer(plan: Plan, objects: readonly Declared[], asking: S
     isServed = invalid !== undefined
     if (invalid !== undefined) answers.set(change, invalid)
   }
-  // One at first: an older service does not know the question.
+  // One at first, because an older service does not support the check.
   await forEachConcurrently(wanted, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
   const diagnostics = wanted.flatMap((change) =>
     (answers.get(change) ?? []).map((invalid) => toDiagnostic(invalid, change, declared.get(`dashboards.${change.key}`))),
@@ -172,7 +171,7 @@ export interface PlanningResult {
 
 type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug'> & { readonly api: ReadApi }
 
-/** Files that are wrong end in diagnostics and a plan without changes: what they mean is not known. */
+/** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
   const { api, service, profile, files, lintSettings } = context
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
@@ -182,7 +181,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     return { found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
   }
   if (found.objects.length === 0 && request.prune)
-    throw inputError('files', 'declare nothing, and with prune everything would go: is the glob right?')
+    throw inputError('files', 'declare no objects, so prune would delete all objects of the project; check the globs')
   const wanted = new Set(found.objects.map(({ section }) => section))
   const remote = await readRemoteState({ api, service, profile, wanted })
   const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })

@@ -11,9 +11,9 @@ export interface MarkedObject {
 
 export interface Pair<D extends Declared = Declared> {
   readonly declared: D
-  /** Undefined for what is to be created. */
+  /** Undefined for an object that must be created. */
   readonly found?: MarkedObject | undefined
-  /** Why an object without the ownership marker of this key is taken over, for reviewers. */
+  /** For reviewers: the reason for adopting an object that does not have the ownership marker of this key. */
   readonly takeover?: string | undefined
 }
 
@@ -25,16 +25,16 @@ export interface MatchResult<D extends Declared = Declared> {
 }
 
 export const matchRules = {
-  'duplicate-marker': 'Two objects have the same ownership marker: two runs created them at once, or somebody copied one.',
-  'owned-elsewhere': 'An object that the files claim has the ownership marker of another key or project.',
-  'ambiguous-adoption': 'Several objects could be meant by `adopt`.',
-  'missing-object': 'An id that the files give belongs to no object.',
-  'same-name': 'An object of this name exists and is not taken over: a second one will be created.',
-  'other-project': 'An object of this name belongs to another project. An error while this project owns nothing, as after a rename.',
-  'moved-key': 'The object exists under its key and under its `previousKey`.',
+  'duplicate-marker': 'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy.',
+  'owned-elsewhere': 'An object that the files refer to has the ownership marker of another key or project.',
+  'ambiguous-adoption': 'Several objects match `adopt`.',
+  'missing-object': 'The `id` in a file is not the id of an existing object.',
+  'same-name': 'An object with this name exists and is not adopted. A second one will be created.',
+  'other-project': 'Another project owns an object with this name. This is an error if this project owns nothing, such as after a rename.',
+  'moved-key': 'An object exists under its key, and another one under its `previousKey`.',
 } as const
 
-/** The previous name of the project, whose objects are taken over; `none` confirms that a second set is wanted. */
+/** The previous name of the project, whose objects are adopted. `none` confirms that a second set of objects is created. */
 export type AdoptFrom = { readonly project: string } | 'none' | undefined
 
 interface MatchInput<D extends Declared> {
@@ -84,23 +84,22 @@ export function matchObjects<D extends Declared>({
   const diagnostics: Diagnostic[] = []
   const taken = new Set<MarkedObject>()
   const pairs = declared.map((one): Pair<D> => {
-    const { complaint, ...search } = findFor(one, index)
+    const { diagnostic, ...search } = findFor(one, index)
     const { found } = search
-    if (complaint !== undefined) diagnostics.push(complaint)
-    if (found !== undefined && taken.has(found))
-      diagnostics.push(report(one, 'owned-elsewhere', `${found.actual.id} is claimed by two keys`))
+    if (diagnostic !== undefined) diagnostics.push(diagnostic)
+    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'owned-elsewhere', `two keys refer to ${found.actual.id}`))
     if (found !== undefined) taken.add(found)
     return { declared: one, ...search }
   })
   return { pairs, orphans: orphans.filter((one) => !taken.has(one)), diagnostics }
 }
 
-/** Orphans with the same marker: it is unknown which of them is the copy. */
+/** An error for orphans with the same marker, because it is unknown which of them is the copy. */
 export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
     if (alike.length < 2) return []
     const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
-    const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; delete the marker of each copy that is to stay`
+    const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; to keep a copy, delete its marker`
     return [{ rule: 'duplicate-marker', severity: 'error', location: { file: section }, message }]
   })
 }
@@ -125,7 +124,7 @@ interface Index {
 interface Match {
   readonly found?: MarkedObject
   readonly takeover?: string
-  readonly complaint?: Diagnostic
+  readonly diagnostic?: Diagnostic
 }
 
 type Rule = keyof typeof matchRules
@@ -143,8 +142,8 @@ function findFor(declared: Declared, index: Index): Match {
   const own = findOwned(declared, index.project, declared.key, index)
   const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
   if (own.found !== undefined && moved.found !== undefined) {
-    const message = `the ${type.noun} exists under this key (${own.found.actual.id}) and under its previousKey ${previousKey} (${moved.found.actual.id}): delete one of them, or remove previousKey`
-    return { ...own, complaint: report(declared, 'moved-key', message) }
+    const message = `one ${type.noun} exists under this key (${own.found.actual.id}) and one under its previousKey ${previousKey} (${moved.found.actual.id}); delete one of them, or remove previousKey`
+    return { ...own, diagnostic: report(declared, 'moved-key', message) }
   }
   const marked =
     own.found !== undefined ? own : moved.found !== undefined ? renamed(moved, previousKey) : findInOtherProject(declared, index)
@@ -154,7 +153,7 @@ function findFor(declared: Declared, index: Index): Match {
 
 const renamed = (moved: Match, previousKey: string | undefined): Match => ({
   ...moved,
-  takeover: `renames the key ${previousKey} to this one`,
+  takeover: `the key was renamed from ${previousKey}`,
 })
 
 /** Checks the id, if the file has one. */
@@ -164,7 +163,7 @@ function withSameId(search: Match, declared: Declared): Match {
   if (id === undefined || found === undefined || found === id) return search
   return {
     ...search,
-    complaint: report(declared, 'owned-elsewhere', `the file names ${quote(id, 60)}, but the ownership marker is on ${found}`),
+    diagnostic: report(declared, 'owned-elsewhere', `the file has the id ${quote(id, 60)}, but the ownership marker is on ${found}`),
   }
 }
 
@@ -173,8 +172,8 @@ function findOwned(declared: Declared, project: string, key: string, { type, byT
   const [own, second] = byToken.get(type.markerStyle.token(project, key)) ?? []
   if (own === undefined) return {}
   if (second === undefined) return { found: own }
-  const message = `two ${pluralOf(type.noun)} have this ownership marker, ${own.actual.id} and ${second.actual.id}: delete the one that is not wanted`
-  return { found: own, complaint: report(declared, 'duplicate-marker', message) }
+  const message = `two ${pluralOf(type.noun)} have this ownership marker (${own.actual.id}, ${second.actual.id}); delete the one that you do not need`
+  return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
 }
 
 /** The object that the project of `adopt-from` owns under this key or its previousKey. */
@@ -183,20 +182,20 @@ function findInOtherProject(declared: Declared, index: Index): Match {
   if (adoptFrom === undefined || adoptFrom === 'none') return {}
   const keys = [declared.key, declared.value.previousKey].filter((key) => key !== undefined)
   const found = keys.map((key) => findOwned(declared, adoptFrom.project, key, index)).find((one) => one.found !== undefined)
-  return found === undefined ? {} : { ...found, takeover: `takes over an object of the project ${adoptFrom.project}` }
+  return found === undefined ? {} : { ...found, takeover: `adopts an object of the project ${adoptFrom.project}` }
 }
 
 const withArticle = ({ noun }: ResourceType): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
-export const unmanagedAdoption = 'takes over an unmanaged object'
+export const unmanagedAdoption = 'adopts an unmanaged object'
 
 function findById(declared: Declared, id: string, { type, byId }: Index): Match {
   const found = byId.get(id)
   if (found === undefined)
-    return { complaint: report(declared, 'missing-object', `there is no ${type.noun} ${quote(id, 60)}; without id a new one is created`) }
+    return { diagnostic: report(declared, 'missing-object', `${type.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
   if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
   return {
-    complaint: report(declared, 'owned-elsewhere', `${type.noun} ${found.actual.id} has the ownership marker of another key or project`),
+    diagnostic: report(declared, 'owned-elsewhere', `${type.noun} ${found.actual.id} has the ownership marker of another key or project`),
   }
 }
 
@@ -208,33 +207,33 @@ function findByName(declared: Declared, index: Index): Match {
   const [first, second] = exact.length === 1 ? exact : alike
   if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
   if (!declared.value.adopt) {
-    const message = `another ${type.noun} called "${quote(name, 60)}" exists (${first.actual.id}) and has no ownership marker; write adopt: true to take it over`
-    return { complaint: report(declared, 'same-name', message) }
+    const message = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.actual.id}); add adopt: true to adopt it, or a second one will be created`
+    return { diagnostic: report(declared, 'same-name', message) }
   }
   if (second === undefined) return { found: first, takeover: unmanagedAdoption }
-  const message = `several ${pluralOf(type.noun)} called "${quote(name, 60)}" could be adopted (${first.actual.id}, ${second.actual.id}): give the id`
-  return { complaint: report(declared, 'ambiguous-adoption', message) }
+  const message = `several unmanaged ${pluralOf(type.noun)} are named "${quote(name, 60)}" (${first.actual.id}, ${second.actual.id}); add the id of the one to adopt`
+  return { diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 
-/** An orphan with this name: most likely its key was changed. */
+/** Finds an orphan with this name. Most likely, its key was changed. */
 function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | undefined {
   const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
   if (orphan === undefined) return undefined
   const key = orphan.marker?.key
-  const advice = key === undefined ? 'previousKey with its key' : `previousKey: ${key}`
-  const message = `this project owns ${withArticle(type)} of this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, write ${advice}; otherwise a second one is created, and prune deletes this one`
-  return { complaint: report(declared, 'same-name', message) }
+  const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
+  const message = `this project owns ${withArticle(type)} with this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, add ${advice}; otherwise, apply creates a second one, and prune deletes the existing one`
+  return { diagnostic: report(declared, 'same-name', message) }
 }
 
-/** An object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
+/** Finds an object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
 function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, ownsAnything }: Index): Match {
   const [other] = otherByName.get(nameOf(declared.value)) ?? []
   if (other === undefined || adoptFrom === 'none') return {}
   const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
-  const given = adoptFrom === undefined ? '' : `; adopt-from names ${adoptFrom.project}, which does not own it`
-  const what = `${owner} owns ${withArticle(type)} called "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
-  if (ownsAnything) return { complaint: report(declared, 'other-project', `${what}, and a second one will be created`, 'warning') }
+  const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
+  if (ownsAnything) return { diagnostic: report(declared, 'other-project', `${what}; a second one will be created`, 'warning') }
   const advice =
-    'was the project renamed? Give adopt-from with its previous name to take its objects over, or adopt-from: none to create a second set'
-  return { complaint: report(declared, 'other-project', `${what}, and this project owns nothing yet: ${advice}`) }
+    'If the project was renamed, set adopt-from to its previous name to adopt its objects. To create a second set of objects, set adopt-from to none'
+  return { diagnostic: report(declared, 'other-project', `${what}; this project owns nothing yet. ${advice}`) }
 }

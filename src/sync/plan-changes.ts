@@ -34,8 +34,8 @@ import { protectAlerts } from './protect-alerts.ts'
 import type { RemoteState } from './remote-state.ts'
 
 export const guardRules = {
-  'incomplete-list': 'A list of the service may be incomplete, and something would be created or deleted because of it.',
-  'too-many-deletes': 'More objects would be deleted than `max-deletes` allows.',
+  'incomplete-list': 'A list of the service may be incomplete, and the plan would create or delete an object because of it.',
+  'too-many-deletes': 'The plan would delete more objects than `max-deletes` allows.',
 } as const
 
 interface GuardSettings {
@@ -50,27 +50,27 @@ function checkGuards(
   const doubtful = Object.entries(doubts).flatMap(([section, doubt]): Diagnostic[] => {
     const first = changes.find((change) => requiredLists(change).includes(section as Section))
     if (first === undefined) return []
-    const message = `the list of ${pluralOf(sectionNouns[section as Section])} ${doubt}: nothing is created or deleted by such a list`
+    const message = `the list of ${pluralOf(sectionNouns[section as Section])} ${doubt}; nothing is created or deleted based on such a list`
     return [{ rule: 'incomplete-list', severity: 'error', location: first.location ?? { file: 'prune' }, message }]
   })
   const deletes = changes.filter(({ action }) => action === 'delete').length
   if (deletes <= maxDeletes) return doubtful
-  const message = `${deletes} objects would be deleted, and max-deletes allows ${maxDeletes}`
+  const message = `${deletes} objects would be deleted, but max-deletes allows ${maxDeletes}; check the plan, then raise max-deletes`
   return [...doubtful, { rule: 'too-many-deletes', severity: 'error', location: { file: 'prune' }, message }]
 }
 
-/** The lists that must be complete for a change. Whatever removes tiles must see every alert on them. */
-function requiredLists({ section, action, removes: takes }: Change): readonly Section[] {
+/** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */
+function requiredLists({ section, action, removes }: Change): readonly Section[] {
   if (action === 'create') return [section]
   if (action === 'delete') return [section, 'alerts']
-  return takes === undefined ? [] : ['alerts']
+  return removes === undefined ? [] : ['alerts']
 }
 
 interface ChangeContext {
   readonly type: ResourceType
   readonly project: string
   readonly directory: Directory
-  /** What the server fills in by itself, as all objects together show. */
+  /** The values that the server fills in by itself, found by comparing all objects. */
   common(): CommonValues
 }
 
@@ -178,7 +178,7 @@ export interface PlanOptions extends GuardSettings {
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   readonly profile: Profile
-  /** Whether objects with the project's marker that no file declares are deleted. */
+  /** Whether the plan deletes objects with the project's marker that no file declares. */
   readonly prune: boolean
 }
 
@@ -266,13 +266,13 @@ const unchangedDeclarations = ({ pair: { declared, found }, sides }: ResolvedPai
   sides !== undefined && found?.marker?.digest === declarationDigest(declared) ? [sides] : []
 
 export const convergenceRules = {
-  'server-default': 'The server fills in a field that no file declares, since the last apply and in all objects alike.',
-  'cannot-clear': 'A field was removed from a file, and the server does not allow an object without it.',
+  'server-default': 'Since the last apply, the server fills in a field that no file declares, with the same value in all objects.',
+  'cannot-clear': 'A field was removed from a file, but no update can clear it.',
 } as const
 
 function cannotClear({ section, key, location, unclearable = [] }: Change): readonly Diagnostic[] {
   if (unclearable.length === 0 || location === undefined) return []
-  const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}: declare it, or delete the object`
+  const message = `${section}.${key}: no update can clear ${unclearable.join(', ')}; declare the field again, or delete the object`
   return [{ rule: 'cannot-clear', severity: 'error', location, message }]
 }
 
@@ -281,11 +281,11 @@ function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): rea
   if (first?.location === undefined) return []
   const [field] = first.newDefaults ?? []
   const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
-  const message = `${first.section}.${first.key}${more}: since the last apply the server stores fields that no file declares, with one value everywhere, for example ${field?.path}. They are taken for its defaults`
+  const message = `${first.section}.${first.key}${more}: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as ${field?.path}. They are treated as its defaults`
   return [{ rule: 'server-default', severity: 'note', location: first.location, message }]
 }
 
-/** What alerts can watch, with the ids that it has and keeps. */
+/** The objects that alerts can watch, with the ids that they have and keep. */
 const alertTargets = (changes: readonly Change[]): ReadonlyMap<string, AlertTarget> =>
   new Map(
     changes.map(({ key, section, id, desired = {}, actual }) => {

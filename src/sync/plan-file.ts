@@ -47,7 +47,7 @@ export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdent
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
 
-/** Whether it is as `plan` wrote it. This finds mistakes, not attacks: the digest has no secret. */
+/** Whether the file is unchanged since `plan` wrote it. The digest has no secret, so this finds mistakes, not attacks. */
 export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
 
 function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
@@ -60,10 +60,10 @@ function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
   return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
 }
 
-/** How the current plan differs from the reviewed one; empty when it does not. */
+/** The differences between the reviewed plan and the current one. */
 export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
   const others = (['project', 'organizationId', 'serviceId', 'prune'] as const).flatMap((field) =>
-    agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is ${String(now[field])}`],
+    agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is now ${String(now[field])}`],
   )
   const fewer = sectionNames.flatMap((name) => {
     const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]
@@ -81,13 +81,13 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): re
     const current = takeLike(change, left.get(name) ?? [])
     if (current?.digest === change.digest) return []
     return [
-      `${name}: the plan was to ${words[change.action]}, and now ${current === undefined ? 'nothing is to be done' : nowWords(change, current)}`,
+      `${name}: the plan was to ${words[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
     ]
   })
   return [
     ...moved,
     ...[...left].flatMap(([name, changes]) =>
-      changes.map(({ action }) => `${name}: the plan did not mention it, and now the files want to ${words[action]}`),
+      changes.map(({ action }) => `${name}: the plan did not contain it; now the plan is to ${words[action]}`),
     ),
   ]
 }
@@ -108,4 +108,4 @@ const words: Readonly<Record<Action, string>> = {
 }
 
 const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
-  agreed.action === now.action ? 'its fields differ' : `the files want to ${words[now.action]}`
+  agreed.action === now.action ? 'its fields differ' : `the plan is to ${words[now.action]}`

@@ -17,55 +17,55 @@ const count = (what: string) => z.int().describe(what)
 
 export const planOutput = z.object({
   toCreate: count('Objects that do not exist yet.'),
-  toUpdate: count('Objects that differ.'),
-  toReplace: count('Objects that must be deleted and created again.'),
-  toDelete: count('Objects that no file declares, with `prune`.'),
+  toUpdate: count('Objects that differ from the files.'),
+  toReplace: count('Objects that apply deletes and creates again.'),
+  toDelete: count('Objects that no file declares. Only with `prune`.'),
   unchanged: count('Objects that are as declared.'),
-  changed: z.boolean().describe('Whether the service differs from the files; of `apply`, whether anything was written.'),
+  changed: z.boolean().describe('Whether the service differs from the files. For `apply`: whether anything was written.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const fieldChange = z.object({
-  path: z.string().describe('Such as `tiles["Error rate"].config.where`.'),
-  before: z.unknown().optional().describe('Absent where nothing was.'),
-  after: z.unknown().optional().describe('Absent where nothing will be.'),
-  lines: z.array(line).optional().describe('Of long texts: what of them differs, line by line.'),
+  path: z.string().describe('Path of the field, such as `tiles["Error rate"].config.where`.'),
+  before: z.unknown().optional().describe('Absent for an added field.'),
+  after: z.unknown().optional().describe('Absent for a removed field.'),
+  lines: z.array(line).optional().describe('For long texts: the differences, line by line.'),
 })
 
 const object = z.object({
   section: z.enum(sectionNames).describe('`dashboards`, `savedSearches` or `alerts`.'),
-  key: z.string().describe('The key in the files; of a delete the one in the ownership marker, where it can be read.'),
+  key: z.string().describe('The key in the files. For a delete, the key in the ownership marker, if it can be read.'),
   name: z.string(),
   action: z.enum(actions),
   id: z.string().optional(),
   file: z.string().optional(),
   line: z.int().optional(),
-  origin: z.enum(['files', 'service']).optional().describe('Which side changed since the last apply, where it is known.'),
-  notes: z.array(z.string()).describe('Why it is replaced, and what goes with it.'),
+  origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
   fields: z.array(fieldChange),
-  outcome: z.enum(outcomeKinds).optional().describe('Of `apply`: what became of it.'),
-  message: z.string().optional().describe('Why it was not done.'),
-  serverChanged: z.array(fieldChange).optional().describe('What the server made of what was sent, where that is something else.'),
+  outcome: z.enum(outcomeKinds).optional().describe('For `apply`: the outcome of the change.'),
+  message: z.string().optional().describe('Why the change was not applied.'),
+  serverChanged: z.array(fieldChange).optional().describe('Fields that the server stored with another value than the one sent.'),
 })
 
 export type PlannedObject = z.output<typeof object>
 
 export const planDetails = z.object({
-  project: z.string().describe('Whose the objects are.'),
+  project: z.string().describe('The project that owns the objects.'),
   files: z.array(z.string()).describe('The files that were read.'),
-  objects: z.array(object).describe('Every object, unchanged ones included, in the order in which they are applied.'),
-  toAdopt: count('Objects that are as declared, and that apply will add the ownership marker to.'),
+  objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
+  toAdopt: count('Objects that are as declared and only get the ownership marker.'),
   orphans: z
     .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
-    .describe("Objects with this project's marker that no file declares, and that stay."),
-  uncheckedCount: count('Changed dashboards that the server was not asked about.'),
-  diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
+    .describe("Objects with this project's marker that no file declares, and that are kept."),
+  uncheckedCount: count('Number of changed dashboards that the server did not check.'),
+  diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
 })
 
 export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
 
-/** Every change as it is shown, without its outcome. */
+/** The description of every change, without its outcome. */
 type Described = ReadonlyMap<Change, PlannedObject>
 
 export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
@@ -158,7 +158,7 @@ const verbs: Readonly<Record<Action, string>> = {
 
 const locationOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
 
-/** No facts when the plan could not be made. */
+/** The counts of the plan. Without a plan, the block is empty. */
 export function planFacts(result: PlanResult): Block {
   const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
   const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
@@ -177,7 +177,7 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResul
   )
 }
 
-/** One diff for all objects, so that a page stays one page. */
+/** The plan in detail. All objects share one diff, to keep the page short. */
 export function objectBlocks(result: PlanResult): readonly Block[] {
   const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   return [
@@ -192,14 +192,14 @@ export function objectBlocks(result: PlanResult): readonly Block[] {
 /** Objects without a difference that belonged to another key or project. */
 const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
 
-/** Parts of an object that the API does not show, so that an update cannot keep them. */
+/** Parts of a dashboard that the API does not return, so that an update cannot keep them. */
 const hiddenPartsText =
   'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
 
 const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
   const written = objects.filter(({ section, action }) => section === 'dashboards' && (action === 'update' || action === 'adopt'))
   if (written.length === 0) return []
-  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes what the API does not show of ${trusted(written.length === 1 ? 'it' : 'them')}: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
+  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
 }
 
@@ -219,7 +219,7 @@ function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
   const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
   const where = locationOf(object) || id
   const why =
-    action === 'update' && origin !== undefined ? [`since the last apply, ${origin === 'files' ? 'the files' : 'the service'} changed`] : []
+    action === 'update' && origin !== undefined ? [`${origin === 'files' ? 'the files' : 'the service'} changed since the last apply`] : []
   return [
     ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
     { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
@@ -232,7 +232,7 @@ const adoptions = ({ objects }: PlanResult): readonly Block[] => {
   const adopted = objects.filter(({ action }) => action === 'adopt')
   if (adopted.length === 0) return []
   const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
-  const line = say`${adopted.length} ${trusted(are)} as declared. apply takes ${trusted(them)} over by writing this project's marker: ${namesOf(adopted)}`
+  const line = say`${adopted.length} ${trusted(are)} as declared. apply adopts ${trusted(them)} by writing this project's marker: ${namesOf(adopted)}`
   return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
 }
 
@@ -261,8 +261,8 @@ const objectTable = (title: string, objects: readonly Named[]): readonly Block[]
 
 const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
   if (left.length === 0) return []
-  const line = say`${left.length} ${trusted(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(left.length === 1 ? 'is' : 'are')} in no file; prune deletes such objects: ${namesOf(left)}`
-  return [{ kind: 'paragraph', line }, ...objectTable('Objects in no file', left)]
+  const line = say`${left.length} ${trusted(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(left.length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${namesOf(left)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Undeclared objects', left)]
 }
 
 const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
@@ -271,14 +271,14 @@ const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
     : [
         {
           kind: 'paragraph',
-          line: say`${counted(uncheckedCount, 'changed dashboard')} not checked by the server: it is asked about twenty at most, and older ones cannot be asked.`,
+          line: say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
         },
       ]
 
 export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
   path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
 
-/** Errors in files fail the run as wrong input; warnings make it a warning. */
+/** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
 export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
@@ -295,7 +295,7 @@ interface FieldDifference {
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 
-/** Length of both sides that still read as one line. */
+/** Maximum length of both sides together that fits on one line. */
 const maxPairLength = 100
 const maxValueLength = 400
 
@@ -324,7 +324,7 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
 }
 
-/** As in YAML: without quotes where a text cannot be mistaken for something else. */
+/** As in YAML: without quotes where the text is unambiguous. */
 function toText(value: unknown): string {
   if (typeof value === 'string')
     return /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))

@@ -22,11 +22,11 @@ export const planShape = {
   effect: 'read' as const,
   scope: 'service' as const,
   input: planInput.extend({
-    planFile: filePath('Writes the plan to this file, for apply to do exactly that.', 'a path').optional(),
+    planFile: filePath('Writes the plan to this file. apply can then make exactly these changes.', 'a path').optional(),
   }),
-  output: planOutput.extend({ planFile: z.string().describe('Where the plan was written; empty when it was not.') }),
+  output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
   details: planDetails.extend({
-    planContent: planFileSchema.optional().describe('What `plan-file` holds: digests of all that was looked at.'),
+    planContent: planFileSchema.optional().describe('The content of `plan-file`: digests of the files and the objects.'),
   }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
 }
@@ -53,15 +53,15 @@ export async function planFiles({ planFile, planContent, diagnostics }: Ran, { s
 
 export const plan = defineOperation({
   ...planShape,
-  summary: 'Shows what apply would change, field by field. Sends no request that writes.',
+  summary: 'Shows what apply would change, field by field, without writing.',
   run: runPlan,
   judge: judgeDiagnostics,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
-      ? say`No plan can be made`
+      ? say`The plan failed`
       : result.changed
         ? say`Plan for ${result.project} (${planWords(result)})`
-        : say`No changes: the service is as the files say${adoptionWords(result)}`,
+        : say`No changes: the service matches the files${adoptionWords(result)}`,
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
     annotations: result.diagnostics,
   }),
@@ -70,4 +70,4 @@ export const plan = defineOperation({
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
-  toAdopt === 0 ? [] : say`, and apply takes over ${counted(toAdopt, 'object')}`
+  toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`

@@ -1,5 +1,5 @@
 // The server deletes the alerts of a tile, dashboard or saved search together with it, without a warning. Alerts that the files do not
-// declare must not be lost that way.
+// declare must not be lost in this way.
 import type { List } from '../api/collection.ts'
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
@@ -10,8 +10,8 @@ import { listOf, type ResourceType } from '../resources/resource-type.ts'
 import type { Change } from './change.ts'
 
 export const alertProtectionRules = {
-  'would-lose-alert': 'A tile or saved search would be deleted, and with it an alert that the files do not declare.',
-  'hidden-tile': 'An alert is on a tile that the API does not list. The API shows no PromQL tiles, and an update deletes them.',
+  'would-lose-alert': 'The plan would delete a tile or saved search, and with it an alert that the files do not declare.',
+  'hidden-tile': 'An alert is on a tile that the API does not list, such as a PromQL tile. An update of the dashboard deletes such tiles.',
 } as const
 
 interface ProtectedPlan {
@@ -52,7 +52,7 @@ export function protectAlerts(changes: readonly Change[], alerts: readonly Alert
   }
 }
 
-/** Why an update must not remove its tiles: an alert that was not there when the plan was made. */
+/** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
 export function findNewAlertOnTiles({ actual, removes }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
   if (mayBeCut) return incompleteList
   if (actual === undefined || removes === undefined) return undefined
@@ -60,10 +60,10 @@ export function findNewAlertOnTiles({ actual, removes }: Change, { items, mayBeC
   const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
   const lost = findLostAlerts({ section: 'dashboards', id: actual.id, tiles, tilesAfter }, items)
   const alert = lost.find(({ id }) => !removes.alerts.includes(id))
-  return alert && `the alert ${describeAlert(alert)} was added to a tile that would be deleted, and would be deleted with it`
+  return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
 }
 
-/** Why a dashboard or saved search must not be deleted: an alert on it. */
+/** The reason against deleting a dashboard or saved search: an alert on it. Undefined without one. */
 export function findAlertOn({ section, id = '', actual }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
   if (section === 'alerts') return undefined
   if (mayBeCut) return incompleteList
@@ -74,7 +74,7 @@ export function findAlertOn({ section, id = '', actual }: Change, { items, mayBe
   return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
 }
 
-const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page can be'
+const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
 
 const describeAlert = ({ id, name }: Alert): string => `"${quote(name ?? '', 60)}" (${id})`
 
@@ -84,7 +84,7 @@ interface PlannedRemoval {
   readonly lostTiles: readonly LostTile[]
 }
 
-/** What a change removes; undefined where it keeps everything that an alert can watch. */
+/** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
 function plannedRemoval(change: Change, dashboardType: ResourceType): PlannedRemoval | undefined {
   const { section, action, actual, desired, id } = change
   if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
@@ -98,7 +98,7 @@ const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown
 
 interface Loss {
   readonly alert: Alert
-  /** What removes it. */
+  /** The change that removes it. */
   readonly cause: Change
   /** `tile "Error rate" of dashboard "Checkout" is deleted`. */
   readonly reason: string
@@ -133,7 +133,7 @@ const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote
 /** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
 function replaceLost(change: Change, { cause, reason }: Loss): Change {
   if (change.action === 'delete' || cause.action === 'delete') return change
-  const note = `${reason}, and the server deletes the alert with it: it is created again`
+  const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
   return { ...change, action: 'replace', notes: [...change.notes, note] }
 }
 
@@ -144,27 +144,27 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, l
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
 
-/** Objects that are pruned are in no file. */
+/** Location of pruned objects, which are in no file. */
 const prune: Location = { file: 'prune' }
 
 function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined): Diagnostic {
-  const advice = change === undefined ? 'declare it, or move or delete it first' : 'put it on another tile'
+  const advice = change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'
   return {
     rule: 'would-lose-alert',
     severity: 'error',
     location: change?.location ?? cause.location ?? prune,
-    message: `${reason}, and with it the alert ${describeAlert(alert)}: ${advice}`,
+    message: `${reason}, and with it the alert ${describeAlert(alert)}; ${advice}`,
   }
 }
 
-/** A dashboard that does not change now, and whose next update would delete alerts. */
+/** Warns about a dashboard without changes whose next update would delete alerts. */
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
   const { section, action, actual, key, location = prune } = change
   if (section !== 'dashboards' || action !== 'unchanged' || actual === undefined) return []
   const listed = new Set(listOf(actual.tiles).map(({ id }) => id))
   return alertsOf(actual.id).flatMap((alert): readonly Diagnostic[] => {
     if (alert.dashboardId !== actual.id || !alert.tileId || listed.has(alert.tileId)) return []
-    const message = `dashboards.${key}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}: it may have more such tiles, and an update would delete them`
+    const message = `dashboards.${key}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
     return [{ rule: 'hidden-tile', severity: 'warning', location, message }]
   })
 }

@@ -62,8 +62,8 @@ async function listTwice<T>(list: () => Promise<List<T>>, isWanted: boolean): Pr
 
 function doubtAbout({ items, mayBeCut }: List<RemoteObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
-  if (ids.size < items.length) return 'holds an id twice, so it was read while it changed'
-  return mayBeCut ? `holds ${items.length} objects, as many as a page can: there may be more` : undefined
+  if (ids.size < items.length) return 'contains an id twice, because it changed while it was read'
+  return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined
 }
 
 const onceEach = <T extends RemoteObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

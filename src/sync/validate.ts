@@ -9,7 +9,7 @@ import { filesInput, findDeclarations } from './declarations.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
-  summary: 'Checks files of alerts and dashboards, offline and without credentials; each diagnostic names file, line and column.',
+  summary: 'Checks files with alerts and dashboards, offline and without credentials. Each diagnostic has a file, line and column.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({
@@ -17,7 +17,7 @@ export const validate = defineOperation({
     sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
   }),
   output: z.object({
-    valid: z.boolean().describe('Whether there is no error.'),
+    valid: z.boolean().describe('Whether the files have no errors.'),
     objectCount: z.int().describe('Number of alerts, dashboards and saved searches.'),
     errorCount: z.int().describe('Number of errors.'),
     warningCount: z.int().describe('Number of warnings.'),
@@ -26,8 +26,8 @@ export const validate = defineOperation({
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z
       .array(z.object({ section: z.enum(sectionNames), key: z.string(), name: z.string(), location: locationSchema }))
-      .describe('What they declare, as far as it is right by itself.'),
-    diagnostics: z.array(diagnosticSchema).describe('What is wrong, and where.'),
+      .describe('The declared objects that are valid by themselves.'),
+    diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes, with their locations.'),
   }),
   example: { files: ['examples/observability/*.yml'] },
   async run({ files, profile, lintSettings }, input) {

@@ -54,7 +54,7 @@ describe('a 404', () => {
   it('of a list is about the service', async () => {
     const elsewhere = { ...service, serviceId: 'c0ffee00-0000-4000-8000-0000000000ff' }
     const error = await apiErrorOf(withSession(emulator(), ({ api }) => dashboardCollection.list(api, elsewhere)))
-    expect(error.message).toContain('There is no such service')
+    expect(error.message).toContain('The service does not exist')
   })
 })
 

@@ -72,8 +72,8 @@ describe('a list that is read in pages', () => {
       fill(server, path === 'alerts' ? 'alerts' : 'savedSearches', 5)
       const before = stateOf(server)
       await withSite(server, 'clickhouse-cloud', async ({ plan, apply }) => {
-        await expect(plan(file(all))).rejects.toThrow(/The API counts \d+ .* and lists 3: nothing is done by an incomplete list/)
-        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('nothing is done by an incomplete list')
+        await expect(plan(file(all))).rejects.toThrow(/The API counts \d+ .* and lists 3\. Nothing is changed based on an incomplete list/)
+        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('Nothing is changed based on an incomplete list')
       })
       expect([stateOf(server), methodsOf(server).filter((method) => method !== 'GET')]).toEqual([before, []])
     } finally {
@@ -112,7 +112,7 @@ describe.each(listsByDialect)('a list as long as a page, of a server that answer
       const own = content[name as 'alerts']
       const more = { ...content, [name]: { ...own, more: { ...Object.values(own)[0], name: 'More' } } }
       const [created] = errorsIn(await apply(file(more)))
-      expect(created).toMatchObject({ rule: 'incomplete-list', message: expect.stringContaining('holds 1000 objects') })
+      expect(created).toMatchObject({ rule: 'incomplete-list', message: expect.stringContaining('its 1000 objects fill a page') })
       const fewer = { ...content, alerts: {}, [name]: name === 'dashboards' ? { shop } : {} }
       expect(errorsIn(await apply(file(fewer), { prune: true })).map(({ rule }) => rule)).toContain('incomplete-list')
       expect(stateOf(server())).toEqual(before)
@@ -179,7 +179,7 @@ describe('a list that holds an id twice', () => {
       store.alerts.push(...store.alerts.filter(({ name }) => name === 'Errors'))
       const more = { ...all, alerts: { errors, more: { ...errors, name: 'More' } } }
       expect(errorsIn(await apply(file(more))).map(({ message }) => message)).toEqual([
-        'the list of alerts holds an id twice, so it was read while it changed: nothing is created or deleted by such a list',
+        'the list of alerts contains an id twice, because it changed while it was read; nothing is created or deleted based on such a list',
       ])
       expect(errorsIn(await apply(file({ ...all, alerts: { errors: { ...errors, threshold: 5 } } })))).toEqual([])
       expect(store.alerts.filter(({ name }) => name === 'Errors').map(({ threshold }) => threshold)).toEqual([5, 5])

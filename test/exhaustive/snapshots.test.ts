@@ -125,7 +125,7 @@ const isSnapshot = (text: string): boolean => /^(?:wks\d+:|watchkeeper-snapshot:
 const notesOf = ({ diagnostics }: Pick<Awaited<ReturnType<Site['plan']>>, 'diagnostics'>): readonly string[] =>
   diagnostics.map(
     ({ rule, severity, message }) =>
-      `${severity} ${rule}: ${message.replace(/^.*, for example (\S+)\. They.*$/, '$1').replace(/\["[AB]"\]/, '')}`,
+      `${severity} ${rule}: ${message.replace(/^.*, such as (\S+)\. They.*$/, '$1').replace(/\["[AB]"\]/, '')}`,
   )
 
 const nothing = { changed: false, diagnostics: [], writes: 0 }

@@ -179,7 +179,7 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
   if (key === undefined) {
     const reason =
       credentials === 'absent' ? 'credentials are missing' : 'the API key is unknown, disabled or expired, or its secret is wrong'
-    // The form of a 401 is documented nowhere. It is assumed to be that of every other error.
+    // The form of a 401 is not documented. It is assumed to be that of every other error.
     throw new GatewayError(401, 'UNAUTHORIZED', reason)
   }
   if (!key.permissions.includes(permission)) throw new GatewayError(403, 'FORBIDDEN', `the API key is missing permission ${permission}`)
@@ -240,7 +240,7 @@ function toNeutralAlerts(result: unknown): unknown {
   return Object.fromEntries(Object.entries(result).filter(([name]) => neutralAlertFields.includes(name)))
 }
 
-/** After a deletion there is no result. */
+/** A deletion has no result. */
 const toEnvelope = (ids: Ids, result: unknown, headers: Headers = {}): HttpResponse =>
   jsonResponse(200, { status: 200, requestId: ids.uuid(), result }, headers)
 
@@ -258,5 +258,9 @@ const toLimitHeaders = ({ limit, remaining, resetMs, windowMs }: Quota): Headers
 
 function toBug(cause: unknown): GatewayError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new GatewayError(500, 'INTERNAL_ERROR', `this is a bug in the emulator, please report it: ${reason}`)
+  return new GatewayError(
+    500,
+    'INTERNAL_ERROR',
+    `internal error: ${reason}. This is a bug in the emulator. Report it at https://github.com/watchkeeper/watchkeeper/issues.`,
+  )
 }

@@ -7,7 +7,7 @@ import type { ProductResponse } from '../product/request.ts'
 import { type ApiKey, isJsonObject, type Service } from '../store.ts'
 import { withNewFields, withUnknownDefaults } from './server-variants.ts'
 
-/** What stands between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
+/** The layer between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
 export interface Gateway {
   readonly maxBodyBytes: number
   identify(context: EmulatorContext, authorization: string | undefined): Identity

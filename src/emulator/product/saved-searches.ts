@@ -119,7 +119,7 @@ function toSavedSearchView({ tags: given = [], filters = [], ...shown }: SavedSe
   return { ...shown, tags: given, filters }
 }
 
-/** Whether the side bar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
+/** Whether the sidebar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
 function isRenderable({ type, condition }: JsonObject): boolean {
   if (type !== 'sql' || typeof condition !== 'string') return false
   const range = hasTopLevel(condition, ' BETWEEN ') ? /^(.+?)\s+BETWEEN\s+(.+?)\s+AND\s+(.+?)$/i.exec(condition) : null

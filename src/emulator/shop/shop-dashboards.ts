@@ -246,15 +246,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
   checkout: [
     ['Checkout errors', 'Checkout overview', 'Error rate', 0.02, '5m', 'More than 2 % of checkouts fail', { state: 'ALERT' }],
     ['Checkout is slow', 'Checkout overview', 'Latency', 1.5, '15m', 'p99 above 1.5 s'],
-    [
-      'No orders',
-      'Checkout overview',
-      'Orders per minute',
-      1,
-      '15m',
-      'Nobody has ordered for 15 minutes',
-      { ...below, webhook: 'incidents' },
-    ],
+    ['No orders', 'Checkout overview', 'Orders per minute', 1, '15m', 'No orders for 15 minutes', { ...below, webhook: 'incidents' }],
     ['Declined payments', 'Payments', 'Declined payments', 50, '1h', 'Many payments are declined', { state: 'PENDING' }],
     ['Payment queue grows', 'Payments', 'Payment queue', 500, '30m', 'The queue is longer than 500', { ...auditOnly, state: 'DISABLED' }],
   ],

@@ -60,7 +60,7 @@ export interface PulledObject {
   readonly outcome: (typeof pullOutcomes)[number]
   /** Undefined for an object that is in no file. */
   readonly path: string | undefined
-  /** Why it is left out. */
+  /** The reason for leaving it out. */
   readonly reason: string | undefined
   /** Expressions of the file that a value of the service replaced. */
   readonly replacedExpressions: readonly string[]
@@ -225,7 +225,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const explainDifference = (object: PulledObject): string | undefined => {
     const change = changes.get(qualifiedKey(object))
     const message = messages.get(qualifiedKey(object))
-    if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'would not be found in the file'
+    if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'could not be found in the file again'
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
     return change.action === 'unchanged' || change.action === 'adopt' ? undefined : describeChange(change)
@@ -244,7 +244,7 @@ const qualifiedKey = ({ section, key }: Pick<PulledObject, 'section' | 'key'>): 
 
 function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
   const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare exactly what the service has: plan would ${action} it${details === '' ? '' : ` (${details})`}`
+  return `a file cannot declare this object exactly: plan would ${action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** The first message about each object. A message belongs to the object whose key is the last one before its location. */

@@ -2,7 +2,7 @@ import { diffArrays } from 'diff'
 
 /** Three versions of a text: the YAML library formats a document as a whole, and people do not. */
 interface LineVersions {
-  /** As somebody wrote it. */
+  /** The text as a person wrote it. */
   readonly original: string
   /** The original, formatted by the library. */
   readonly formatted: string

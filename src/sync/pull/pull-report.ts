@@ -21,37 +21,37 @@ export const pullOutput = z.object({
   changed: z.boolean().describe('Whether any file was written.'),
   filesWritten: count('Number of files that were written, new ones included.'),
   added: count('Objects that were added to the files.'),
-  updated: count('Objects whose declarations changed.'),
-  unchanged: count('Objects that are the same in the files and in the service.'),
-  missing: count('Objects that the files declare and the service does not have; their declarations stay.'),
-  leftOut: count('Objects that a file cannot declare, or whose key or owner is not known.'),
+  updated: count('Objects whose declarations were updated.'),
+  unchanged: count('Objects that are equal in the files and in the service.'),
+  missing: count('Objects that the files declare and the service does not have. Their declarations are kept.'),
+  leftOut: count('Objects that a file cannot declare, or whose key or owner is unknown.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const object = z.object({
   section: z.enum(sectionNames).describe('`dashboards`, `savedSearches` or `alerts`.'),
-  key: z.string().describe('The key in the files; empty if the object is in no file.'),
+  key: z.string().describe('The key in the files. Empty if the object is in no file.'),
   name: z.string(),
   outcome: z.enum(pullOutcomes).describe('`other-project`: the object has the ownership marker of another project.'),
   id: z.string().optional(),
   file: z.string().optional(),
-  reason: z.string().optional().describe('Why it was left out.'),
+  reason: z.string().optional().describe('Why the object was left out.'),
 })
 
 const writtenFile = z.object({
   path: z.string(),
   isNew: z.boolean(),
-  size: z.int().describe('Bytes of the content.'),
+  size: z.int().describe('Size of the content in bytes.'),
   content: z.string(),
   lines: z.array(line).optional().describe('The changed lines with their context; absent for a new file.'),
 })
 
 export const pullDetails = z.object({
-  project: z.string().describe('The owner of the objects.'),
-  objects: z.array(object).describe('Every object of the service and of the files.'),
+  project: z.string().describe('The project that owns the objects.'),
+  objects: z.array(object).describe('All objects of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
-  diagnostics: z.array(diagnosticSchema).describe('What is wrong, and what is worth knowing.'),
+  diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
 })
 
 export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetails>
@@ -139,7 +139,7 @@ const listedOutcomes = {
   added: 'added',
   updated: 'updated',
   missing: 'not in the service',
-  'other-project': "another project's",
+  'other-project': 'owned by another project',
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {
@@ -151,7 +151,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
     { kind: 'diagnostics', diagnostics },
     {
       kind: 'table',
-      columns: [{ title: 'What' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
+      columns: [{ title: 'Outcome' }, { title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'File' }, { title: 'Remark' }],
       rows: Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
         result.objects.filter((one) => one.outcome === outcome).map((one) => [[trusted(label)], ...objectCells(one)]),
       ),

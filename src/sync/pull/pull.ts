@@ -15,7 +15,7 @@ import { type Draft, type DraftInput, draftPull, identityOf, type ReadDraft, ver
 import { judgePull, type Pulled, type PullResult, pullBlocks, pullDetails, pullHeadline, pullOutput, toPullResult } from './pull-report.ts'
 
 export const pull = defineOperation({
-  summary: 'Writes the alerts, dashboards and saved searches of a service into files, so that plan has nothing to do.',
+  summary: 'Exports the alerts, dashboards and saved searches of a service to files. A plan of these files shows no changes.',
   effect: 'read',
   scope: 'service',
   input: z.strictObject({ files: filesInput, project: planInput.shape.project }),
@@ -33,7 +33,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   if (Buffer.byteLength(content) !== size)
     throw new WatchkeeperError(
       'refused',
-      `Nothing was written: "${quote(path)}" would hold a secret of this run. Remove the secret from the service.`,
+      `No file was written, because "${quote(path)}" would contain a secret of this run. Remove the secret from the service.`,
     )
   return { input: 'files', path, content, isEssential: true }
 }
@@ -136,7 +136,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, context: PullCon
       answers.set(identity, first && [first.path, first.message].filter(Boolean).join(': '))
     }
     const reason = answers.get(identity)
-    if (reason !== undefined) rejected.set(identity, `the server refuses to store it again: ${reason}`)
+    if (reason !== undefined) rejected.set(identity, `the server refuses to store this dashboard again: ${reason}`)
   }
   return rejected
 }
@@ -155,7 +155,7 @@ const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
       rule: 'expression-replaced',
       severity: 'warning' as const,
       location: { file: object.path ?? '' },
-      message: `${object.section}.${object.key}: the value of the service replaced ${expression}`,
+      message: `${object.section}.${object.key}: the value in the service replaced ${expression}`,
     })),
   )
 

@@ -59,7 +59,7 @@ export function renderChange(
     return renderDashboard(side, { references, inFile: readDashboardInFile(value as Declared<'dashboards'>['value'], before) })
   }
   const rendered = render(before)
-  // A renamed tile already has its new name here. The file has the old one, so the alert must change as well.
+  // A renamed tile already has its new name here. The file has the old one, so the alert must also change.
   const tile = 'tile' in value && typeof value.tile === 'string' ? { tile: value.tile } : {}
   return { before: { ...rendered, fields: { ...rendered.fields, ...tile } }, after: render(after) }
 }

@@ -98,7 +98,7 @@ const skip = (section: Section, actual: RemoteObject, reason: string): SkippedOb
 })
 
 const nameIsDeclared = ({ section, key }: Change): string =>
-  `${section}.${key} has this name and does not adopt it: add adopt: true there, or rename one of the two`
+  `${section}.${key} has this name and does not adopt it; add adopt: true to it, or rename one of the two`
 
 /** A list that changes between two pages can contain an object twice. */
 const uniqueById = (all: readonly RemoteObject[]): readonly RemoteObject[] => [...new Map(all.map((one) => [one.id, one])).values()]
@@ -119,12 +119,16 @@ interface ManagedOptions {
 function selectManaged({ actual, marker }: MarkedObject, { type, project, ours, takenKeys }: ManagedOptions): NewObject | SkippedObject {
   const { section, markerStyle } = type
   if (ours.filter((other) => other.marker?.token === marker?.token).length > 1)
-    return skip(section, actual, 'has the same ownership marker as another object: two runs created them at once, or one is a copy')
+    return skip(
+      section,
+      actual,
+      'has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
+    )
   // A marker holds a long key only as a hash. Most keys are derived from names, so the name gives the key back.
   const guess = toSlug(actual.name ?? '')
   const key = marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
-  if (key === undefined) return skip(section, actual, 'has an ownership marker with only a hash of its key: remove the marker')
-  if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, a key of another object`)
+  if (key === undefined) return skip(section, actual, 'has an ownership marker that contains only a hash of its key; remove the marker')
+  if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, which is the key of another object`)
   takenKeys.add(key)
   return { section, key, actual, adoption: {} }
 }
@@ -180,7 +184,10 @@ interface PlacedObject {
 export function createPlacement({ globs, paths }: PlacementOptions): (object: PlacedObject) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
-    throw inputError('files', `no place for new files: begin with a glob such as observability/**/*.yml, or name one file`)
+    throw inputError(
+      'files',
+      `the first glob does not define where new files go; start with a glob such as observability/**/*.yml, or with one file`,
+    )
   // Some file systems ignore case.
   const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
   return ({ section, key, dashboard }) => {

@@ -34,7 +34,7 @@ describe('an unmanaged alert', () => {
       expect(actions(planned)).toEqual({ errors: 'create' })
       expect(planned.diagnostics.find(({ rule }) => rule === 'same-name')).toMatchObject({
         severity: 'warning',
-        message: `alerts.errors: another alert called "Checkout errors" exists (${theirs().id}) and has no ownership marker; write adopt: true to take it over`,
+        message: `alerts.errors: an unmanaged alert named "Checkout errors" exists (${theirs().id}); add adopt: true to adopt it, or a second one will be created`,
       })
       const before = structuredClone(theirs())
       await apply(alerts({ errors: asItIs }))
@@ -70,7 +70,7 @@ describe('an unmanaged alert', () => {
         objects: [
           {
             action: 'update',
-            notes: ['takes over an unmanaged object'],
+            notes: ['adopts an unmanaged object'],
             fields: [{ path: 'threshold', before: 0.02, after: 0.5 }],
           },
         ],
@@ -106,13 +106,13 @@ describe('what is not clear is an error, and nothing is written', () => {
 
   it('an id that no alert has', async () => {
     expect(await refusal(alerts({ errors: { ...asItIs, id: '000000000000000000000000' } }))).toEqual([
-      'missing-object: alerts.errors: there is no alert 000000000000000000000000; without id a new one is created',
+      'missing-object: alerts.errors: alert 000000000000000000000000 does not exist; remove id to create a new one',
     ])
   })
 
   it('a name that two keys claim', async () => {
     expect(await refusal(alerts({ one: { ...asItIs, adopt: true }, two: { ...asItIs, adopt: true } }))).toEqual([
-      `owned-elsewhere: alerts.two: ${theirs().id} is claimed by two keys`,
+      `owned-elsewhere: alerts.two: two keys refer to ${theirs().id}`,
     ])
   })
 
@@ -200,7 +200,7 @@ describe('a key that is renamed', () => {
     }))
 })
 
-it('a dashboard and a saved search are taken over as well, and alerts hang on what is adopted', () =>
+it('adopts a dashboard and a saved search, and alerts can watch them', () =>
   site(async ({ apply, plan }) => {
     const { dashboards, savedSearches } = serviceOf(emulator())
     const overview = dashboards.find(({ name }) => name === 'Checkout overview')

@@ -38,12 +38,12 @@ describe('a name of something that is not there is an error', () => {
         [
           'a source',
           { dashboards: withSource('Loggs') },
-          'dashboards.shop.tiles.0.config.sourceId: there is no source called "Loggs", did you mean "Logs"?',
+          'dashboards.shop.tiles.0.config.sourceId: no source is named "Loggs"; did you mean "Logs"?',
         ],
         [
           'a webhook',
           { alerts: { a: { ...onOverview, channel: { type: 'webhook', webhook: 'nobody' } } } },
-          'alerts.a.channel.webhook: there is no webhook called "nobody"; there are oncall, incidents, audit',
+          'alerts.a.channel.webhook: no webhook is named "nobody"; existing names: oncall, incidents, audit',
         ],
         [
           'a webhook of several',
@@ -59,32 +59,32 @@ describe('a name of something that is not there is an error', () => {
               },
             },
           },
-          'alerts.a.channels.1.webhook: there is no webhook called "nobody"',
+          'alerts.a.channels.1.webhook: no webhook is named "nobody"',
         ],
         [
           'a dashboard',
           { alerts: { a: { ...errors, dashboard: { name: 'Chekout overview' } } } },
-          'alerts.a.dashboard: there is no dashboard called "Chekout overview", did you mean "Checkout overview"?',
+          'alerts.a.dashboard: no dashboard is named "Chekout overview"; did you mean "Checkout overview"?',
         ],
         [
           'a tile of a dashboard',
           { alerts: { a: { ...onOverview, tile: 'Latenzy' } } },
-          'alerts.a.tile: the dashboard has no tile called "Latenzy", did you mean "Latency"?',
+          'alerts.a.tile: the dashboard has no tile named "Latenzy"; did you mean "Latency"?',
         ],
         [
           'a saved search',
           { alerts: { a: { name: 'A', savedSearch: { name: 'Errors' }, ...watching } } },
-          'alerts.a.savedSearch: there is no saved search called "Errors", did you mean "Errors in checkout"?',
+          'alerts.a.savedSearch: no saved search is named "Errors"; did you mean "Errors in checkout"?',
         ],
         [
           'a dashboard by id',
           { alerts: { a: { ...errors, dashboard: { id: '000000000000000000000000' } } } },
-          'alerts.a.dashboard: there is no dashboard 000000000000000000000000',
+          'alerts.a.dashboard: dashboard 000000000000000000000000 does not exist',
         ],
         [
           'a saved search by id',
           { alerts: { a: { name: 'A', savedSearch: { id: '000000000000000000000000' }, ...watching } } },
-          'alerts.a.savedSearch: there is no saved search 000000000000000000000000',
+          'alerts.a.savedSearch: saved search 000000000000000000000000 does not exist',
         ],
         [
           'a tile by id',
@@ -103,7 +103,7 @@ describe('a name of something that is not there is an error', () => {
               },
             },
           },
-          'dashboards.shop.filters.0.appliesToSourceIds.1: there is no source called "X"',
+          'dashboards.shop.filters.0.appliesToSourceIds.1: no source is named "X"',
         ],
       ],
       async (_what, content, words) => {
@@ -126,20 +126,20 @@ describe('a name that several objects have is an error', () => {
   it('rejects a name that several objects have, and lists their ids', () =>
     forEachEntry(
       [
-        ['dashboards', 'Checkout overview', { alerts: { a: onOverview } }, 'several dashboards are called "Checkout overview"'],
-        ['sources', 'Logs', { dashboards: withSource('Logs') }, 'several sources are called "Logs"'],
-        ['webhooks', 'oncall', { alerts: { a: onOverview } }, 'several webhooks are called "oncall"'],
+        ['dashboards', 'Checkout overview', { alerts: { a: onOverview } }, 'several dashboards are named "Checkout overview"'],
+        ['sources', 'Logs', { dashboards: withSource('Logs') }, 'several sources are named "Logs"'],
+        ['webhooks', 'oncall', { alerts: { a: onOverview } }, 'several webhooks are named "oncall"'],
         [
           'savedSearches',
           'Errors in checkout',
           { alerts: { a: { name: 'A', savedSearch: { name: 'Errors in checkout' }, ...watching } } },
-          'several saved searches are called "Errors in checkout"',
+          'several saved searches are named "Errors in checkout"',
         ],
       ] as const,
       async (section, name, content, words) => {
         const id = duplicate(section, name)
         const [said, more] = (await refusal(content)) ?? []
-        expect(said).toContain(`${words} (${id}, 65f5e4a35eedc0deffffffff): give the id`)
+        expect(said).toContain(`${words} (${id}, 65f5e4a35eedc0deffffffff); use the id`)
         expect(more).toBeUndefined()
       },
       { before: () => emulator().reset() },
@@ -154,9 +154,7 @@ describe('a name that several objects have is an error', () => {
   it('rejects a tile name that several tiles of a dashboard have, and accepts the id', async () => {
     const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout overview')
     for (const one of found?.tiles ?? []) one.name = 'Latency'
-    expect(await refusal({ alerts: { a: onOverview } })).toEqual([
-      expect.stringContaining('several tiles called "Latency": give { id: … }'),
-    ])
+    expect(await refusal({ alerts: { a: onOverview } })).toEqual([expect.stringContaining('several tiles named "Latency"; use { id: … }')])
     const [first] = found?.tiles.filter(({ config }) => config.displayType === 'line') ?? []
     expect(await site(({ apply }) => apply(file({ alerts: { a: { ...onOverview, tile: { id: first?.id } } } })).then(outcomes))).toEqual({
       a: 'created',

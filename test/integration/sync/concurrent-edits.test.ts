@@ -163,7 +163,7 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
     }))
 })
 
-it('nothing of this happens without anybody else', () =>
+it('writes normally when no other user changes anything', () =>
   withShop(async (site) => {
     const files = filesWith({ shop: dashboard({ tiles: [tile('A')] }) }, { errors: alert({ threshold: 2 }) })
     expect(outcomes(await site.apply(files, { prune: true }))).toEqual({ shop: 'updated', errors: 'updated', slow: 'deleted' })

@@ -36,7 +36,7 @@ describe('drift', () => {
     edit('Errors', { threshold: 9 })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
-    expect(found.text).toMatch(/alert +errors +Changed in the service: apply undoes it, pull keeps it/)
+    expect(found.text).toMatch(/alert +errors +Changed in the service. Apply reverts the change, pull keeps it/)
     expect(found.text).toContain('threshold: 9 → 1')
   })
 
@@ -59,17 +59,17 @@ describe('drift', () => {
     await run('apply', { ...first, alerts: { errors } })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to create' })
-    expect(found.text).toMatch(/alert +slow +Only in the files: apply them\. If it was deleted in the service, apply brings it back/)
+    expect(found.text).toMatch(/alert +slow +Only in the files. Apply creates it, even if it was deleted in the service/)
   })
 
   it('includes orphans, with and without prune', async () => {
     await run('apply', first)
     const without = await drift({ ...first, alerts: { errors } })
-    expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 object in no file' })
-    expect(without.text).toMatch(/alert +slow +Only in the service: put it into the files with pull, or delete it with prune/)
+    expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 undeclared object' })
+    expect(without.text).toMatch(/alert +slow +Only in the service. Add it to the files with pull, or delete it with prune/)
     const pruning = await drift({ ...first, alerts: { errors } }, { prune: 'true' })
     expect(pruning).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to delete' })
-    expect(pruning.text).toMatch(/alert +slow +Only in the service: apply with prune deletes it/)
+    expect(pruning.text).toMatch(/alert +slow +Only in the service. Apply with prune deletes it/)
   })
 
   it('includes objects that must be created again', async () => {
@@ -93,7 +93,7 @@ describe('drift', () => {
           thresholdType: 'below',
           interval: '15m',
           channel: { type: 'webhook', webhook: 'incidents' },
-          message: 'Nobody has ordered for 15 minutes',
+          message: 'No orders for 15 minutes',
         },
       },
     }
@@ -101,17 +101,17 @@ describe('drift', () => {
     edit('No orders', { threshold: 3 })
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10 })
-    expect(found.text).toMatch(/alert +orders +Never applied: apply the files/)
+    expect(found.text).toMatch(/alert +orders +Never applied. Apply the files/)
   })
 
   it('cannot be determined while files or markers are wrong: exit 2', async () => {
     await run('apply', first)
     const wrong = await drift({ ...first, alerts: { errors: { ...errors, tile: 'Nowhere' } } })
-    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'It is unknown whether there is drift: 1 error' })
+    expect(wrong).toMatchObject({ exitCode: 2, status: 'fail', reason: 'The drift check failed: 1 error' })
     const store = serviceOf(emulator())
     const original = store.alerts.find(({ name }) => name === 'Errors')
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
-    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'It is unknown whether there is drift: 1 error' })
+    expect(await drift(first)).toMatchObject({ exitCode: 2, reason: 'The drift check failed: 1 error' })
   })
 
   it('can be a warning', async () => {

@@ -137,7 +137,7 @@ describe('one set of files for several environments', () => {
   })
 })
 
-it('urls of webhooks are nowhere in what is planned, applied or said', async () => {
+it('never shows the URL of a webhook in plans, results and messages', async () => {
   const content = JSON.stringify({
     dashboards: { shop },
     alerts: { errors, missing: { ...errors, name: 'M', channel: { type: 'webhook', webhook: 'gone' } } },

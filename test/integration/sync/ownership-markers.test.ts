@@ -26,7 +26,7 @@ function ours() {
 
 const copyId = '65f5e4a35eedc0deffffffff'
 
-describe('a copy that somebody makes at the service, mark and all', () => {
+describe('a copy of an object, including its marker', () => {
   it.each(['dashboards', 'savedSearches', 'alerts'] as const)('of %s is an error that names both, and nothing is written', (section) =>
     withShop(async ({ plan, apply, drift }) => {
       const { dashboard, alert, savedSearch } = ours()
@@ -55,7 +55,7 @@ describe('a copy that somebody makes at the service, mark and all', () => {
     }))
 })
 
-describe('a mark that somebody touches', () => {
+describe('a marker that a user edits', () => {
   it('by writing below it: the object stays ours, and what they wrote is a difference', () =>
     withShop(async ({ plan, apply }) => {
       const { alert } = ours()

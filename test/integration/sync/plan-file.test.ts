@@ -35,7 +35,7 @@ const after = {
       thresholdType: 'below',
       interval: '15m',
       channel: { type: 'webhook', webhook: 'incidents' },
-      message: 'Nobody has ordered for 15 minutes',
+      message: 'No orders for 15 minutes',
     },
   },
 }
@@ -86,7 +86,7 @@ async function refusal(plan: unknown, content: object = after, prune = true): Pr
 }
 
 describe('a plan file', () => {
-  it('is applied as it stands while nothing moves', async () => {
+  it('is applied when nothing changed since', async () => {
     const plan = await reviewed()
     expect(plan.changes.map(({ key, action }) => `${action} ${key}`).toSorted()).toEqual([
       'adopt orders',
@@ -109,7 +109,7 @@ describe('a plan file', () => {
     expect(await site(({ plan: again }) => again({ 'a.json': after }, { prune: true }))).toMatchObject(emptyPlan)
   })
 
-  it('of nothing to do is applied as well', async () => {
+  it('is applied without changes when it has none', async () => {
     await site(({ apply }) => apply({ 'a.json': before }))
     const plan = await planOf(before)
     expect(plan.changes).toEqual([])
@@ -135,28 +135,28 @@ describe('a plan file that is out of date', () => {
   const edits: Readonly<Record<string, readonly [edit: () => void, words: string]>> = {
     'somebody changed what is to be updated': [
       () => change('Errors', { threshold: 3 }),
-      'alerts.errors: the plan was to update it, and now its fields differ',
+      'alerts.errors: the plan was to update it; now its fields differ',
     ],
     'somebody did what was to be done': [
       () => change('Errors', { threshold: 5 }),
-      'alerts.errors: the plan was to update it, and now nothing is to be done',
+      'alerts.errors: the plan was to update it; now no change is needed',
     ],
     'somebody changed what is to be deleted': [
       () => change('Old', { threshold: 3 }),
-      'alerts.old: the plan was to delete it, and now its fields differ',
+      'alerts.old: the plan was to delete it; now its fields differ',
     ],
-    'somebody deleted what is to be deleted': [() => remove('Old'), 'alerts.old: the plan was to delete it, and now nothing is to be done'],
+    'somebody deleted what is to be deleted': [() => remove('Old'), 'alerts.old: the plan was to delete it; now no change is needed'],
     'somebody deleted what is to be updated': [
       () => remove('Errors'),
-      'alerts.errors: the plan was to update it, and now the files want to create it',
+      'alerts.errors: the plan was to update it; now the plan is to create it',
     ],
     'somebody changed what was unchanged': [
       () => void Object.assign(serviceOf(emulator()).savedSearches.find(({ name }) => name === 'Search') ?? {}, { where: 'x' }),
-      'savedSearches.search: the plan did not mention it, and now the files want to update it',
+      'savedSearches.search: the plan did not contain it; now the plan is to update it',
     ],
     'somebody took the mark away from what is to be updated': [
       () => change('Errors', { note: 'n' }),
-      'alerts.errors: the plan was to update it, and now the files want to create it',
+      'alerts.errors: the plan was to update it; now the plan is to create it',
     ],
     'there is less than there was, of anything': [() => remove('Checkout errors'), 'there were 9 objects under alerts, and there are 8'],
   }
@@ -180,14 +180,14 @@ describe('a plan file that is out of date', () => {
         [
           'the files say something else',
           { ...after, alerts: { ...after.alerts, errors: { ...errors, threshold: 6 } } },
-          'alerts.errors: the plan was to update it, and now its fields differ',
+          'alerts.errors: the plan was to update it; now its fields differ',
         ],
         [
           'the files say more',
           { ...after, alerts: { ...after.alerts, more: errors } },
-          'alerts.more: the plan did not mention it, and now the files want to create it',
+          'alerts.more: the plan did not contain it; now the plan is to create it',
         ],
-        ['the files say less', { ...after, alerts: {} }, 'alerts.errors: the plan was to update it, and now the files want to delete it'],
+        ['the files say less', { ...after, alerts: {} }, 'alerts.errors: the plan was to update it; now the plan is to delete it'],
       ],
       async (_what, content, words) => {
         expect(await refusal(await reviewed(), content)).toContain(`- ${words}`)

@@ -48,7 +48,10 @@ describe('objects of this project that no file declares', () => {
       const before = stateOf(emulator())
       const refused = await apply(file(keep), { prune: true, maxDeletes: 3 })
       expect(errorsIn(refused)).toMatchObject([
-        { rule: 'too-many-deletes', message: '4 objects would be deleted, and max-deletes allows 3' },
+        {
+          rule: 'too-many-deletes',
+          message: '4 objects would be deleted, but max-deletes allows 3; check the plan, then raise max-deletes',
+        },
       ])
       expect(stateOf(emulator())).toEqual(before)
       expect((await apply(file(keep), { prune: true, maxDeletes: 4 })).toDelete).toBe(4)
@@ -57,7 +60,9 @@ describe('objects of this project that no file declares', () => {
   it('stay when no file declares anything: far more likely the glob is wrong', () =>
     site(async ({ apply }) => {
       await apply(file(all))
-      await expect(apply({ 'a.yml': 'alerts: {}' }, { prune: true })).rejects.toThrow('declare nothing, and with prune everything would go')
+      await expect(apply({ 'a.yml': 'alerts: {}' }, { prune: true })).rejects.toThrow(
+        'declare no objects, so prune would delete all objects',
+      )
     }))
 
   it('stay when a write before them came to nothing good', () =>

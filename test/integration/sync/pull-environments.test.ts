@@ -60,7 +60,7 @@ it('warns when a value of one service replaces an expression', async () => {
     diagnostics: [
       {
         rule: 'expression-replaced',
-        message: expect.stringContaining(written('alerts.errors: the value of the service replaced ‹env.LIMIT›')),
+        message: expect.stringContaining(written('alerts.errors: the value in the service replaced ‹env.LIMIT›')),
       },
     ],
   })

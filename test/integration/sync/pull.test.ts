@@ -372,7 +372,7 @@ describe('a pull of a service', () => {
     const [tile] = tiles
     const cases: readonly [string, Partial<Alert>, RegExp][] = [
       ['without a name', { name: null }, /^name: is missing/],
-      ['without channels', { channels: [] }, /notifies nobody/],
+      ['without channels', { channels: [] }, /has no channel/],
       ['without a tile', { dashboardId: null, tileId: null }, /watches nothing/],
       ['without the end of its range', { thresholdType: 'between' }, /between needs thresholdMax/],
       ['without space for a marker', { note: 'x'.repeat(4000) }, /^note: .*at most 3800 characters/],
@@ -391,8 +391,8 @@ describe('a pull of a service', () => {
     const { tiles = [] } = serviceOf(emulator()).dashboards[0] ?? {}
     put([{ tiles }], [{ dashboardId: id('0'), tileId: tiles.find(({ config }) => config.displayType === 'markdown')?.id ?? '' }])
     expect((await pullInto()).pulled.objects).toMatchObject([
-      { section: 'dashboards', outcome: 'left-out', reason: expect.stringMatching(/^tile .* carries no alerts, and with it the alert/) },
-      { section: 'alerts', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown carries no alerts') },
+      { section: 'dashboards', outcome: 'left-out', reason: expect.stringMatching(/^tile .* cannot have alerts, and with it the alert/) },
+      { section: 'alerts', outcome: 'left-out', reason: expect.stringContaining('a tile of type markdown cannot have alerts') },
     ])
   })
 
@@ -402,7 +402,7 @@ describe('a pull of a service', () => {
     put([{ name: 'Good' }, { name: 'Bad', tiles: [broken] }], [{ dashboardId: id('1'), tileId: tile?.id ?? '' }])
     const { pulled, text } = await pullInto()
     expect(pulled.objects.filter(({ outcome }) => outcome === 'left-out')).toMatchObject([
-      { name: 'Bad', reason: expect.stringMatching(/^the server refuses to store it again: tiles\.0\..*Unknown series/) },
+      { name: 'Bad', reason: expect.stringMatching(/^the server refuses to store this dashboard again: tiles\.0\..*Unknown series/) },
     ])
     expect(text).toContain('dashboard: { name: Bad }')
   })

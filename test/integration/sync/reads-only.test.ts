@@ -79,7 +79,7 @@ it('the server is asked what it thinks of a dashboard, and of twenty at most', (
     expect(serviceOf(emulator()).dashboards.some(({ name }) => name === 'D1')).toBe(false)
   }))
 
-it('what the server refuses stands beside the line that it is about, and nothing is written', () =>
+it('reports a dashboard that the server rejects with its location, and writes nothing', () =>
   site(async ({ apply }) => {
     const config = { displayType: 'line', sourceId: { source: 'Logs' }, select: [{ aggFn: 'count' }] }
     const tiles = [tile('A', 0, { ...config, sourceId: 'gone' }), tile('B', 4, { ...config, formulas: [{ expression: 'A / B' }] })]
@@ -102,7 +102,7 @@ it('a field that the gateway does not take is such a refusal, and names the dash
     ])
   }))
 
-it('a service that does not know this question yet is not asked again, and the plan stands', () =>
+it('does not repeat the check for a service without it, and makes the plan', () =>
   site(async ({ plan }) => {
     emulator().addFault({ match: { method: 'POST' }, times: Number.POSITIVE_INFINITY, effect: { kind: 'html', status: 404 } })
     const planned = await plan({ 'a.json': { dashboards: { shop, other: { ...shop, name: 'Other' } } } })

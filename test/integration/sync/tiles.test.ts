@@ -100,7 +100,7 @@ describe('a tile that goes', () => {
       const planned = await plan(changed)
       expect(actions(planned)).toEqual({ shop: 'update', errors: 'unchanged', onb: 'replace' })
       expect(planned.objects[2]?.notes).toEqual([
-        'tile "B" of dashboard "Shop" is deleted, and the server deletes the alert with it: it is created again',
+        'tile "B" of dashboard "Shop" is deleted, and the server deletes the alert with it, so apply creates the alert again',
       ])
       const before = emulator().requests.length
       expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
@@ -131,7 +131,7 @@ describe('a tile that goes', () => {
     site(async ({ plan }) => {
       const planned = await plan(files({ shop: withoutB }, { errors, onb: onB }))
       expect(errorsIn(planned).map(({ message }) => message)).toEqual([
-        expect.stringContaining('alerts.onb.tile: dashboard shop has no tile "B"'),
+        expect.stringContaining('alerts.onb.tile: dashboard shop has no tile named "B"'),
       ])
     }))
 
@@ -145,7 +145,7 @@ describe('a tile that goes', () => {
 
   it.each([
     ['is deleted', withoutB],
-    ['is of the type markdown, which carries no alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }],
+    ['gets the type markdown, which cannot have alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }],
     ['is deleted', { ...shop, tiles: [tile('A'), tile('C', 4, number)] }],
   ])('with an unmanaged alert: a tile that %s is an error of the plan, and nothing is written', (reason, dashboard) =>
     site(async ({ apply }) => {
@@ -156,7 +156,7 @@ describe('a tile that goes', () => {
       expect(errorsIn(refused)).toMatchObject([
         {
           rule: 'would-lose-alert',
-          message: `tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff): declare it, or move or delete it first`,
+          message: `tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff); declare the alert, or move or delete it first`,
         },
       ])
       expect(stateOf(emulator())).toEqual(before)
@@ -182,7 +182,7 @@ describe('a tile that stays, and can carry no alert any more', () => {
     site(async ({ plan }) => {
       const planned = await plan(files({ shop: { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] } }, { errors, onb: onB }))
       expect(errorsIn(planned).map(({ message }) => message)).toEqual([
-        'alerts.onb.tile: a tile of type markdown carries no alerts; those that do: line, stacked_bar, number',
+        'alerts.onb.tile: a tile of type markdown cannot have alerts; types that can: line, stacked_bar, number',
       ])
     }))
 
@@ -194,7 +194,7 @@ describe('a tile that stays, and can carry no alert any more', () => {
     }))
 })
 
-describe('somebody at the service', () => {
+describe('a user who edits the service', () => {
   it('deletes a tile: it comes back, and its alert with it', () =>
     site(async ({ apply, plan }) => {
       const store = serviceOf(emulator())

@@ -136,21 +136,21 @@ describe('validate', () => {
     })
   })
 
-  it('refuses more files than anybody writes by hand', async () => {
+  it('rejects more files than people write by hand', async () => {
     const large = JSON.stringify({ alerts: {}, $schema: 'x'.repeat(4_900_000) })
     const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`observability/${i}.json`, large]))
-    expect((await run(files)).reason).toBe('files: matches files of more than 20 MB together')
+    expect((await run(files)).reason).toBe('files: the files are larger than 20 MB in total')
   })
 
   it('reports a hostile document as a diagnostic', () =>
     forEachEntry(
       hostileYaml.filter(({ text }) => text.length < 100_000),
-      async ({ text, complaint }) => {
+      async ({ text, message: expected }) => {
         const { document } = await run({ 'observability/a.yml': text })
         const syntax = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'syntax')
         expect(document.error).toBeUndefined()
-        if (complaint === undefined) expect(syntax).toEqual([])
-        else expect(syntax[0]?.message).toMatch(complaint)
+        if (expected === undefined) expect(syntax).toEqual([])
+        else expect(syntax[0]?.message).toMatch(expected)
       },
     ))
 })
@@ -169,12 +169,12 @@ describe('the rules in the config file', () => {
   it('are rejected by name and location', () =>
     forEachEntry(
       [
-        ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is not known, did you mean "missing-runbook"?'],
+        ['  mising-runbook: off\n', '.watchkeeper.yml:2:3: rules: "mising-runbook" is an unknown field; did you mean "missing-runbook"?'],
         [
           '  missing-runbook: no\n',
           '.watchkeeper.yml:2:20: rules.missing-runbook: "no" is not accepted; accepted: error, warning, note, off',
         ],
-        ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is not known'],
+        ['  syntax: off\n', '.watchkeeper.yml:2:3: rules: "syntax" is an unknown field'],
         ['  - off\n', '.watchkeeper.yml:2:3: rules: ["off"] is not accepted; accepted: a map'],
       ],
       async (rules, reason) => {

@@ -77,12 +77,12 @@ describe('an alert that came onto what goes', () => {
     [
       'who came',
       alert('x', { tileId: 't1' }),
-      'the alert "Errors" (x) was added to a tile that would be deleted, and would be deleted with it',
+      'the alert "Errors" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
     [
       'who came without a name',
       alert('x', { tileId: 't1', name: null }),
-      'the alert "" (x) was added to a tile that would be deleted, and would be deleted with it',
+      'the alert "" (x) was added to a tile that the update deletes, and would be deleted with it',
     ],
   ])('of a dashboard is found: %s', (_, one, expected) => {
     expect(findNewAlertOnTiles(update, list(one))).toBe(expected)
@@ -109,7 +109,7 @@ describe('an alert that came onto what goes', () => {
 
   it('may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
-    const words = 'the list of alerts may be incomplete, because it is as long as a page can be'
+    const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
     expect(findAlertOn(change('shop', { id: 'd1' }), cut)).toBe(words)
     expect(findAlertOn(change('a', { section: 'alerts' }), cut)).toBeUndefined()
@@ -134,7 +134,7 @@ describe('what became of a change', () => {
     })
   })
 
-  it('is no outcome when it is a mistake of ours', () => {
+  it('is thrown again when it is a bug', () => {
     const mistake = new TypeError('x is not a function')
     expect(() => failed(change('a'), mistake)).toThrow(mistake)
   })

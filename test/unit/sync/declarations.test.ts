@@ -30,7 +30,7 @@ describe('a file', () => {
     ])
   })
 
-  it('that cannot be read is one of which nobody knows what it declares', () => {
+  it('that cannot be read may declare any object', () => {
     const { unread, diagnostics } = readText('a: [')
     expect(unread).toEqual(['f.yml'])
     expect(diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['syntax', 'error']])
@@ -39,16 +39,16 @@ describe('a file', () => {
   it.each([
     ['- a', 'f.yml:1:1 schema: ["a"] is not accepted; accepted: a map'],
     ['alerts:', 'f.yml:1:8 schema: alerts: null is not accepted; accepted: a map'],
-    ['alert: {}', 'f.yml:1:1 schema: "alert" is not known, did you mean "alerts"?'],
-    ['__proto__: {}', 'f.yml:1:1 schema: "__proto__" is not known'],
-  ])('is told what its frame is: %s', (text, line) => {
+    ['alert: {}', 'f.yml:1:1 schema: "alert" is an unknown field; did you mean "alerts"?'],
+    ['__proto__: {}', 'f.yml:1:1 schema: "__proto__" is an unknown field'],
+  ])('is rejected with an unknown section: %s', (text, line) => {
     expect(lines(readText(text).diagnostics)).toEqual([line])
   })
 
-  it('is told of its first unknown keys one by one, and of the number of the others', () => {
+  it('gets a diagnostic for each of its first unknown keys, and one for the number of the others', () => {
     const { diagnostics } = readText(Array.from({ length: 24_000 }, (_, i) => `dashboard${i}: 1`).join('\n'))
     expect(diagnostics).toHaveLength(21)
-    expect(diagnostics.at(-1)?.message).toBe('23980 more keys are not known')
+    expect(diagnostics.at(-1)?.message).toBe('23980 more unknown fields')
   })
 })
 
@@ -62,7 +62,9 @@ describe('a key', () => {
   it.each(['A', '-a', '', 'a b', 'a'.repeat(64), 'ä', 'a/b', '__proto__', 'toString', written('‹env.X›')])('may not be %j', (key) => {
     const { objects, diagnostics } = readText(`alerts: { ${JSON.stringify(key)}: {} }`)
     expect(objects).toEqual([])
-    expect(lines(diagnostics)).toEqual([expect.stringMatching(/^f\.yml:1:11 schema: alerts: ".*" is not a key; accepted: small letters/)])
+    expect(lines(diagnostics)).toEqual([
+      expect.stringMatching(/^f\.yml:1:11 schema: alerts: ".*" is not a key; accepted: lower-case letters/),
+    ])
   })
 
   it('is declared once in all files, and both places are named', () => {
@@ -74,7 +76,7 @@ describe('a key', () => {
       ],
       () => undefined,
     )
-    expect(lines(diagnostics)).toEqual(['two.json:1:12 duplicate-key: alerts.a is declared already, in one.json:1:12'])
+    expect(lines(diagnostics)).toEqual(['two.json:1:12 duplicate-key: alerts.a is already declared in one.json:1:12'])
   })
 
   it('is declared also where its object is wrong', () => {
@@ -129,7 +131,7 @@ describe('defaults', () => {
     expect(onDashboard).not.toHaveProperty('savedSearch')
   })
 
-  it('that are wrong are told of once, not once for each object', () => {
+  it('with errors are reported once, not once for each object', () => {
     const { objects, broken, diagnostics } = readText(
       'defaults:\n  alerts: { interval: 5min }\nalerts:\n  a: { name: A, threshold: 1 }\n  b: { name: B, threshold: 1 }\n',
     )

@@ -25,20 +25,20 @@ interface Case {
 const cases: Readonly<Record<LintRule, Case>> = {
   'may-be-refused': {
     fires: [
-      [{ alert: { interval: '30s' } }, 'alerts.a.interval: 30s needs a feature that most services lack'],
+      [{ alert: { interval: '30s' } }, 'alerts.a.interval: 30s requires a feature that most services do not have; their server refuses it'],
       [
         { alert: { channel: { type: 'email', emailRecipients: ['a@example.com'] } } },
-        'alerts.a.channel: email channels are refused by self-hosted servers',
+        'alerts.a.channel: self-hosted servers refuse email channels',
       ],
       [
         { alert: { channel: { type: 'webhook', webhook: 'w', severity: 'error' } } },
-        'alerts.a.channel.severity: severity is dropped by self-hosted servers',
+        'alerts.a.channel.severity: self-hosted servers drop severity',
       ],
       ...['x = 1', 'IN (1)', 'xIN (1)', 'x IN 1', 'x BETWEEN 1', 'x IN (1) OR y', ' x IN (1)'].map(
         (condition) =>
           [
             search({ type: 'sql', condition }),
-            'savedSearches.s.filters.0: a new saved search takes only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND …',
+            'savedSearches.s.filters.0: the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
           ] as const,
       ),
     ],
@@ -57,28 +57,25 @@ const cases: Readonly<Record<LintRule, Case>> = {
     silent: [{ tile: { config: { ...average, formulas: [{ expression: 'A' }], showOperandSeries: false } } }],
   },
   'alert-without-channel': {
-    fires: [[{ alert: { channel: undefined } }, 'alerts.a: notifies nobody: give it a channel']],
+    fires: [[{ alert: { channel: undefined } }, 'alerts.a: has no channel, so it sends no notifications; add channel or channels']],
     silent: [{ alert: { channel: undefined, channels: [{ type: 'webhook', webhook: 'w' }] } }],
   },
   'empty-range': {
     fires: [
-      [{ alert: { thresholdType: 'between' } }, 'alerts.a.thresholdType: between needs thresholdMax as well'],
-      [{ alert: { thresholdType: 'not_between', thresholdMax: null } }, 'alerts.a.thresholdType: not_between needs thresholdMax as well'],
-      [{ alert: { thresholdType: 'between', thresholdMax: 0 } }, 'alerts.a.thresholdMax: is below threshold: no value lies between'],
+      [{ alert: { thresholdType: 'between' } }, 'alerts.a.thresholdType: between needs thresholdMax'],
+      [{ alert: { thresholdType: 'not_between', thresholdMax: null } }, 'alerts.a.thresholdType: not_between needs thresholdMax'],
+      [{ alert: { thresholdType: 'between', thresholdMax: 0 } }, 'alerts.a.thresholdMax: is below threshold, so the range is empty'],
     ],
     silent: [{ alert: { thresholdType: 'between', thresholdMax: 1 } }, { alert: { thresholdType: 'above', thresholdMax: 0 } }],
   },
   'threshold-never-fires': {
     fires: [
-      [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: nothing is below 0, and a count is never negative'],
-      [
-        { alert: { thresholdType: 'below_or_equal', threshold: -1 } },
-        'alerts.a.threshold: nothing is -1 or less, and a count is never negative',
-      ],
-      [{ alert: { thresholdType: 'equal', threshold: -1 } }, 'alerts.a.threshold: nothing is -1, and a count is never negative'],
+      [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: never fires: a count is never below 0'],
+      [{ alert: { thresholdType: 'below_or_equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1 or less'],
+      [{ alert: { thresholdType: 'equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1'],
       [
         { alert: { thresholdType: 'between', threshold: -2, thresholdMax: -1 } },
-        'alerts.a.threshold: nothing is between -2 and -1, and a count is never negative',
+        'alerts.a.threshold: never fires: a count is never between -2 and -1',
       ],
     ],
     silent: [
@@ -102,13 +99,13 @@ const cases: Readonly<Record<LintRule, Case>> = {
     ],
   },
   'duplicate-name': {
-    fires: [[twin({}), 'alerts.b.name: "A" is also the name of a']],
+    fires: [[twin({}), 'alerts.b.name: a has the same name "A"']],
     silent: [twin({ name: 'B' }), { alert: { name: 'D' } }],
   },
   'missing-runbook': {
     fires: [
-      [{ alert: { note: undefined } }, 'alerts.a: has no note that says what to do'],
-      [{ alert: { note: null } }, 'alerts.a: has no note that says what to do'],
+      [{ alert: { note: undefined } }, 'alerts.a: has no note; describe what the person on call should do'],
+      [{ alert: { note: null } }, 'alerts.a: has no note; describe what the person on call should do'],
     ],
     silent: [{}],
   },
@@ -139,7 +136,7 @@ describe.each(Object.entries(cases) as [LintRule, Case][])('%s', (rule, { fires,
   })
 })
 
-it('says where the field stands, or the object where it lacks one', () => {
+it('has the location of the field, or of the object when the field is missing', () => {
   const read = readText('alerts:\n  a:\n    name: A\n    threshold: 1\n    interval: 5m\n    scheduleOffsetMinutes: 9\n')
   const places = Object.fromEntries(lines(lint(read, {})).map((line) => [/ ([\w-]+):/.exec(line)?.[1], line.split(' ')[0]]))
   expect(places).toEqual({

@@ -20,19 +20,19 @@ describe('the project', () => {
   })
 
   it.each([
-    ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing: pass --project remote\/repo/],
-    ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing: pass --project owner\/repo/],
+    ['is never guessed by who writes', filesWith(undefined, 'remote/repo'), 'write', /^project: is missing; pass --project remote\/repo/],
+    ['is missing where nothing tells it', filesWith(undefined, undefined), 'read', /^project: is missing; set project to owner\/repo/],
     [
       'is no variable that cannot be one',
       filesWith('a b', undefined),
       'read',
-      /^project: "a b" \(from GITHUB_REPOSITORY\) cannot be a project/,
+      /^project: "a b" \(from GITHUB_REPOSITORY\) is not a valid project/,
     ],
     [
       'is no remote that cannot be one',
       filesWith(undefined, 'a b'),
       'read',
-      /^project: "a b" \(from git remote origin\) cannot be a project/,
+      /^project: "a b" \(from git remote origin\) is not a valid project/,
     ],
   ] as const)('%s', async (_, files, effect, message) => {
     await expect(resolveProject(undefined, files, effect)).rejects.toThrow(message)

@@ -26,7 +26,7 @@ describe('the object with the mark', () => {
     expect(findByMarker(list([actual('a'), actual('a')]), desired, type)).toMatchObject({ actual: { id: 'a' } })
   })
 
-  it('is absent from a whole list alone', () => {
+  it('is absent only if the list is complete', () => {
     expect(findByMarker(list([]), desired, type)).toBe('absent')
     expect(findByMarker(list([], true), desired, type)).toBe('unclear')
   })
@@ -41,16 +41,16 @@ describe('the object with the mark', () => {
 })
 
 describe('an outcome in the light of the list', () => {
-  it('that nobody knew is done when the object is there as it was sent', () => {
+  it('with an unknown outcome is applied when the object is as it was sent', () => {
     expect(reconcileOutcome(unknown, list([actual('a')]), desired, type)).toEqual({ change, kind: 'created', id: 'a', actual: actual('a') })
   })
 
-  it('that nobody knew is done when the marker is that of the declaration, whatever the server made of the fields', () => {
+  it('with an unknown outcome is applied when the marker matches the declaration, whatever the server stored', () => {
     const reviewed = reconcileOutcome(unknown, list([actual('a', { threshold: 6 })]), desired, type)
     expect(reviewed).toMatchObject({ kind: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
   })
 
-  it('that nobody knew stays unknown when there is no such object, or two', () => {
+  it('with an unknown outcome stays unknown when no object, or two, have the marker', () => {
     expect(reconcileOutcome(unknown, list([]), desired, type)).toBe(unknown)
     expect(reconcileOutcome(unknown, list([actual('a'), actual('b')]), desired, type)).toBe(unknown)
   })
@@ -62,7 +62,7 @@ describe('an outcome in the light of the list', () => {
   })
 })
 
-describe('a mark that stands twice', () => {
+describe('a marker on two objects', () => {
   const token = type.markerStyle.projectToken('shop/x')
 
   it('is a diagnostic with every id', () => {
@@ -76,7 +76,7 @@ describe('a mark that stands twice', () => {
     expect(findDuplicateMarkers(list([actual('a'), actual('b')]), type, token)).toHaveLength(1)
   })
 
-  it('is none when it stands once, or belongs to another project', () => {
+  it('is not reported when one object has it, or another project owns it', () => {
     expect(findDuplicateMarkers(list([actual('a')]), type, token)).toEqual([])
     expect(findDuplicateMarkers(list([actual('a'), actual('b')]), type, type.markerStyle.projectToken('shop/y'))).toEqual([])
   })

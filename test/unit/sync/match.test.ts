@@ -11,24 +11,26 @@ const withAlerts = (...alerts: readonly object[]): RemoteState => ({ ...applied,
 const [own] = applied.alerts
 
 describe('an object that is not clear', () => {
-  it('bears a mark that stands twice', () => {
+  it('is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: two alerts have this ownership marker, alerts-errors and copy: delete the one that is not wanted',
+      'duplicate-marker: alerts.errors: two alerts have this ownership marker (alerts-errors, copy); delete the one that you do not need',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])
   })
 
-  it('bears the mark, and the file names another', () => {
+  it('is reported when it has the marker and the file has another id', () => {
     const plan = planOf(
       { dashboards: { shop }, alerts: { errors: { ...errors, id: 'other' } } },
       withAlerts({ ...own }, { id: 'other', name: 'O' }),
     )
-    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.errors: the file names other, but the ownership marker is on alerts-errors'])
+    expect(messagesOf(plan)).toEqual([
+      'owned-elsewhere: alerts.errors: the file has the id other, but the ownership marker is on alerts-errors',
+    ])
   })
 
-  it('bears the mark, and the file names just that', () => {
+  it('matches when it has the marker and the file has its id', () => {
     expect(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, id: 'alerts-errors' } } }, applied).diagnostics).toEqual([])
   })
 
@@ -39,7 +41,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'ambiguous-adoption: alerts.errors: several alerts called "Errors" could be adopted (x, y): give the id',
+      'ambiguous-adoption: alerts.errors: several unmanaged alerts are named "Errors" (x, y); add the id of the one to adopt',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
@@ -47,10 +49,10 @@ describe('an object that is not clear', () => {
   it('is wanted by two keys', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
-    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: x is claimed by two keys'])
+    expect(messagesOf(plan)).toEqual(['owned-elsewhere: alerts.more: two keys refer to x'])
   })
 
-  it('is no double where nobody claims it twice', () => {
+  it('is not reported when only one key refers to it', () => {
     const both = { errors: { ...errors, id: 'x' }, more: { ...errors, id: 'y' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }, { id: 'y', name: 'Errors' }))
     expect(plan.diagnostics).toEqual([])
@@ -83,7 +85,7 @@ describe('an object of the same name that belongs to somebody', () => {
       {
         severity: 'error',
         message:
-          'alerts.errors: the project other/project owns an alert called "Errors" (x), and this project owns nothing yet: was the project renamed? Give adopt-from with its previous name to take its objects over, or adopt-from: none to create a second set',
+          'alerts.errors: the project other/project owns an alert named "Errors" (x); this project owns nothing yet. If the project was renamed, set adopt-from to its previous name to adopt its objects. To create a second set of objects, set adopt-from to none',
       },
     ])
   })
@@ -91,13 +93,13 @@ describe('an object of the same name that belongs to somebody', () => {
   it('is a warning where this project owns something', () => {
     const plan = planOf(declared, markedBy('other/project errors'))
     expect(plan.diagnostics).toMatchObject([
-      { rule: 'other-project', severity: 'warning', message: expect.stringContaining('and a second one will be created') },
+      { rule: 'other-project', severity: 'warning', message: expect.stringContaining('; a second one will be created') },
     ])
   })
 
   it('is this project’s own under a key that no file declares any more', () => {
     expect(messagesOf(planOf(declared, markedBy('shop/main old-key')))).toEqual([
-      'same-name: alerts.errors: this project owns an alert of this name (x) under a key that no file declares; if the key was changed, write previousKey: old-key; otherwise a second one is created, and prune deletes this one',
+      'same-name: alerts.errors: this project owns an alert with this name (x) under a key that no file declares; if the key was changed, add previousKey: old-key; otherwise, apply creates a second one, and prune deletes the existing one',
     ])
   })
 })
@@ -108,14 +110,14 @@ describe('an object whose marker does not tell everything', () => {
   it('is under a key that the user has to know', () => {
     const remote = afterApply(planOf({ dashboards: { [key]: shop } }))
     expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
-      expect.stringContaining('if the key was changed, write previousKey with its key; otherwise a second one is created'),
+      expect.stringContaining('if the key was changed, add previousKey with the previous key; otherwise, apply creates a second one'),
     ])
   })
 
   it('belongs to a project that is not named', () => {
     const remote = afterApply(planOf({ dashboards: { shop } }, undefined, { project: 'other/project' }))
     expect(messagesOf(planOf({ dashboards: { shop } }, remote))).toEqual([
-      expect.stringMatching(/^other-project: dashboards\.shop: another project owns a dashboard called "Shop" \(dashboards-shop\)/),
+      expect.stringMatching(/^other-project: dashboards\.shop: another project owns a dashboard named "Shop" \(dashboards-shop\)/),
     ])
   })
 })
@@ -126,7 +128,7 @@ describe('a list that may not be whole', () => {
     ...remote,
     doubts: Object.fromEntries(sections.map((section) => [section, doubt])),
   })
-  const words = (noun: string) => `incomplete-list: the list of ${noun} ${doubt}: nothing is created or deleted by such a list`
+  const words = (noun: string) => `incomplete-list: the list of ${noun} ${doubt}; nothing is created or deleted based on such a list`
 
   it('creates nothing of its kind', () => {
     const plan = planOf(declared, doubted(withAlerts(), 'alerts'))
@@ -154,7 +156,7 @@ describe('a list that may not be whole', () => {
     expect(messagesOf(planOf({ dashboards: { shop } }, doubted(boards, 'alerts'), prune))).toEqual([words('alerts')])
   })
 
-  it('takes no tile away, on which an alert may be that nobody sees', () => {
+  it('removes no tile while the list of alerts may be incomplete', () => {
     const less = { ...shop, tiles: [{ ...shop.tiles[1], name: 'B', config: { displayType: 'markdown', markdown: 'x' } }] }
     expect(messagesOf(planOf({ dashboards: { shop: less } }, doubted(withAlerts(), 'alerts')))).toEqual([words('alerts')])
   })
@@ -165,8 +167,8 @@ describe('deletes', () => {
 
   it.each([
     [2, []],
-    [1, ['too-many-deletes: 2 objects would be deleted, and max-deletes allows 1']],
-    [0, ['too-many-deletes: 2 objects would be deleted, and max-deletes allows 0']],
+    [1, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 1; check the plan, then raise max-deletes']],
+    [0, ['too-many-deletes: 2 objects would be deleted, but max-deletes allows 0; check the plan, then raise max-deletes']],
   ])('are at most %i where so many are allowed', (maxDeletes, expected) => {
     const plan = planOf({ dashboards: { shop } }, many, { prune: true, maxDeletes })
     expect(messagesOf(plan)).toEqual(expected)

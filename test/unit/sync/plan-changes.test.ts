@@ -48,7 +48,7 @@ describe('a plan', () => {
     expect(fieldsOf(plan, 'savedSearches.slow')).toEqual(['name: – → "Slow"', 'source: – → "Logs"', 'where: – → "duration:>1"'])
   })
 
-  it('shows an id that stands for nothing as it is', () => {
+  it('shows an unknown id unchanged', () => {
     const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
     expect(fieldsOf(planOf(declared, remote), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])
   })
@@ -112,16 +112,16 @@ describe('a plan', () => {
     for (const tile of ['Text', { id: 't1' }]) {
       const plan = planOf({ alerts: { errors: { ...errors, dashboard: { name: 'By hand' }, tile } } }, remote)
       expect(plan.diagnostics.map(({ message }) => message)).toContainEqual(
-        expect.stringContaining('a tile of type markdown carries no alerts'),
+        expect.stringContaining('a tile of type markdown cannot have alerts'),
       )
     }
   })
 })
 
-describe('what bears the mark and is in no file', () => {
+describe('an object with the marker that no file declares', () => {
   const less = { dashboards: { shop }, alerts: { errors } }
 
-  it('stays, and is told of', () => {
+  it('is kept and reported', () => {
     const plan = planOf(less, applied)
     expect(steps(plan)).toEqual(['dashboards.shop unchanged', 'alerts.errors unchanged'])
     expect(plan.orphans).toEqual([
@@ -180,7 +180,7 @@ describe('taking over', () => {
     const plan = planOf(only(errors), remote)
     expect(steps(plan)).toContain('alerts.errors create')
     expect(messagesOf(plan)).toEqual([
-      'same-name: alerts.errors: another alert called "Errors" exists (x) and has no ownership marker; write adopt: true to take it over',
+      'same-name: alerts.errors: an unmanaged alert named "Errors" exists (x); add adopt: true to adopt it, or a second one will be created',
     ])
   })
 
@@ -193,7 +193,7 @@ describe('taking over', () => {
     expect(plan.diagnostics).toEqual([])
   })
 
-  it('alone is no difference', () => {
+  it('is not a difference by itself', () => {
     const { note: _, ...same } = { ...applied.alerts.find(({ name }) => name === 'Errors'), id: 'x' } as Record<string, unknown>
     const unmarked = { ...applied, alerts: [{ ...same, note: 'n' }] as unknown as typeof applied.alerts }
     const plan = planOf(only({ ...errors, adopt: true }), unmarked)
@@ -202,7 +202,11 @@ describe('taking over', () => {
   })
 
   it.each([
-    ['an id that nobody has', { id: 'nobody' }, 'missing-object: alerts.errors: there is no alert nobody; without id a new one is created'],
+    [
+      'an id that nobody has',
+      { id: 'nobody' },
+      'missing-object: alerts.errors: alert nobody does not exist; remove id to create a new one',
+    ],
     [
       'an id of what is marked otherwise',
       { id: 'm' },

@@ -52,14 +52,14 @@ describe('a plan as a file', () => {
   })
 })
 
-describe('what moved since somebody agreed', () => {
+describe('changes since the review', () => {
   const agreed = fileOf(declared)
 
   it.each([
-    ['another service', { ...agreed, serviceId: 't' }, ['serviceId was s and is t']],
-    ['another organization', { ...agreed, organizationId: 'p' }, ['organizationId was o and is p']],
-    ['another project', { ...agreed, project: 'q' }, ['project was shop/main and is q']],
-    ['prune', { ...agreed, prune: true }, ['prune was false and is true']],
+    ['another service', { ...agreed, serviceId: 't' }, ['serviceId was s and is now t']],
+    ['another organization', { ...agreed, organizationId: 'p' }, ['organizationId was o and is now p']],
+    ['another project', { ...agreed, project: 'q' }, ['project was shop/main and is now q']],
+    ['prune', { ...agreed, prune: true }, ['prune was false and is now true']],
   ])('is %s', (_, now, expected) => {
     expect(movedSince(agreed, now)).toEqual(expected)
   })
@@ -70,7 +70,7 @@ describe('what moved since somebody agreed', () => {
     const before = fileOf(declared, applied)
     expect(movedSince(before, fileOf(declared, fewer))).toEqual([
       'there were 2 objects under alerts, and there are 1',
-      'alerts.errors: the plan did not mention it, and now the files want to create it',
+      'alerts.errors: the plan did not contain it; now the plan is to create it',
     ])
     expect(movedSince(before, { ...before, seen: {} })).toHaveLength(3)
   })
@@ -82,11 +82,11 @@ describe('what moved since somebody agreed', () => {
   })
 
   it.each([
-    ['is done already', applied, 'alerts.errors: the plan was to create it, and now nothing is to be done'],
+    ['is done already', applied, 'alerts.errors: the plan was to create it; now no change is needed'],
     [
       'is to be another one',
       { ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold: 7 })) },
-      'alerts.errors: the plan was to create it, and now the files want to update it',
+      'alerts.errors: the plan was to create it; now the plan is to update it',
     ],
   ])('is a change that %s', (_, remote, expected) => {
     expect(movedSince(agreed, fileOf(declared, remote))).toContain(expected)
@@ -94,11 +94,11 @@ describe('what moved since somebody agreed', () => {
 
   it('is a change whose fields are others', () => {
     const other = { ...declared, alerts: { errors: { ...errors, threshold: 9 }, many } }
-    expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it, and now its fields differ'])
+    expect(movedSince(agreed, fileOf(other))).toEqual(['alerts.errors: the plan was to create it; now its fields differ'])
     const on = (threshold: number) => ({ ...applied, alerts: applied.alerts.map((one) => ({ ...one, threshold })) })
     expect(movedSince(fileOf(other, on(3)), fileOf(other, on(4)))).toEqual([
-      'alerts.errors: the plan was to update it, and now its fields differ',
-      'alerts.many: the plan was to update it, and now its fields differ',
+      'alerts.errors: the plan was to update it; now its fields differ',
+      'alerts.many: the plan was to update it; now its fields differ',
     ])
   })
 
@@ -108,16 +108,16 @@ describe('what moved since somebody agreed', () => {
     expect(movedSince(fileOf(declared, base), fileOf(declared, remote))).toEqual([])
   })
 
-  it('is told of deletes as of everything else', () => {
+  it('includes deletes', () => {
     const less = { dashboards: { shop }, alerts: { errors, many: { ...errors, name: 'Many' } } }
     const deleting = fileOf({ dashboards: { shop }, alerts: { errors } }, applied, { prune: true })
     expect(deleting.changes.map(({ action }) => action)).toEqual(['delete', 'delete'])
     const changed = { ...applied, savedSearches: applied.savedSearches.map((one) => ({ ...one, where: 'other' })) }
     expect(movedSince(deleting, fileOf({ dashboards: { shop }, alerts: { errors } }, changed, { prune: true }))).toEqual([
-      'savedSearches.slow: the plan was to delete it, and now its fields differ',
+      'savedSearches.slow: the plan was to delete it; now its fields differ',
     ])
     expect(movedSince(deleting, fileOf(less, applied, { prune: true }))).toContain(
-      'alerts.many: the plan was to delete it, and now the files want to update it',
+      'alerts.many: the plan was to delete it; now the plan is to update it',
     )
   })
 
@@ -134,7 +134,7 @@ describe('what moved since somebody agreed', () => {
     const without = { ...double, alerts: double.alerts.filter(({ id }) => id !== 'second') }
     expect(movedSince(before, fileOf(nothing, without, prune))).toEqual([
       'there were 3 objects under alerts, and there are 2',
-      'alerts.many: the plan was to delete it, and now nothing is to be done',
+      'alerts.many: the plan was to delete it; now no change is needed',
     ])
   })
 })

@@ -19,7 +19,7 @@ const withForeign = (fields: object) => ({ ...applied, alerts: [...applied.alert
 describe('a tile that goes', () => {
   const moved = { ...errors, tile: 'B' }
 
-  it('takes the alert on it along, which is created anew where it is to be', () => {
+  it('deletes the alert on it, which apply creates again on the declared tile', () => {
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: moved, many } }, applied)
     expect(steps(plan)).toEqual([
       'savedSearches.slow unchanged',
@@ -28,7 +28,7 @@ describe('a tile that goes', () => {
       'alerts.many unchanged',
     ])
     expect(plan.changes[2]?.notes).toEqual([
-      'tile "A" of dashboard "Shop" is deleted, and the server deletes the alert with it: it is created again',
+      'tile "A" of dashboard "Shop" is deleted, and the server deletes the alert with it, so apply creates the alert again',
     ])
     expect(plan.changes[1]?.removes).toEqual({ tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] })
     expect(plan.diagnostics).toEqual([])
@@ -42,7 +42,8 @@ describe('a tile that goes', () => {
         rule: 'would-lose-alert',
         severity: 'error',
         location: plan.changes[1]?.location,
-        message: 'tile "A" of dashboard "Shop" is deleted, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+        message:
+          'tile "A" of dashboard "Shop" is deleted, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
       },
     ])
     expect(plan.changes[1]?.removes?.alerts).toEqual(['alerts-errors', 'x'])
@@ -79,7 +80,7 @@ describe('a tile that goes', () => {
     const onGone = { ...errors, dashboard: { id: 'dashboards-shop' }, tile: { id: 'dashboards-shop-A' } }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, remote)
     expect(messagesOf(plan)).toEqual([
-      'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors): put it on another tile',
+      'would-lose-alert: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors); move it to another tile',
     ])
     expect(plan.diagnostics[0]?.location).toEqual(plan.changes.find(({ key }) => key === 'errors')?.location)
   })
@@ -100,7 +101,7 @@ describe('a dashboard or saved search that is pruned', () => {
         rule: 'would-lose-alert',
         severity: 'error',
         location: { file: 'prune' },
-        message: 'saved search "Slow" is deleted, and with it the alert "Foreign" (x): declare it, or move or delete it first',
+        message: 'saved search "Slow" is deleted, and with it the alert "Foreign" (x); declare the alert, or move or delete it first',
       },
     ])
   })
@@ -109,7 +110,7 @@ describe('a dashboard or saved search that is pruned', () => {
     const remote = withForeign({ tileId: 'dashboards-shop-B', name: null })
     const plan = planOf({ savedSearches: { slow }, alerts: { many } }, remote, { prune: true })
     expect(messagesOf(plan)).toEqual([
-      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x): declare it, or move or delete it first',
+      'would-lose-alert: tile "B" of dashboard "Shop" is deleted, and with it the alert "" (x); declare the alert, or move or delete it first',
     ])
     expect(plan.changes.find(({ section }) => section === 'dashboards')).not.toHaveProperty('takes')
   })

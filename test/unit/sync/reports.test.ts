@@ -66,11 +66,11 @@ describe('the report of a plan', () => {
       object(`${i}`, { action }),
     )
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
-    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service is as the files say')
+    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service matches the files')
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
-      'No changes: the service is as the files say, and apply takes over 1 object',
+      'No changes: the service matches the files, and apply adopts 1 object',
     )
-    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('No plan can be made')
+    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan failed')
   })
 
   it('counts what is to be done, and leaves out rare actions that do not occur', () => {
@@ -104,11 +104,11 @@ describe('the report of a plan', () => {
       '+     name: Errors',
       '',
       '~ update alert old "Alert old"  (f.json)',
-      '    # since the last apply, the service changed',
+      '    # the service changed since the last apply',
       '~     threshold: 1 → 2',
       '',
       '~ update alert mine',
-      '    # since the last apply, the files changed',
+      '    # the files changed since the last apply',
       '',
       '~ replace alert again "Alert again"  (y)',
       '    # its tile is deleted',
@@ -118,16 +118,16 @@ describe('the report of a plan', () => {
   })
 
   it.each([
-    ['update', 'Writing 1 existing dashboard deletes what the API does not show of it: '],
-    ['adopt', 'Writing 1 existing dashboard deletes what the API does not show of it: '],
+    ['update', 'Writing 1 existing dashboard deletes the parts that the API does not return: '],
+    ['adopt', 'Writing 1 existing dashboard deletes the parts that the API does not return: '],
     ['create', undefined],
     ['delete', undefined],
     ['unchanged', undefined],
   ] as const)('warns of hidden parts where an existing dashboard is written: %s', (action, expected) => {
     const text = textOf(plan, resultOf([object('shop', { section: 'dashboards', action })]))
-    if (expected === undefined) expect(text).not.toContain('does not show')
+    if (expected === undefined) expect(text).not.toContain('does not return')
     else expect(text).toContain(expected)
-    expect(textOf(plan, resultOf([object('errors', { action })]))).not.toContain('does not show')
+    expect(textOf(plan, resultOf([object('errors', { action })]))).not.toContain('does not return')
   })
 
   it('names what is taken over and what is in no file, up to five of them, and the others in a table', () => {
@@ -135,18 +135,18 @@ describe('the report of a plan', () => {
     const orphans = keys.map((key) => ({ section: 'alerts' as const, key, id: `id-${key}`, name: '' }))
     const adopted = keys.map((key) => object(key, { action: 'adopt' }))
     const few = textOf(plan, resultOf(adopted.slice(0, 2), { orphans: orphans.slice(0, 1) }))
-    expect(few).toContain("2 objects are as declared. apply takes them over by writing this project's marker: alert a, alert b")
-    expect(few).toContain("1 object has this project's marker and is in no file; prune deletes such objects: alert a")
+    expect(few).toContain("2 objects are as declared. apply adopts them by writing this project's marker: alert a, alert b")
+    expect(few).toContain("1 object has this project's marker and is not declared in any file. prune deletes such objects: alert a")
     expect(few).not.toContain('Objects')
     const many = textOf(plan, resultOf(adopted, { orphans }))
     expect(many).toContain('alert a, alert b, alert c, alert d, alert e, 2 more')
     expect(many).toContain('Objects to adopt (7): see the result file')
-    expect(many).toContain('Objects in no file (7): see the result file')
+    expect(many).toContain('Undeclared objects (7): see the result file')
   })
 
   it('says how many dashboards the server was not asked about', () => {
-    expect(textOf(plan, resultOf([]))).not.toContain('not checked')
-    expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('2 changed dashboards not checked by the server')
+    expect(textOf(plan, resultOf([]))).not.toContain('did not check')
+    expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('The server did not check 2 changed dashboards')
   })
 })
 
@@ -271,20 +271,20 @@ describe('the report of drift', () => {
     const rows = linesOf(drift, result)
     const start = rows.findIndex((row) => row.startsWith('Kind'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
-      ['alert', 'new', 'Only in the files: apply them. If it was deleted in the service, apply brings it back'],
-      ['alert', 'theirs', 'Changed in the service: apply undoes it, pull keeps it'],
-      ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service too: look at the plan, then apply'],
-      ['alert', 'first', 'Never applied: apply the files'],
-      ['alert', 'Gone', 'Only in the service: apply with prune deletes it'],
-      ['saved search', 'left', 'Only in the service: put it into the files with pull, or delete it with prune'],
+      ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
+      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull keeps it'],
+      ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply'],
+      ['alert', 'first', 'Never applied. Apply the files'],
+      ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
+      ['saved search', 'left', 'Only in the service. Add it to the files with pull, or delete it with prune'],
     ])
   })
 
   it.each([
-    ['No drift: the service is as the files say', resultOf([object('a'), object('b', { action: 'adopt' })])],
+    ['No drift: the service matches the files', resultOf([object('a'), object('b', { action: 'adopt' })])],
     ['shop/main has drifted', resultOf([object('a', { action: 'update' })])],
     ['shop/main has drifted', resultOf([], { orphans: [{ section: 'alerts', key: 'a', id: 'x', name: 'A' }] })],
-    ['It is unknown whether there is drift', resultOf([], { diagnostics: [error] })],
+    ['The drift check failed', resultOf([], { diagnostics: [error] })],
   ])('says in its headline: %s', (expected, result) => {
     expect(headlineOf(drift, result)).toBe(expected)
   })

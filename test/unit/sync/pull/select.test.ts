@@ -77,7 +77,7 @@ describe('selectObjects', () => {
       const text = 'dashboards:\n  mine:\n    name: Mine\n    tiles: []\n'
       expect(became({ dashboards: [board('d1', 'Mine')] }, text)).toMatchObject({
         '-': 'missing mine',
-        d1: 'left-out dashboards.mine has this name and does not adopt it: add adopt: true there, or rename one of the two',
+        d1: 'left-out dashboards.mine has this name and does not adopt it; add adopt: true to it, or rename one of the two',
       })
     })
 
@@ -133,22 +133,22 @@ describe('selectObjects', () => {
       expect(became({ dashboards: [board('d1', 'A'), board('d2', 'Z', [mark('a')])] })).toEqual({ d2: 'added a', d1: 'added a-2' })
     })
 
-    it('is left out when its key or its owner is not known', () => {
+    it('is left out when its key or its owner is unknown', () => {
       const cases: readonly [string, Lists['dashboards'], string][] = [
         [
           'a key that nobody can guess',
           [board('d1', 'Renamed', [mark('a-key-longer-than-a-tag')])],
-          'left-out has an ownership marker with only a hash of its key: remove the marker',
+          'left-out has an ownership marker that contains only a hash of its key; remove the marker',
         ],
         [
           'a key that nobody can guess, and no name',
           [board('d1', null, [mark('a-key-longer-than-a-tag')])],
-          'left-out has an ownership marker with only a hash of its key: remove the marker',
+          'left-out has an ownership marker that contains only a hash of its key; remove the marker',
         ],
         [
           'the mark of another object',
           [board('d1', 'A', [mark('a')]), board('d2', 'B', [mark('a')])],
-          'left-out has the same ownership marker as another object: two runs created them at once, or one is a copy',
+          'left-out has the same ownership marker as another object: two runs created them at the same time, or one is a copy',
         ],
         [
           'the mark of another project',
@@ -164,7 +164,7 @@ describe('selectObjects', () => {
     it('is left out when a broken declaration has its key', () => {
       const { objects } = pull({ dashboards: [board('d1', 'A', [mark('a')])] }, { 'o/a.yml': 'dashboards:\n  a:\n    tiles: 5\n' })
       expect(objects.map(({ outcome, reason }) => [outcome, reason])).toEqual([
-        ['left-out', 'has the ownership marker of dashboards.a, a key of another object'],
+        ['left-out', 'has the ownership marker of dashboards.a, which is the key of another object'],
       ])
     })
 
@@ -308,8 +308,8 @@ describe('createPlacement', () => {
     })
 
     it('has no place without a glob', () => {
-      expect(() => place([])).toThrow('no place for new files')
-      expect(() => place([''])).toThrow('no place for new files')
+      expect(() => place([])).toThrow('the first glob does not define where new files go')
+      expect(() => place([''])).toThrow('the first glob does not define where new files go')
     })
 
     it('has no place when the glob does not give one', () => {
@@ -329,7 +329,7 @@ describe('createPlacement', () => {
         'o/*.y*',
       ] as const
       for (const glob of cases) {
-        expect(() => place([glob]), glob).toThrow('begin with a glob such as observability/**/*.yml')
+        expect(() => place([glob]), glob).toThrow('start with a glob such as observability/**/*.yml')
       }
     })
   })

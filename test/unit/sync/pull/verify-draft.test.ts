@@ -89,22 +89,22 @@ describe('verifyDraft rejects an object', () => {
       [
         'that would be changed',
         { changes: [change('a', { action: 'update', fields })] },
-        'a file cannot declare exactly what the service has: plan would update it (threshold, note)',
+        'a file cannot declare this object exactly: plan would update it (threshold, note)',
       ],
       [
         'that would be replaced',
         { changes: [change('a', { action: 'replace', notes: ['one', 'two'] })] },
-        'a file cannot declare exactly what the service has: plan would replace it (one; two)',
+        'a file cannot declare this object exactly: plan would replace it (one; two)',
       ],
       [
         'that would be created',
         { changes: [change('a', { action: 'create' })] },
-        'a file cannot declare exactly what the service has: plan would create it',
+        'a file cannot declare this object exactly: plan would create it',
       ],
       [
         'that would be changed, although it was only looked at',
         { objects: [object('a', { outcome: 'unchanged' })], changes: [change('a', { action: 'update' })] },
-        'a file cannot declare exactly what the service has: plan would update it',
+        'a file cannot declare this object exactly: plan would update it',
       ],
       ['in which something is wrong', { diagnostics: [diagnostic('wrong', 12)] }, 'wrong'],
       ['in whose key something is wrong', { diagnostics: [diagnostic('wrong', 10, { location: { file, line: 10, column: 3 } })] }, 'wrong'],
@@ -126,11 +126,11 @@ describe('verifyDraft rejects an object', () => {
         { changes: [], diagnostics: [diagnostic('no YAML', 1)], objects: [object('z')] },
         'no YAML',
       ],
-      ['that is in no plan for no reason', { changes: [] }, 'would not be found in the file'],
+      ['that is in no plan for no reason', { changes: [] }, 'could not be found in the file again'],
       [
         'that is in no plan for no reason, while another file is wrong',
         { changes: [], diagnostics: [diagnostic('wrong', 1, { location: { file: 'o/b.yml' } })] },
-        'would not be found in the file',
+        'could not be found in the file again',
       ],
     ]
     for (const [name, given, reason] of cases) {
