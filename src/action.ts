@@ -1,4 +1,4 @@
-// The action's entry: hands environment and signals over. Nothing else reads them.
+// The entry point of the action. Only this file reads the environment and the signals.
 import { disableSchemaCompiler } from './runtime/schema-compiler.ts'
 
 disableSchemaCompiler()

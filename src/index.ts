@@ -1,4 +1,4 @@
-// The library's public names, and nothing else.
+// The public names of the library.
 export { ApiError } from './api/api-error.ts'
 export type { Diagnostic, Location, Severity } from './core/diagnostics.ts'
 export { type ErrorKind, exitCodes, InputError, InternalError, WatchkeeperError } from './core/errors.ts'

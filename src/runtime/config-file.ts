@@ -1,4 +1,4 @@
-// Loaded only where there is a config file: it needs the YAML parser and the rules of declarations.
+// Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
@@ -8,7 +8,7 @@ import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts
 import type { LintSettings } from '../operation/operation.ts'
 import { loadLintSettingsSchema } from '../operations.ts'
 
-/** What the repository's config file sets. */
+/** The content of the repository's config file. */
 export interface Config {
   /** Common settings by camelCase name, as written. */
   readonly values: Readonly<Record<string, unknown>>
@@ -18,6 +18,7 @@ export interface Config {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** Reads the text of a config file. Problems become diagnostics; the valid settings are kept. */
 export async function readConfig(text: string, file: string): Promise<Config> {
   // A file whose settings are all commented out is valid.
   if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return withoutSettings([])
@@ -25,7 +26,7 @@ export async function readConfig(text: string, file: string): Promise<Config> {
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return withoutSettings([inputDiagnostic(file, 'is not a map of settings')])
+    return withoutSettings([inputDiagnostic(file, 'must be a map of settings')])
   const { rules, ...rest } = value as Readonly<Record<string, unknown>>
   const entries = Object.entries(rest)
   const lint = await readRules(rules ?? {}, document)
@@ -56,5 +57,5 @@ const isInput = (key: string): boolean => fileInputs.some((name) => name === key
 
 const whyRejected = (name: string): string =>
   Object.hasOwn(settingsSchema.shape, name)
-    ? 'may not be set by a file in the repository: give it as an input or a variable'
+    ? 'cannot be set in a file of the repository; set it as an input or an environment variable'
     : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`

@@ -19,7 +19,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Values by camelCase name. */
 type Values = Readonly<Record<string, unknown>>
 
-/** What the action, the command line and the library are asked for, before anything of it is checked. */
+/** The request to the action, the command line or the library, before any check. */
 export interface RunRequest {
   readonly operation: string
   /** Inputs by camelCase name; undefined means not given. */
@@ -27,7 +27,7 @@ export interface RunRequest {
   /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
   readonly env: Environment
-  /** Undefined when the config file does not exist and was not asked for by name; throws an InputError when it was. */
+  /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
 }
 
@@ -37,7 +37,7 @@ export interface RunInput {
   readonly operation: Operation
   readonly input: Values
   readonly settings: Settings
-  /** What makes a failed gate a warning, as messages name it; undefined where it stays a failure. */
+  /** The setting that makes a failed gate a warning, for messages. Undefined where it stays a failure. */
   readonly warnOnlySource: Line | undefined
   /** Undefined for an operation that sends no request. */
   readonly connection: Omit<Connection, 'userAgent'> | undefined
@@ -49,7 +49,7 @@ export interface RunInput {
   readonly serviceId: string | undefined
 }
 
-/** Throws an InputError that lists everything wrong. */
+/** Throws an InputError that lists all problems. */
 export async function readInput(request: RunRequest): Promise<RunInput> {
   const { inputs, areText, env } = request
   const name = operationNamed(request.operation)
@@ -88,7 +88,8 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
 function operationNamed(name: string): OperationName {
   if (isOperationName(name)) return name
   const accepted = `; accepted: ${operationNames.join(', ')}`
-  const message = name === '' ? `is missing${accepted}` : `"${quote(name, 80)}" is not known${didYouMean(name, operationNames) || accepted}`
+  const message =
+    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name, 80)}"${didYouMean(name, operationNames) || accepted}`
   throw inputError('operation', message)
 }
 
@@ -96,7 +97,7 @@ function operationNamed(name: string): OperationName {
 const pick = (values: Values, isWanted: (key: string) => boolean): Values =>
   Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && isWanted(key)))
 
-// A value that is wrong is missing as well: only the first diagnostic helps.
+// A wrong value is also missing. Only the first diagnostic helps.
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
   return diagnostics.filter(({ location, message }) => {
@@ -107,7 +108,7 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
   })
 }
 
-/** What the repository's config file is called unless `config` names another one. */
+/** The config file, unless `config` names another one. */
 const defaultConfigFile = '.watchkeeper.yml'
 
 /** Set to 1, it turns the debug log on. */
@@ -158,13 +159,12 @@ async function loadConfig(path: string, isRequired: boolean, readConfigFile: Run
 
 function unknownInputs(inputs: Values, operation: string, known: readonly string[]): readonly Diagnostic[] {
   return Object.keys(pick(inputs, (name) => !known.includes(name))).map((name) =>
-    inputDiagnostic(quote(toKebab(name), 60), `is no input of ${operation}${didYouMean(name, known.map(toKebab))}`),
+    inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${didYouMean(name, known.map(toKebab))}`),
   )
 }
 
 /**
- * Variables that look like an input but are never read. Their author believes that they set one, and a budget that is not set must
- * not look like one.
+ * Reports variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
  */
 function unusedVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
   const prefix = toEnvironmentName('')
@@ -175,20 +175,20 @@ function unusedVariables(env: Environment, inputNames: readonly string[]): reado
     const input = inputs.get(variable)
     if (input !== undefined)
       return env[variable]?.trim()
-        ? [inputDiagnostic(variable, `is never read: only common inputs have a variable; give the input ${input}`)]
+        ? [inputDiagnostic(variable, `is not read, because only common inputs have a variable; set the input ${input}`)]
         : []
-    // Other tools may have variables with this prefix; one that is nearly a setting is meant to be it.
+    // Other tools may have variables with this prefix. A name close to that of a setting is a typing error.
     const meant = nearestName(
       variable.slice(prefix.length),
       settings.map((name) => name.slice(prefix.length)),
     )
-    return meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), `is no variable of ours, did you mean ${prefix}${meant}?`)]
+    return meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), `unknown variable; did you mean ${prefix}${meant}?`)]
   })
 }
 
 const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/
 
-/** Text of an input, flag or variable as a native value. What cannot be decoded stays text, which the schema then rejects. */
+/** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
   if (core instanceof z.ZodBoolean) return decodeBoolean(text)
@@ -203,7 +203,7 @@ const decodeAll = (shape: Shape, values: Values): Values =>
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
   )
 
-// As the runner's getBooleanInput, which follows YAML's core schema.
+// Like the runner's getBooleanInput, which follows YAML's core schema.
 function decodeBoolean(text: string): boolean | string {
   if (/^(?:true|True|TRUE)$/.test(text)) return true
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
@@ -216,14 +216,14 @@ const decodeItems = (text: string, separator: string | RegExp): readonly string[
     .filter((item) => item !== '')
 
 interface ParsedFields<T extends z.ZodObject> {
-  /** Those that are valid by themselves. */
+  /** The values that are valid by themselves. */
   readonly values: Partial<z.output<T>>
-  /** Those that were given, valid or not. */
+  /** The names of all given values, valid or not. */
   readonly names: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Checks field by field, so that everything wrong is reported at once. */
+/** Checks field by field, so that all problems are reported at once. */
 function parseFields<T extends z.ZodObject>(schema: T, values: Values): ParsedFields<T> {
   const valid: Record<string, unknown> = {}
   const diagnostics: Diagnostic[] = []
@@ -258,7 +258,7 @@ interface ResolvedConnection {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Where requests go, with which key and through which proxy. */
+/** Determines the address, the key and the proxy of requests. */
 function resolveConnection(settings: Partial<Settings>, scope: Scope, env: Environment): ResolvedConnection {
   if (scope === 'none') return { diagnostics: [] }
   const profile = profileNamed(settings.profile)
@@ -287,22 +287,22 @@ function resolveConnection(settings: Partial<Settings>, scope: Scope, env: Envir
   return { connection, diagnostics }
 }
 
-const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing: give the input, or set ${toEnvironmentName(name)}`)
+const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
 
 function describeAddress(url: string | undefined, problem: string | undefined): string {
-  if (url === undefined) return 'is missing: give api-url, or a profile that knows it'
+  if (url === undefined) return 'is missing; set api-url, or a profile that includes it'
   // A URL with a user in it may hold a password.
-  return `${url.includes('@') ? 'the given one' : `"${quote(url, 80)}"`} ${problem}`
+  return `${url.includes('@') ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }
 
 const insecureTls = inputDiagnostic(
   'NODE_TLS_REJECT_UNAUTHORIZED',
-  'is 0, which would send the key to anybody; trust an authority of your own by NODE_EXTRA_CA_CERTS',
+  'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
 )
 
 /**
- * Every secret in what was given, before anything of it is checked: the key secret, its form in HTTP Basic, GitHub's token, and the
- * password of a proxy. Also those that another source overrides.
+ * Every secret in the given values, before any check: the key secret, its form in HTTP Basic, GitHub's token, and the password of a proxy.
+ * Includes values that another source overrides.
  */
 export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
@@ -313,7 +313,7 @@ export function credentialsIn(inputs: Values, env: Environment): readonly string
   return all.filter((secret) => secret.length >= shortestSecret)
 }
 
-/** Half of a credential, which the log does not need. Messages show the first and last letters of the id. */
+/** The key ids, which the log masks, because they are half of a credential. Messages show their first and last characters. */
 export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
   givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID).filter((keyId) => keyId.length >= shortestSecret)
 

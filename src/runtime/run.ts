@@ -36,7 +36,7 @@ import {
 } from './read-input.ts'
 import { publish, readOptionalFile, resultFilePath, workspaceFiles, writeAll, writeFileFrom, writeWorkspaceFile } from './workspace.ts'
 
-/** What the action and the command line do in their own way. */
+/** The parts of a run that differ between the action and the command line. */
 export interface Surface {
   readonly env: Environment
   /** Files are read and written here, and relative paths start here. */
@@ -52,13 +52,13 @@ export interface Surface {
   showResult(result: PublishableResult, resultFile: string | undefined): void
   /** Absent where there are no outputs. */
   setOutputs?(outputs: Readonly<Record<string, string>>): void
-  /** Where the job summary goes; undefined where there is none, and empty where the runner's variable is missing. */
+  /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
   readonly remoteRepository?: Files['remoteRepository']
 }
 
 interface PublishedResult extends PublishableResult {
-  /** How many warnings were given about what could not be written. */
+  /** Number of warnings about files that could not be written. */
   readonly warnings: number
 }
 
@@ -96,10 +96,10 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   return { ...result, warnings }
 }
 
-/** What keeps one file from being written keeps most of them. */
+/** Usually, all files fail for the same reason. */
 const maxNamedFailures = 3
 
-/** Writes the files that the operation is there for. When one cannot be written, the run ends with an error. */
+/** Writes the files that are the purpose of the operation. If one cannot be written, the run ends with an error. */
 export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
   const failures = await writeAll(essential, ({ path, content }) => writeWorkspaceFile(directory, path, content))
@@ -117,7 +117,7 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers) }
 }
 
-/** What a run needs from outside; tests and the library bring their own. */
+/** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
   readonly clock: Clock
   /** From 0 to 1, for jitter. */
@@ -133,7 +133,7 @@ export interface RunDeps {
 }
 
 interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
-  /** What was done last, without secrets. */
+  /** The last step, without secrets. */
   readonly text: string
   /** Makes the result document of a run that ends here. */
   document(): Promise<ResultDocument>
@@ -160,7 +160,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
     debug?.(describeInput(input))
-    for (const name of paddedCredentials(request.env)) note(`${name} has white space around it, which was left out`)
+    for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }
   } catch (thrown) {
@@ -175,21 +175,21 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
 
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
-/** Where each setting comes from; no values, as one of them may be a secret. */
+/** The source of each setting, without the values, because one of them may be a secret. */
 function describeInput({ name, operation, profile, connection, sources }: RunInput): string {
   const where = connection === undefined ? 'no requests' : connection.baseUrl.href
   const settings = Object.entries(sources).map(([setting, source]) => `${toKebab(setting)} (${source})`)
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
 
-/** A secret may be given where a name is expected, and a diagnostic would quote it. */
+/** A user may pass a secret in place of a name. A diagnostic would quote it. */
 const withRedactedNames = (request: RunRequest, redact: Redact): RunRequest => ({
   ...request,
   operation: redact(request.operation),
   inputs: Object.fromEntries(Object.entries(request.inputs).map(([name, value]) => [redact(name), value])),
 })
 
-/** After a wrong input: the result is published where the valid settings say. */
+/** The valid settings, which decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest): Promise<PublishSettings> {
   const values: Partial<Settings> = await readSettings(request).then(
     (settings) => settings.values,
@@ -206,7 +206,7 @@ async function judgeAndReport(
 ): Promise<RunResult> {
   const { name, operation, warnOnlySource } = input
   const raw = await operation.run(contextFor(input, session, deps, redact), input.input)
-  // Redacted before anything is made of it: in a report a secret would be escaped, and no longer recognized.
+  // Redacted before the report, where a secret would be escaped and could not be recognized.
   const result = redactDeep(raw, redact)
   return toRunResult({
     name,
@@ -221,7 +221,7 @@ async function judgeAndReport(
   })
 }
 
-/** What the run was about: organization and service as far as the operation has them. */
+/** The organization and the service of the run, if the operation has them. */
 function subjectOf({ operation: { scope }, organizationId, serviceId }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
   return {
@@ -268,7 +268,7 @@ interface CompletedOperation {
   readonly startedAtMs: number
 }
 
-/** Everything that entry points show, write and return. */
+/** Makes the values that entry points show, write and return. */
 export async function toRunResult({
   name,
   operation,
@@ -314,7 +314,7 @@ interface DescribedVerdict {
 function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnOnlySource: Line | undefined): DescribedVerdict {
   const { reasons, sentence } = verdict
   if (sentence === undefined || status === 'pass') {
-    const all = warnOnlySource === undefined ? reasons : [...reasons, say`a warning alone, by ${warnOnlySource}`]
+    const all = warnOnlySource === undefined ? reasons : [...reasons, say`reported as a warning because of ${warnOnlySource}`]
     return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
   }
   const line = warnOnlySource === undefined ? sentence : say`${sentence} The setting ${warnOnlySource} makes this failure a warning.`
@@ -322,7 +322,7 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnO
   return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
 }
 
-/** Number of reasons that still read as one sentence. */
+/** Maximum number of reasons in one sentence. */
 const maxInLine = 2
 
 function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
@@ -336,7 +336,7 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-/** The last line of every report: which organization and service it is about, and when the run started. */
+/** The last line of every report: its organization and service, and the start of the run in milliseconds since the epoch. */
 export function footerOf({ organizationId, serviceId }: RunSubject, startedAtMs: number, services?: Line): Block {
   const service = services ?? (serviceId === undefined ? undefined : say`service ${serviceId}`)
   const parts = [
@@ -347,6 +347,7 @@ export function footerOf({ organizationId, serviceId }: RunSubject, startedAtMs:
   return { kind: 'footer', line: join(parts, ' · ') }
 }
 
+/** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const document: ResultDocument = {
@@ -360,7 +361,7 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     document,
     outputs: commonOutputs(document),
     blocks: [
-      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} could not be done` },
+      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} did not complete` },
       { kind: 'preformatted', text: error.message },
       ...footers,
     ],
@@ -406,7 +407,7 @@ function isEmpty(block: Block): boolean {
 const unfinished = (operation: string): ResultDocument => ({
   operation,
   status: 'error',
-  failureReason: 'The run ended before its report; this is how far it was.',
+  failureReason: 'The run ended before its report. This is the last progress.',
 })
 
 function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError {
@@ -419,7 +420,7 @@ function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError 
   return error
 }
 
-/** What of a process is needed here. */
+/** The parts of a process that cancellation uses. */
 export interface Signals {
   on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
   off(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
@@ -432,7 +433,7 @@ interface SignalCancellation extends Cancellation {
   dispose(): void
 }
 
-/** A runner kills the process 10 s after its first signal: 4 s for the request under way, and 2 s for the report. */
+/** A runner kills the process 10 s after its first signal. The request under way gets 4 s, and the report 2 s. */
 const graceMs = 4000
 const exitMs = 6000
 

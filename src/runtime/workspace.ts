@@ -11,7 +11,7 @@ import { renderMarkdown } from '../report/markdown.ts'
 import type { Environment } from './read-input.ts'
 
 interface Destinations {
-  /** Undefined where the result goes to no file. */
+  /** Undefined for no result file. */
   readonly resultFile: string | undefined
   /** Whether a job summary is wanted. */
   readonly summary: boolean
@@ -25,8 +25,8 @@ interface Publisher {
 }
 
 /**
- * Writes what outlives the run: result file, outputs, the files that were asked for, job summary. What cannot be written becomes a
- * warning and changes no verdict. Resolves to the number of warnings.
+ * Writes result file, outputs, output files and job summary. A failure becomes a warning and does not change the verdict. Resolves to the
+ * number of warnings.
  */
 export async function publish(
   { document, outputs, files, blocks }: RunResult,
@@ -57,7 +57,7 @@ export async function publish(
 
 const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-/** Where the result goes: `given`, or a new file in the runner's temporary directory; undefined where there is neither. */
+/** Path of the result file: `given`, or a new file in the runner's temporary directory. Undefined without both. */
 export function resultFilePath(
   given: string | undefined,
   { directory, env }: { readonly directory: string; readonly env: Environment },
@@ -79,6 +79,7 @@ interface ResultTexts {
   readonly forOutput: string | undefined
 }
 
+/** The result document as JSON, for the file and for the output. */
 export function toResultTexts(document: ResultDocument): ResultTexts {
   const text = JSON.stringify(document)
   if (Buffer.byteLength(text) > maxOutputBytes) return { forFile: `${text}\n`, forOutput: undefined }
@@ -92,7 +93,7 @@ const maxSummaryBytes = 1024 * 1024
 
 async function writeSummary(blocks: readonly Block[], file: string): Promise<void> {
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
-  // A file that does not exist is a mistake of the runner's setup, and not created.
+  // A missing file is an error in the runner's setup, so it is not created.
   const { size } = await stat(file)
   await appendFile(file, renderMarkdown(blocks, maxSummaryBytes - size))
 }
@@ -126,8 +127,8 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   const refuse = (reason: string): InputError => inputError(input, `"${quote(path)}" ${reason}`)
   const real = await realPathOf(resolve(root, path))
   if (real === undefined) throw refuse('does not exist or cannot be read')
-  if (!isInside(await realpath(root), real)) throw refuse('lies outside the workspace')
-  // Opened without following links and without waiting for a pipe's other end; what was opened is looked at, not the name.
+  if (!isInside(await realpath(root), real)) throw refuse('is outside of the workspace')
+  // Opened without following links and without waiting for the other end of a pipe. The checks are about the opened file, not the path.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (handle === undefined) throw refuse('does not exist or cannot be read')
   try {
@@ -143,14 +144,14 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   }
 }
 
-/** No repository declares more by hand. */
+/** More than a repository declares by hand. */
 const mostFiles = 1000
 
 /** Files and links under `root` that match, sorted. Links that lead outside are rejected when they are read. */
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const entry of glob([...globs], { cwd: root, withFileTypes: true })) {
-    // A link that is skipped would pass for a valid file.
+    // A skipped link would look like a valid file.
     if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     if (found.size > mostFiles) throw inputError(input, `matches more than ${mostFiles} files`)
   }
@@ -183,8 +184,8 @@ function isInside(root: string, path: string): boolean {
 }
 
 /**
- * Writes to a path relative to the workspace `root`, or to an absolute one. A path that looks as if it stayed inside must not lead
- * outside through a link.
+ * Writes to a path relative to the workspace `root`, or to an absolute one. A path inside of the workspace must not lead outside through
+ * a link.
  */
 export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
   const target = resolve(root, path)
@@ -206,11 +207,11 @@ async function nearestDirectory(directory: string): Promise<string> {
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
 }
 
-/** Writes a file that must lie inside the workspace, and through no link. Throws an Error that says why it is not written. */
+/** Writes a file inside of the workspace, without following links. Throws an Error with the reason if it cannot. */
 export async function writeWorkspaceFile(root: string, path: string, content: string): Promise<void> {
   const realRoot = await realpath(root)
   const target = resolve(realRoot, path)
-  if (target === realRoot || !isInside(realRoot, target)) throw new Error('lies outside the workspace')
+  if (target === realRoot || !isInside(realRoot, target)) throw new Error('is outside of the workspace')
   for (const directory of directoriesBetween(realRoot, target)) await makeOwnDirectory(directory)
   const stats = await lstat(target).catch(() => undefined)
   if (stats?.isSymbolicLink()) throw new Error('is a link')
@@ -229,19 +230,19 @@ async function makeOwnDirectory(path: string): Promise<void> {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown
   })
   const stats = await lstat(path)
-  if (!stats.isDirectory()) throw new Error(`lies in "${quote(path, 120)}", which is a link or no directory`)
+  if (!stats.isDirectory()) throw new Error(`is in "${quote(path, 120)}", which is a link or not a directory`)
 }
 
 /**
- * Writes a new file beside the target and renames it: readers see the old one or the new one, and a link is replaced, not
- * followed. With `root`, no directory on the way may have become a link meanwhile.
+ * Writes a new file next to the target and renames it. Readers see the old file or the new one, and a link is replaced, not followed. With
+ * `root`, no directory of the path may have become a link meanwhile.
  */
 async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
   const directory = dirname(path)
   const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
-    if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('lies in a directory that became a link')
+    if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('is in a directory that became a link')
     await rename(temporary, path)
   } catch (thrown) {
     await rm(temporary, { force: true })

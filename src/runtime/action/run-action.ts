@@ -20,7 +20,7 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
   try {
     const { operation = '', ...inputs } = readInputs(env)
     const secrets = credentialsIn(inputs, env)
-    // Before any other line: what was printed before is never masked.
+    // Before any other line, because the runner masks only later lines.
     for (const form of new Set([...secrets.flatMap(formsOf), ...keyIdsIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
     const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
@@ -47,11 +47,11 @@ function readInputs(env: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(inputs)
 }
 
-// A step only knows failed and not failed; a canceled one is neither.
+// A step is either passed or failed. A canceled one is neither.
 const stepExitCode = (exitCode: number, wasCanceled: boolean): number =>
   wasCanceled || exitCode === exitCodes.cancelled ? exitCodes.cancelled : exitCode === exitCodes.ok ? exitCodes.ok : exitCodes.error
 
-/** For what no code expects: the step fails, and its outputs say why. */
+/** Reports an unexpected exception: the step fails, and its outputs contain the reason. */
 export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''
@@ -62,7 +62,7 @@ export async function reportCrash(thrown: unknown, env: Environment): Promise<nu
   return exitCodes.error
 }
 
-/** Where a step reads and writes. */
+/** The files of a step. */
 const stepFiles = (env: Environment) => ({
   env,
   directory: env.GITHUB_WORKSPACE || process.cwd(),
@@ -126,11 +126,11 @@ const maxAnnotationCharacters = 4000
 
 const annotateAs = { error: core.error, warning: core.warning, note: core.notice } as const satisfies Record<Severity, unknown>
 
-/** Annotations beside lines of the user's files, the most severe first, and the verdict. `warnings` have been given already. */
+/** Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. */
 function annotate({ annotations, document }: RunResult, warnings: number): void {
   for (const [severity, show] of Object.entries(annotateAs)) {
     const all = annotations.filter((annotation) => annotation.severity === severity)
-    // One is left for the verdict.
+    // One is reserved for the verdict.
     const room = Math.max(0, maxAnnotations - 1 - (severity === 'warning' ? warnings : 0))
     for (const { message, location } of all.slice(0, room)) {
       const { file, line, column } = location
@@ -141,7 +141,7 @@ function annotate({ annotations, document }: RunResult, warnings: number): void 
       })
     }
     const rest = all.length - room
-    if (rest > 0) core.info(`${rest} more of kind ${severity}: see the summary`)
+    if (rest > 0) core.info(`${rest} more annotations with the severity ${severity} are in the summary.`)
   }
   annotateVerdict(document)
 }
@@ -163,13 +163,15 @@ interface NotifyContext {
   readonly note: (line: string) => void
 }
 
-/** Brings comment and issue up to date, as far as they are wanted. Resolves to what could not be written, and why. */
+/** Updates comment and issue, if the settings ask for them. Resolves to a line for each that could not be written. */
 async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<readonly string[]> {
   const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken, serviceId, organizationId } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note } = context
   if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return []
   if (commentLabel === undefined && hasWrongLabelInput(result))
-    return ['comment and issue: not written, for nobody knows yet what they are about. Give comment-label to have them all the same.']
+    return [
+      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.',
+    ]
   const { document, blocks, hasFailed } = result
   const { operation, status, failureReason: reason } = document
   const { notify } = await import('../../github/notify.ts')
@@ -191,10 +193,10 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
   return cancellation.stop.aborted ? [] : failures
 }
 
-/** Objects that apply would adopt are no changes, but reviewers have to know of them. */
+/** Objects to adopt do not count as changes, but reviewers must know about them. */
 const hasChanges = ({ changed, toAdopt }: ResultDocument): boolean => changed === true || Number(toAdopt ?? 0) > 0
 
-/** An input of the default label is wrong itself: what is written under another label would never be updated. */
+/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
 function hasWrongLabelInput({ error }: RunResult): boolean {
   const names = error instanceof InputError ? error.diagnostics.map(({ location }) => location.file) : []
   return names.some((name) => name === 'operation' || name === 'service-id' || name === 'organization-id')

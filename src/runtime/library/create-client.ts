@@ -9,22 +9,22 @@ import type { Environment } from '../read-input.ts'
 import { runOperation, writeEssentialFiles } from '../run.ts'
 import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
 
-/** Settings of the action and the command line. */
+/** Settings of the action and the command line, which the library does not have. */
 type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
-   * Where variables are read from: `WATCHKEEPER_…` for settings that are not given here, `HTTPS_PROXY` and its kin. Nothing is
-   * read from the environment unless you hand it over, as in `env: process.env`.
+   * The environment variables: `WATCHKEEPER_…` for settings that are not given here, and `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. The
+   * default is none. To use those of the process, pass `env: process.env`.
    */
   readonly env?: Environment
-  /** Cancels the calls under way and all later ones, which reject with kind `cancelled`. */
+  /** Cancels running and later calls. They reject with a WatchkeeperError of kind `cancelled`. */
   readonly signal?: AbortSignal
-  /** Called with a line for each retry and each wait. */
+  /** Called with one line of text for each retry and each wait, without secrets. */
   readonly onProgress?: (line: string) => void
-  /** Called with a line for each request and each decision, without secrets: for finding out why something happened. */
+  /** Called with one line of text for each request and each decision about it, without secrets. For debugging. */
   readonly onDebug?: (line: string) => void
-  /** Directory that files are read from and written to; the current one by default. */
+  /** Directory for reading and writing files. The default is the current directory. */
   readonly directory?: string
 }
 
@@ -32,9 +32,10 @@ type Pascal<Text extends string> = Text extends `${infer Head}-${infer Rest}` ? 
 
 type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
 
+/** The inputs of an operation, by camelCase name. */
 export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']>
 
-/** The operation's own fields, and the verdict beside them. A failed gate is a result with `status: 'fail'`, not an exception. */
+/** The result of an operation: its own fields and the verdict. A failed gate is a result with `status: 'fail'`, not an exception. */
 export type ResultOf<Name extends OperationName> = Pick<
   ResultDocument,
   'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId'
@@ -47,11 +48,13 @@ type Method<Name extends OperationName> =
     ? (input?: InputOf<Name>) => Promise<ResultOf<Name>>
     : (input: InputOf<Name>) => Promise<ResultOf<Name>>
 
+/** A method for each operation, by its camelCase name: `usageCost` for `usage-cost`. */
 export type Client = { readonly [Name in OperationName as MethodName<Name>]: Method<Name> }
 
 /**
- * A client for one organization and service. Nothing is sent before the first call. Every method rejects with an
- * `InputError` that lists all that is wrong with its input, or an `ApiError` that says what the API answered.
+ * Creates a client for one organization and service. It sends no request before the first call. A method rejects with an `InputError` that
+ * lists all problems of its input, with an `ApiError` that explains the API's answer, or with another `WatchkeeperError`, such as one of
+ * kind `cancelled`. All times in options and results are in the unit that their name or description states.
  */
 export function createClient(options: ClientOptions): Client {
   const { env = {}, signal, onProgress = () => undefined, onDebug, directory = '.', ...settings } = options

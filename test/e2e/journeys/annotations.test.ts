@@ -30,8 +30,8 @@ it('shows ten errors and ten warnings of a step at most, by file and line, and c
   for (const warning of warnings) expect(warning).toMatch(/^::warning file=x\.yml,line=\d+,col=\d+::/)
   const { diagnostics = [] } = ran.result as { readonly diagnostics?: readonly { readonly severity: string }[] }
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
-  expect(ran.stdout).toContain(`\n${count('error') - 9} more of kind error: see the summary\n`)
-  expect(ran.stdout).toContain(`\n${count('warning') - 9} more of kind warning: see the summary\n`)
+  expect(ran.stdout).toContain(`\n${count('error') - 9} more annotations with the severity error are in the summary.\n`)
+  expect(ran.stdout).toContain(`\n${count('warning') - 9} more annotations with the severity warning are in the summary.\n`)
 })
 
 it('leaves room among them for what could not be written', async () => {

@@ -114,14 +114,14 @@ describe('two jobs', () => {
   })
 })
 
-describe('what could not be done', () => {
+describe('what did not complete', () => {
   it('updates the issue as well, and does not close it', async () => {
     await gate({ issue: 'on-failure', budget: '0' })
     const ran = await gate({ issue: 'on-failure', budget: 'lots' })
     expect(ran.exitCode).toBe(1)
     expect(issues()).toHaveLength(1)
     expect(issues()[0]).toMatchObject({ state: 'open' })
-    expect(issues()[0]?.body).toContain('### 🛑 `usage-cost` could not be done')
+    expect(issues()[0]?.body).toContain('### 🛑 `usage-cost` did not complete')
   })
 
   it('is not written under a label that would never be updated', async () => {
@@ -232,7 +232,7 @@ it('the command line says that it writes neither', async () => {
     GITHUB_API_URL: github().url,
   })
   expect(ran.exitCode).toBe(0)
-  expect(ran.stderr).toBe('warning: comment and issue: only the action writes to GitHub, the command line does not\n')
+  expect(ran.stderr).toBe('warning: comment and issue: ignored, because only the action writes to GitHub\n')
   expect(github().received).toEqual([])
 })
 
@@ -248,5 +248,5 @@ it('comments on a plan that only adopts existing objects', async () => {
   )
   expect(planned.outputs.get('changed')).toBe('false')
   expect(comments()).toHaveLength(1)
-  expect(comments()[0]?.body).toContain('No changes: the service is as the files say, and apply takes over 1 object')
+  expect(comments()[0]?.body).toContain('No changes: the service matches the files, and apply adopts 1 object')
 })

@@ -108,9 +108,9 @@ describe('what cannot be written', () => {
     const ran = await run('pull')
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
     expect(ran.outputs.get('failure-reason')).toMatch(
-      /"observability\/alerts\.yml" could not be written: .*is a link or no directory[\s\S]*0 of 5 files were written/,
+      /"observability\/alerts\.yml" could not be written: .*is a link or not a directory[\s\S]*0 of 5 files were written/,
     )
-    expect(ran.summary).toMatch(/^### 🛑 `pull` could not be done/)
+    expect(ran.summary).toMatch(/^### 🛑 `pull` did not complete/)
     expect(await readdir(outside())).toEqual([])
   })
 
@@ -128,7 +128,7 @@ describe('what cannot be written', () => {
     if (alert !== undefined) alert.message = `Call with ${secrets[0]}`
     const ran = await run('pull')
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
-    expect(ran.outputs.get('failure-reason')).toContain('would hold a secret')
+    expect(ran.outputs.get('failure-reason')).toContain('would contain a secret')
     await expect(readdir(join(workspace, 'observability'))).rejects.toThrow('ENOENT')
   })
 })

@@ -82,9 +82,9 @@ describe('validate as an action, without credentials', () => {
     const annotations = annotationsOf(ran)
     expect(['error', 'warning', 'notice'].map((kind) => count(annotations, kind))).toEqual([10, 9, 9])
     expect(annotations.at(-1)?.message).toBe('42 objects in 3 files: 15 errors')
-    expect(ran.stdout).toContain('6 more of kind error: see the summary')
-    expect(ran.stdout).toContain('4 more of kind warning: see the summary')
-    expect(ran.stdout).toContain('4 more of kind note: see the summary')
+    expect(ran.stdout).toContain('6 more annotations with the severity error are in the summary.')
+    expect(ran.stdout).toContain('4 more annotations with the severity warning are in the summary.')
+    expect(ran.stdout).toContain('4 more annotations with the severity note are in the summary.')
     expect(ran.outputs.get('warning-count')).toBe('13')
     expect((ran.result as { diagnostics: object[] }).diagnostics).toHaveLength(41)
   })
@@ -134,7 +134,7 @@ describe('validate as an action, without credentials', () => {
     ))
 
   it.each([
-    ['a link that leads outside', 'a.yml', 'lies outside the workspace'],
+    ['a link that leads outside', 'a.yml', 'is outside of the workspace'],
     ['a link to itself', 'loop.yml', 'does not exist or cannot be read'],
   ])('refuses %s instead of passing over it', async (_, name, reason) => {
     const outside = join(directory, 'outside.yml')
@@ -188,7 +188,7 @@ describe('validate on the command line, without credentials', () => {
         '✖ failed: 1 object in 1 file: 2 errors',
         '',
         'a.yml:2:28  error    alerts.a.threshold: "x" is not accepted; accepted: a number  (schema)',
-        'a.yml:3:1   error    "alert" is not known, did you mean "alerts"?  (schema)',
+        'a.yml:3:1   error    "alert" is an unknown field; did you mean "alerts"?  (schema)',
         '',
       ].join('\n'),
     )

@@ -19,17 +19,17 @@ describe('wrong input', () => {
     })
     const reason = ran.outputs.get('failure-reason') ?? ''
     const [head, ...problems] = reason.split('\n')
-    expect(head).toBe('5 inputs are wrong:')
+    expect(head).toBe('5 errors in the input:')
     expect(problems.sort()).toEqual([
       '- budget: "lots" is not accepted; accepted: an amount of zero or more without separators, such as 1000 or 99.5',
       '- max-attempts: "0" is not accepted; accepted: a whole number from 1 to 20',
-      '- organization-id: "acme" is not accepted; accepted: a uuid such as 11111111-2222-4333-8444-555555555555',
+      '- organization-id: "acme" is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
       '- period: "last-week" is not accepted; accepted: today, yesterday, month-to-date, previous-month, billing-cycle, previous-billing-cycle, year-to-date, last-N-days with N from 1 to 3660',
       '- warn-only: "yes" is not accepted; accepted: true or false',
     ])
     expect(ran.outputs.get('status')).toBe('error')
     expect(ran.exitCode).toBe(1)
-    expect(ran.summary).toContain('### 🛑 `usage-cost` could not be done')
+    expect(ran.summary).toContain('### 🛑 `usage-cost` did not complete')
     expect(ran.result).toMatchObject({ status: 'error', error: { kind: 'input' } })
     expect(emulator().requests).toHaveLength(0)
   })

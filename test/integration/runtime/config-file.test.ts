@@ -18,7 +18,7 @@ describe('the config file', () => {
     expect(ran.publishSettings.summary).toBe(false)
   })
 
-  it('says whether comments and issues are written, which an error is told by as well', async () => {
+  it('decides whether comments and issues are written, also after an error', async () => {
     const text = 'comment: changes\nissue: on-failure\n'
     expect((await config(text, { 'service-id': inputsFor(emulator())['service-id'] ?? '' })).publishSettings).toMatchObject({
       comment: 'changes',
@@ -53,14 +53,14 @@ describe('the config file', () => {
     'pr-number: 1',
   ])('may not set %s', async (text) => {
     const ran = await config(text)
-    expect(ran.reason).toContain(`.watchkeeper.yml: "${text.split(':')[0]}" may not be set by a file in the repository`)
+    expect(ran.reason).toContain(`.watchkeeper.yml: "${text.split(':')[0]}" cannot be set in a file of the repository`)
     expect(emulator().requests).toHaveLength(0)
   })
 
   it.each([
-    ['servise-id: x', /"servise-id" is an unknown setting, did you mean "service-id"\?/],
+    ['servise-id: x', /"servise-id" is an unknown setting; did you mean "service-id"\?/],
     ['https-proxy: http://evil', /"https-proxy" is an unknown setting/],
-    ['- a', /is not a map of settings/],
+    ['- a', /must be a map of settings/],
     ['a: 1\na: 2', /\.watchkeeper\.yml:2:1: Map keys must be unique/],
     ['x: !!js/function "y"', /\.watchkeeper\.yml:1:4: Unresolved tag/],
   ])('is strict: %s', async (text, reason) => {

@@ -10,7 +10,7 @@ const run = (inputs: Readonly<Record<string, string>>, more: Omit<InvokeOptions,
 describe('wrong input', () => {
   it('gets the nearest known name for a misspelt operation', async () => {
     const ran = await run({ operation: 'usage-costs' })
-    expect(ran.reason).toBe('operation: "usage-costs" is not known, did you mean "usage-cost"?')
+    expect(ran.reason).toBe('operation: unknown operation "usage-costs"; did you mean "usage-cost"?')
   })
 
   it('names the operations when none was given', async () => {
@@ -25,24 +25,24 @@ describe('wrong input', () => {
   ])('is an undeclared input such as %s: it must never mean that nothing was set', async (misspelt, meant) => {
     const ran = await run({ operation: 'usage-cost', period: 'today', [misspelt]: '100' })
     expect(ran.document.status).toBe('error')
-    expect(ran.reason).toBe(`${misspelt.toLowerCase()}: is no input of usage-cost, did you mean "${meant}"?`)
+    expect(ran.reason).toBe(`${misspelt.toLowerCase()}: unknown input of usage-cost; did you mean "${meant}"?`)
     expect(emulator().requests).toHaveLength(0)
   })
 
   it.each(['constructor', '__proto__', 'to-string', 'has-own-property', 'length', '0'])('is an input called %s', async (name) => {
     const ran = await run({ operation: 'list-sources', [name]: 'x' })
     expect(ran.document.status).toBe('error')
-    expect(ran.reason).toMatch(/is no input of list-sources/)
+    expect(ran.reason).toMatch(/unknown input of list-sources/)
   })
 
   it('is an input of another operation', async () => {
     const ran = await run({ operation: 'list-sources', budget: '100' })
-    expect(ran.reason).toBe('budget: is no input of list-sources')
+    expect(ran.reason).toBe('budget: unknown input of list-sources')
   })
 
   it('is a variable that looks like an input and is never read', async () => {
     const ran = await run({ operation: 'usage-cost', period: 'today' }, { env: { WATCHKEEPER_BUDGET: '100' } })
-    expect(ran.reason).toBe('WATCHKEEPER_BUDGET: is never read: only common inputs have a variable; give the input budget')
+    expect(ran.reason).toBe('WATCHKEEPER_BUDGET: is not read, because only common inputs have a variable; set the input budget')
   })
 
   it('is nothing that is empty: that means not given', async () => {
@@ -80,19 +80,19 @@ describe('wrong input', () => {
     [{ 'api-key-secret': 'short' }, /^api-key-secret: is not accepted; accepted: at least 8 characters/],
     [{ 'api-key-secret': 'with\nnewline-inside' }, /^api-key-secret: is not accepted/],
     [{ 'api-key-id': 'a:b' }, /^api-key-id: "a:b" is not accepted/],
-    [{ 'api-key-secret': '' }, /^api-key-secret: is missing: give the input, or set WATCHKEEPER_API_KEY_SECRET$/],
+    [{ 'api-key-secret': '' }, /^api-key-secret: is missing; set the input or WATCHKEEPER_API_KEY_SECRET$/],
   ])('of credentials: %j', async (inputs, reason) => {
     const ran = await run({ operation: 'list-sources', ...inputs })
     expect(ran.reason).toMatch(reason)
   })
 
-  it('is certificate checking that was turned off', async () => {
+  it('rejects a run with certificate checks turned off', async () => {
     const ran = await run({ operation: 'list-sources' }, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(ran.reason).toMatch(/^NODE_TLS_REJECT_UNAUTHORIZED: is 0/)
   })
 
-  it('is a proxy that is no url, by the name of its variable', async () => {
+  it('rejects a proxy that is not a URL, by the name of its variable', async () => {
     const ran = await run({ operation: 'list-sources' }, { env: { HTTPS_PROXY: 'proxy-secret-password' } })
-    expect(ran.reason).toMatch(/^HTTPS_PROXY: is no proxy url; accepted: http:\/\/\[user:password@\]host:port/)
+    expect(ran.reason).toMatch(/^HTTPS_PROXY: is not a proxy URL; accepted: http:\/\/\[user:password@\]host:port/)
   })
 })

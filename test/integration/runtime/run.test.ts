@@ -17,13 +17,13 @@ describe('a result says what it is about', () => {
     expect(await documentOf('list-sources')).toMatchObject({ status: 'pass', organizationId, serviceId })
   })
 
-  it('the organization alone, when nothing was asked about a service', async () => {
+  it('contains only the organization when the operation is not about a service', async () => {
     const document = await documentOf('usage-cost', { period: 'last-7-days' })
     expect(document).toMatchObject({ organizationId })
     expect(document).not.toHaveProperty('serviceId')
   })
 
-  it('also when it could not be done', async () => {
+  it('also when it did not complete', async () => {
     expect(await documentOf('list-sources', { 'api-key-secret': 'not-the-secret' })).toMatchObject({
       status: 'error',
       organizationId,

@@ -37,18 +37,18 @@ describe('S8: what an operation is there to write stays in the workspace, and go
   })
 
   it.each([
-    ['../outside', 'lies outside the workspace'],
-    ['sub/../../outside', 'lies outside the workspace'],
-    ['/etc/watchkeeper', 'lies outside the workspace'],
-    ['.', 'lies outside the workspace'],
+    ['../outside', 'is outside of the workspace'],
+    ['sub/../../outside', 'is outside of the workspace'],
+    ['/etc/watchkeeper', 'is outside of the workspace'],
+    ['.', 'is outside of the workspace'],
     ['link-out', 'is a link'],
     ['link-in', 'is a link'],
     ['dangling', 'is a link'],
-    ['directory-out/new', 'is a link or no directory'],
-    ['directory-out/deeper/new', 'is a link or no directory'],
-    ['directory-in/new', 'is a link or no directory'],
-    ['inside/new', 'is a link or no directory'],
-    ['dangling/new', 'is a link or no directory'],
+    ['directory-out/new', 'is a link or not a directory'],
+    ['directory-out/deeper/new', 'is a link or not a directory'],
+    ['directory-in/new', 'is a link or not a directory'],
+    ['inside/new', 'is a link or not a directory'],
+    ['dangling/new', 'is a link or not a directory'],
     ['sub', 'is not a file'],
   ])('refuses %s', async (path, reason) => {
     const before = (await readdir(directory, { recursive: true })).sort()
