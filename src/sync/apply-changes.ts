@@ -55,7 +55,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
   const waiting = await writeAll(writes, state, write)
   await reconcileUnknownCreates(writes, state, { ...options, write })
-  for (const change of await writeAll(waiting, state, write)) await state.skip(change, 'what it watches may not exist')
+  for (const change of await writeAll(waiting, state, write)) await state.skip(change, 'the object that it watches may not exist')
   await reconcileUnknownCreates(waiting, state, { ...options, write })
   // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
@@ -115,7 +115,7 @@ class NotRecreatedError extends Error {
   override readonly name = 'NotRecreatedError'
 
   constructor(cause: unknown) {
-    super('the object was deleted, and could not be created again', { cause })
+    super('the object was deleted and could not be created again', { cause })
   }
 }
 
@@ -152,7 +152,7 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
   }
 }
 
-/** Reads the object again. Throws kind `conflict` when somebody else changed it since the plan was made. */
+/** Reads the object again. Throws kind `conflict` when it has changed since the plan was made. */
 async function readUnchanged(change: Change, { api, service, types, notAfter }: WriteContext & SendOptions): Promise<RemoteObject> {
   const type = types[change.section]
   const fresh = await type.collection.get(api, service, change.id ?? '', { notAfter })
@@ -160,19 +160,19 @@ async function readUnchanged(change: Change, { api, service, types, notAfter }: 
   if (actual === undefined) return fresh
   const [then, now] = [actual, fresh].map((one) => type.readMarker(type.toBody(one))?.token)
   if (then === now && isSame(comparedPart(change, fresh, type), comparedPart(change, actual, type))) return fresh
-  throw conflict(`The ${type.noun} ${fresh.id} was changed by somebody else meanwhile and is left alone`)
+  throw conflict(`The ${type.noun} ${fresh.id} has changed since the plan was made and was not written`)
 }
 
 /** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
 const comparedPart = ({ desired }: Change, actual: RemoteObject, type: ResourceType): Body =>
   desired === undefined ? comparable(type, type.toBody(actual)) : compareBodies(type, desired, actual).before
 
-const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}: plan again.`)
+const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
 async function demandNoNewAlerts(change: Change, { api, service }: WriteContext): Promise<void> {
   if (change.removes === undefined) return
   const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service))
-  if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} is left alone: ${newAlert}`)
+  if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
 }
 
 async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
@@ -232,7 +232,7 @@ export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: B
   const found = findByMarker(list, desired, type)
   if (typeof found === 'string') return outcome
   const { before, after } = compareBodies(type, desired, found.actual)
-  // Differences that the answer to the write did not have were made by somebody else since.
+  // Differences that the answer to the write did not have were made by another user since.
   const answered = outcome.actual === undefined ? before : compareBodies(type, desired, outcome.actual).before
   const serverChanged = diffFields(after, answered)
   if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, type)) return outcome
@@ -258,7 +258,7 @@ function wasWritten({ action, actual: before }: Outcome['change'], desired: Body
 
 export const verifyRules = {
   'marker-lost': 'The service did not keep the ownership marker of an object, or the object is gone again.',
-  'not-verified': 'What was written could not be read again.',
+  'not-verified': 'The written objects could not be read again.',
 } as const
 
 interface Verification {
@@ -278,7 +278,7 @@ async function verifyWrites(plan: Plan, state: ApplyState, { api, service, types
   } catch (thrown) {
     if (!(thrown instanceof WatchkeeperError)) throw thrown
     const [reason] = thrown.message.split('\n', 1)
-    const message = `what was written could not be read again: ${reason}`
+    const message = `the written objects could not be read again: ${reason}`
     return { diagnostics: [{ rule: 'not-verified', severity: 'error', location: { file: 'apply' }, message }], lists: {} }
   }
   const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, { api, service, types }))
@@ -300,8 +300,8 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   if (outcome.kind === 'unknown' || findByMarker(list, resolved.body, type) !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
-    ? `${change.section}.${change.key}: the service did not keep the ownership marker of the ${type.noun} ${id}: another run would not recognize it`
-    : `${change.section}.${change.key}: the ${type.noun} ${id} is gone again: somebody deletes what this run writes`
+    ? `${change.section}.${change.key}: the service did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
+    : `${change.section}.${change.key}: the ${type.noun} ${id} was deleted after this run wrote it`
   return [{ rule: 'marker-lost', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
 }
 
@@ -310,7 +310,7 @@ export function findDuplicateMarkers({ byToken }: MarkerIndex, type: ResourceTyp
   return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
-    const message = `the ownership marker ${token} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): two runs at once, or a copy; delete the ones that are not wanted`
+    const message = `the ownership marker ${token} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): two runs at the same time, or a copy. Delete the objects that you do not want`
     return [{ rule: 'duplicate-marker', severity: 'error', location: { file: type.section }, message }]
   })
 }
@@ -319,8 +319,8 @@ export function findDuplicateMarkers({ byToken }: MarkerIndex, type: ResourceTyp
 // that the next plan is empty.
 
 export const snapshotRules = {
-  'not-converging': 'The server stores something else with every write: plan will never be empty.',
-  'snapshot-failed': 'What the server stored could not be recorded: plan will show it as a difference until apply runs again.',
+  'not-converging': 'The server stores a different value with every write, so that plan is never empty.',
+  'snapshot-failed': 'The stored values could not be recorded. plan shows a difference until apply runs again.',
 } as const
 
 interface SnapshotContext {
@@ -340,7 +340,7 @@ async function recordSnapshots(recording: SnapshotContext, context: WriteContext
     const stored = findStored(change, recording, context)
     if (stored === undefined) continue
     if (!isUnchangedSinceAnswer(change, stored.actual, recording, context)) {
-      diagnostics.push(report(change, 'snapshot-failed', 'it was changed after this run wrote it: what the server stores was not recorded'))
+      diagnostics.push(report(change, 'snapshot-failed', 'it changed after this run wrote it, so the stored values were not recorded'))
       continue
     }
     try {
@@ -348,9 +348,7 @@ async function recordSnapshots(recording: SnapshotContext, context: WriteContext
       if (problem !== undefined) diagnostics.push(report(change, 'not-converging', problem))
     } catch (thrown) {
       if (!(thrown instanceof WatchkeeperError)) throw thrown
-      diagnostics.push(
-        report(change, 'snapshot-failed', `what the server stores could not be recorded: ${thrown.message.split('\n', 1)[0]}`),
-      )
+      diagnostics.push(report(change, 'snapshot-failed', `the stored values could not be recorded: ${thrown.message.split('\n', 1)[0]}`))
     }
   }
   return diagnostics
@@ -369,7 +367,7 @@ interface StoredObject {
   readonly desired: Body
 }
 
-/** A change that somebody else made after the write must not be recorded as the server's, nor be overwritten by the second write. */
+/** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
 function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
   const type = types[change.section]
   const answer = answers.get(change)
@@ -409,7 +407,7 @@ async function recordSnapshot(change: Change, { actual, desired }: StoredObject,
     if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
   }
   const [first] = diffSides(type, sidesOf(type, desired, stored))
-  return `the server stores something else with every write${first === undefined ? '' : `, for example ${first.path}`}: plan will show it again`
+  return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
 }
 
 // Pruning: what counts is what the service has now, not what it had when the plan was made.
@@ -426,7 +424,8 @@ interface PruneOptions extends WriteContext {
 async function pruneOrphans({ deletes, diagnostics, state, write, api, service }: PruneOptions): Promise<void> {
   const listAlerts = once(() => alertCollection.list(api, service))
   const deleteOne = async (change: Change): Promise<void> => {
-    const reason = diagnostics.length > 0 ? 'something is wrong with what was written, so nothing is deleted' : state.stopped()?.message
+    const reason =
+      diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
     let alerts: List<Alert> | undefined
     try {
       if (reason === undefined && change.section !== 'alerts') alerts = await listAlerts()

@@ -23,16 +23,16 @@ export interface StopReason {
   readonly message: string
 }
 
-const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was cancelled' }
+const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was canceled' }
 
 const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   authentication: { kind: 'denied', message: 'the service does not accept the key' },
   permission: { kind: 'denied', message: 'the key lacks a permission' },
-  'not-served': { kind: 'unreachable', message: 'the url does not serve the API' },
+  'not-served': { kind: 'unreachable', message: 'the URL does not serve the API' },
   tls: { kind: 'unreachable', message: 'the certificate is not trusted' },
-  redirect: { kind: 'unreachable', message: 'the API redirects elsewhere' },
-  deadline: { kind: 'no-time', message: 'the time for the whole operation is over' },
-  'rate-limited': { kind: 'no-time', message: 'the rate limit leaves no time' },
+  redirect: { kind: 'unreachable', message: 'the API redirects to another address' },
+  deadline: { kind: 'no-time', message: 'the time limit of the run is reached' },
+  'rate-limited': { kind: 'no-time', message: 'the rate limit does not allow more requests in time' },
   cancelled: canceledStop,
 }
 
@@ -50,7 +50,7 @@ export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): St
   const stop = last.errorKind && stopsEverything[last.errorKind]
   if (stop !== undefined) return stop
   if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
-    return { kind: 'on-error', message: 'an object before it failed (on-error: stop)' }
+    return { kind: 'on-error', message: 'another object failed (on-error: stop)' }
   const recent = outcomes.slice(-maxConsecutiveFailures)
   const isFailing =
     recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailureKinds.includes(errorKind))
@@ -111,11 +111,11 @@ export function failedRecreation(change: Change, { cause }: Error): Outcome {
   return {
     ...outcome,
     wasDeleted: true,
-    message: `It was deleted, and could not be created again. The next apply creates it. ${outcome.message}`,
+    message: `It was deleted and could not be created again. The next apply creates it. ${outcome.message}`,
   }
 }
 
-const advice = 'The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.'
+const advice = 'The server may have written it. Run apply again: it looks for the ownership marker first and creates nothing twice.'
 
 /** The advice of a single request is not to repeat it; a whole run can be repeated. */
 function withAdvice({ message, advice: general }: ApiError): string {

@@ -27,23 +27,25 @@ import {
 } from './plan-report.ts'
 
 export const apply = defineOperation({
-  summary: 'Makes alerts, dashboards and saved searches as the files say. Running it again changes nothing.',
+  summary: 'Creates and updates alerts, dashboards and saved searches to match the files. A second run changes nothing.',
   effect: 'write',
   scope: 'service',
   input: planInput.extend({
-    planFile: filePath('A plan that plan wrote: only what it says is done, and nothing when files or service have moved since.').optional(),
+    planFile: filePath(
+      'A file that plan wrote. Only its changes are applied. If the files or the service have changed since, nothing is written.',
+    ).optional(),
     onError: choice(
       ['continue', 'stop'],
-      'After an object that failed: `continue` with those that do not depend on it, or `stop`.',
+      'After an object fails: `continue` with the objects that do not depend on it, or `stop`.',
     ).default('continue'),
   }),
-  output: planOutput.extend({ planFile: z.string().describe('The plan that was applied; empty without one.') }),
+  output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
   details: planDetails.extend({
     stopped: z
       .object({ kind: z.enum(stopReasons), message: z.string() })
       .optional()
-      .describe('Why the run ended before its end.'),
-    isPlanWrong: z.boolean().describe('Whether nothing was written because files or plan are wrong.'),
+      .describe('Why the run stopped early.'),
+    isPlanWrong: z.boolean().describe('Whether nothing was written because of errors in the files or the plan.'),
   }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
@@ -87,7 +89,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
 async function readPlanFile(path: string, files: Files): Promise<PlanFile> {
   const text = await files.read(path, 'plan-file')
   const parsed = planFileSchema.safeParse(tryJson(text))
-  const why = parsed.success ? 'was changed after plan wrote it' : 'is no plan of this version'
+  const why = parsed.success ? 'was changed after plan wrote it' : 'is not a plan of this version'
   if (parsed.success && isIntact(parsed.data)) return parsed.data
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
 }
@@ -112,9 +114,9 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profil
   throw new WatchkeeperError(
     'conflict',
     [
-      'Files or service have moved since the plan was made, so nothing was written:',
+      'The files or the service have changed since the plan was made, so nothing was written:',
       ...lines,
-      'Plan again, and have the new plan reviewed.',
+      'Run plan again and review the new plan.',
     ].join('\n'),
   )
 }
@@ -136,7 +138,7 @@ function applyWords(result: Applied): Line {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
-  if (parts.length === 0) return say`Nothing to do: the service is as the files say`
+  if (parts.length === 0) return say`Nothing to do: the service matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
   return say`${trusted(word)} to ${result.project} (${join(parts, ', ')})`
@@ -147,7 +149,7 @@ function judgeApply(result: Applied): Verdict {
   if (unknown.length + failed.length + skipped.length === 0) return judgeWhole(result)
   const reasons = [
     ...(unknown.length > 0
-      ? [say`${counted(unknown.length, 'object')} may exist, because the server gave no answer: run apply again`]
+      ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
       : []),
     ...failed.slice(0, 1).map((first) => say`${failedWords(failed.length)}${wordsFor(first)}: ${sentence(firstLine(first.message))}`),
     ...(result.stopped === undefined ? [] : [say`stopped because ${trusted(result.stopped.message)}`]),
@@ -209,7 +211,7 @@ function applyBlocks(result: Applied): readonly Block[] {
     },
     ...failureBlocks(acted),
     ...serverBlocks(changedByServer),
-    { kind: 'details', title: 'What was to change', blocks: objectBlocks(result) },
+    { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result) },
   ]
 }
 
@@ -229,7 +231,7 @@ const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
   objects.length === 0
     ? []
     : [
-        { kind: 'paragraph', line: say`The server made something else of what was sent (− sent, + what it is now):` },
+        { kind: 'paragraph', line: say`The server stored other values than those that were sent (− sent, + stored):` },
         {
           kind: 'diff',
           lines: objects.flatMap(({ section, key, serverChanged = [] }) => [

@@ -76,8 +76,10 @@ const files = [
   .sort()
 
 describe('the words of messages, comments and documents', () => {
-  it.each(files)('%s avoids words that make readers stop', (file) => {
-    expect(findAvoided(readFileSync(join(root, file), 'utf8')).map((line) => `${file}:${line}`)).toEqual([])
+  it('avoid words that make readers stop', () => {
+    expect(files.length).toBeGreaterThan(200)
+    const found = files.flatMap((file) => findAvoided(readFileSync(join(root, file), 'utf8')).map((line) => `${file}:${line}`))
+    expect(found).toEqual([])
   })
 
   it('are also found across two lines of a comment', () => {

@@ -73,7 +73,9 @@ describe('a list that is read in pages', () => {
       const before = stateOf(server)
       await withSite(server, 'clickhouse-cloud', async ({ plan, apply }) => {
         await expect(plan(file(all))).rejects.toThrow(/The API counts \d+ .* and lists 3\. Nothing is changed based on an incomplete list/)
-        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow('Nothing is changed based on an incomplete list')
+        await expect(apply(file({ dashboards: { shop } }), { prune: true })).rejects.toThrow(
+          'Nothing is changed based on an incomplete list',
+        )
       })
       expect([stateOf(server), methodsOf(server).filter((method) => method !== 'GET')]).toEqual([before, []])
     } finally {

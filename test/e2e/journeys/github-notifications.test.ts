@@ -206,7 +206,7 @@ describe('a signal while GitHub hangs', () => {
   })
 })
 
-it('writes nothing when the run was cancelled before it ended', async () => {
+it('writes nothing when the run was canceled before it ended', async () => {
   emulator().addFault({ effect: { kind: 'delay', ms: 500 } })
   const ran = await gate(
     { comment: 'always', issue: 'on-failure', budget: '0' },

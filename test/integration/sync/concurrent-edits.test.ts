@@ -52,7 +52,7 @@ describe('an object that somebody changes after it was listed', () => {
       })
       const applied = await site.apply(files)
       expect(outcomes(applied)).toEqual({ shop: 'unchanged', errors: 'failed', slow: 'updated' })
-      expect(applied.objects[1]?.message).toContain('was changed by somebody else meanwhile and is left alone')
+      expect(applied.objects[1]?.message).toContain('has changed since the plan was made and was not written')
       expect(owned().errors.threshold).toBe(3)
       const again = await site.plan(files)
       expect(again.objects[1]?.fields).toEqual([{ path: 'threshold', before: 3, after: 7 }])

@@ -130,9 +130,7 @@ describe('what the server makes of what was sent', () => {
     emulator().setUnknownDefaults(undefined)
     expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['created']))
     expect(errorRules(applied)).toEqual(['snapshot-failed', 'snapshot-failed'])
-    expect(errorsIn(applied)[0]?.message).toMatch(
-      /^dashboards\.shop: what the server stores could not be recorded: The API answered 400.*$/,
-    )
+    expect(errorsIn(applied)[0]?.message).toMatch(/^dashboards\.shop: the stored values could not be recorded: The API answered 400.*$/)
   })
 
   it('is not what somebody else made of it since', async () => {
@@ -149,7 +147,7 @@ describe('what the server makes of what was sent', () => {
       ours().alert.note = null
     }, '/alerts')
     expect(errorsIn(applied).map(({ message }) => message)).toEqual([
-      expect.stringContaining('the service did not keep the ownership marker of the alert'),
+      expect.stringContaining('the service did not store the ownership marker of the alert'),
     ])
   })
 
@@ -158,9 +156,7 @@ describe('what the server makes of what was sent', () => {
       const store = serviceOf(emulator())
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
     }, '/dashboards')
-    expect(errorsIn(applied).map(({ message }) => message)).toEqual([
-      expect.stringContaining('is gone again: somebody deletes what this run writes'),
-    ])
+    expect(errorsIn(applied).map(({ message }) => message)).toEqual([expect.stringContaining('was deleted after this run wrote it')])
   })
 
   it('is nothing where the server orders, repeats no tag and fills in what it assumes', () =>

@@ -77,7 +77,7 @@ describe('a 400 for the third of six objects', () => {
       'on-two': 'skipped',
     })
     expect([ran.exitCode, writes().length]).toEqual([4, 3])
-    expect(ran.reason).toContain('stopped because an object before it failed (on-error: stop)')
+    expect(ran.reason).toContain('stopped because another object failed (on-error: stop)')
   })
 
   it('is all that the next run has to do', async () => {
@@ -189,7 +189,7 @@ describe('the time for the whole operation', () => {
     const ran = await apply(six())
     expect(Object.values(ran.outcomes)).toEqual(['created', 'created', 'failed', 'skipped', 'skipped', 'skipped'])
     expect([ran.exitCode, writes().length]).toEqual([4, 3])
-    expect(ran.reason).toContain('stopped because the rate limit leaves no time')
+    expect(ran.reason).toContain('stopped because the rate limit does not allow more requests in time')
   })
 
   it('does not wait beyond the deadline: a create without an answer stays unknown', async () => {
@@ -197,7 +197,7 @@ describe('the time for the whole operation', () => {
     const clock = createVirtualClock(Date.now())
     const ran = await apply({ dashboards: { one: shop } }, { 'timeout-seconds': '20' }, clock)
     expect(ran.outcomes).toEqual({ one: 'unknown' })
-    expect(ran.reason).toContain('1 object may exist')
+    expect(ran.reason).toContain('1 object may have been written')
     expect(clock.elapsedMs()).toBeLessThan(20_000)
   })
 })

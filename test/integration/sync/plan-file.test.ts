@@ -167,9 +167,9 @@ describe('a plan file that is out of date', () => {
         const plan = await reviewed()
         edit()
         const said = await refusal(plan)
-        expect(said).toContain('Files or service have moved since the plan was made, so nothing was written:')
+        expect(said).toContain('The files or the service have changed since the plan was made, so nothing was written:')
         expect(said).toContain(`- ${words}`)
-        expect(said).toContain('Plan again, and have the new plan reviewed.')
+        expect(said).toContain('Run plan again and review the new plan.')
       },
       { before: () => emulator().reset() },
     ))

@@ -232,7 +232,7 @@ describe('an answer that never came', () => {
     const [what, advice] = message.split('\n')
     expect(what).toBe(error.message.split('\n')[0])
     expect(advice).toBe(
-      'The server may have written it. Run apply again: it looks for the ownership marker first, and creates nothing twice.',
+      'The server may have written it. Run apply again: it looks for the ownership marker first and creates nothing twice.',
     )
     expect(error.message).toContain(error.advice)
     expect(message).not.toContain(error.advice)
@@ -244,7 +244,7 @@ describe('an answer that never came', () => {
     expect(failedRecreation(one, new Error('gone', { cause: errorOf('not-applied') }))).toMatchObject({
       kind: 'failed',
       wasDeleted: true,
-      message: `It was deleted, and could not be created again. The next apply creates it. ${errorOf('not-applied').message}`,
+      message: `It was deleted and could not be created again. The next apply creates it. ${errorOf('not-applied').message}`,
     })
   })
 

@@ -68,7 +68,7 @@ describe('a marker on two objects', () => {
   it('is a diagnostic with every id', () => {
     const [diagnostic, ...others] = findDuplicateMarkers(list([actual('a'), actual('b'), actual('c')]), type, token)
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
-    expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at once, or a copy/)
+    expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
     expect(others).toEqual([])
   })
 

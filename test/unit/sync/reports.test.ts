@@ -160,7 +160,7 @@ describe('the report of apply', () => {
     )
 
   it.each([
-    ['Nothing to do: the service is as the files say', applied(['unchanged'])],
+    ['Nothing to do: the service matches the files', applied(['unchanged'])],
     ['Applied to shop/main (2 created)', applied(['created'], ['created'], ['unchanged'])],
     [
       'Applied in part to shop/main (1 unknown, 1 failed, 1 skipped, 1 created)',
@@ -189,7 +189,7 @@ describe('the report of apply', () => {
     expect(verdictOf(applied(['unknown'], ['created']))).toEqual([
       'error',
       undefined,
-      '1 object may exist, because the server gave no answer: run apply again',
+      '1 object may have been written, because the server did not answer. Run apply again',
     ])
     expect(verdictOf({ ...applied(['failed', 'No.']), stopped: denied })).toEqual([
       'error',
@@ -248,7 +248,7 @@ describe('the report of apply', () => {
       object('odd', { action: 'create', outcome: 'created', serverChanged: [{ path: 'threshold', before: 1, after: 2 }] }),
     ])
     expect(textOf(apply, result)).toContain(
-      'The server made something else of what was sent (− sent, + what it is now):\n\n  alert odd\n~     threshold: 1 → 2\n',
+      'The server stored other values than those that were sent (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2\n',
     )
     expect(textOf(apply, applied(['created']))).not.toContain('something else')
   })

@@ -64,7 +64,7 @@ describe('a run stops', () => {
   it.each<OutcomeKind>(['failed', 'unknown'])('with on-error: stop after the first that is %s', (kind) => {
     expect(reasonToStop([outcome('created'), outcome(kind, 'refused')], 'stop')).toEqual({
       kind: 'on-error',
-      message: 'an object before it failed (on-error: stop)',
+      message: 'another object failed (on-error: stop)',
     })
   })
 })
