@@ -70,6 +70,8 @@ export function problemsWithRun(ran: RanAction): readonly string[] {
   const status = outputs.get('status') ?? ''
   const reason = outputs.get('failure-reason') ?? ''
   const isGreen = status === 'pass' || status === 'warn'
+  // With RUNNER_DEBUG the log holds debug lines, too.
+  const commands = commandsOf(ran).filter((name) => name !== 'debug')
   const checks: readonly (readonly [boolean, string])[] = [
     [always.every((name) => outputs.has(name)), `outputs are missing: ${always.filter((name) => !outputs.has(name)).join(', ')}`],
     [result !== undefined && isSameResult(ran), 'the result file and the output differ'],
@@ -82,7 +84,7 @@ export function problemsWithRun(ran: RanAction): readonly string[] {
     [summary !== '', 'there is no summary'],
     [unexpectedHtml(summary).length === 0, 'the summary holds HTML that is not ours'],
     [[...kindsIn(summary)].every((kind) => ourKinds.has(kind)), 'the summary holds Markdown that is not ours'],
-    [isDeepStrictEqual(commandsOf(ran), commandsFor[status]), `its commands are ${commandsOf(ran).join(', ')}`],
+    [isDeepStrictEqual(commands, commandsFor[status]), `its commands are ${commands.join(', ')}`],
     [
       ran.ending === undefined || ran.ending.resources.every((kind) => idle.has(kind)),
       `it left behind ${ran.ending?.resources.join(', ')}`,

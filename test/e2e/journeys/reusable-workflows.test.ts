@@ -165,7 +165,7 @@ describe('plan and apply', () => {
     expect(outputs).toMatchObject({
       status: 'error',
       applied: 'false',
-      'failure-reason': expect.stringContaining('have moved since the plan was made'),
+      'failure-reason': expect.stringContaining('have changed since the plan was made'),
     })
     expect(writes().length).toBe(before)
   })
