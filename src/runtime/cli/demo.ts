@@ -21,6 +21,7 @@ interface DemoStep {
 /** Settings that a job would set once, as environment variables. */
 const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> => ({
   WATCHKEEPER_API_URL: url,
+  WATCHKEEPER_PROFILE: 'clickhouse-cloud',
   WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
   WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
   WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
@@ -172,7 +173,7 @@ export async function runDemo({ script, bundle, write, color }: DemoOptions): Pr
     color ? styleText(format, text, { validateStream: false }) : text
   const line = (text = ''): void => write(`${text}\n`)
   const program = bundle === undefined ? script : resolve(bundle)
-  const emulator = await startEmulator()
+  const emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   try {
     const steps = demoSteps(emulator)
     line(

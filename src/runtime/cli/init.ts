@@ -5,6 +5,7 @@ import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
+import { version } from '../../core/version.ts'
 import { remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -179,8 +180,9 @@ async function readSamples(kits: readonly Kit[], examples: string): Promise<read
   return Promise.all([...files.values()].map(async (file) => ({ ...file, text: await readFile(join(examples, file.example), 'utf8') })))
 }
 
-const schemaComment =
-  '# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/v0/schemas/config.schema.json'
+const majorTag = `v${version.split('.', 1)[0]}`
+
+const schemaComment = `# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/schemas/config.schema.json`
 
 /** The config file with the owner of alerts and dashboards. */
 const projectConfig = (repository: string | undefined): Sample => ({
@@ -338,7 +340,7 @@ const doctor = (variables: readonly string[]): readonly string[] => {
   const set = ['organization-id', 'api-key-id', 'api-key-secret'].map(toEnvironmentName)
   return [
     `export ${[`${toEnvironmentName('profile')}=clickhouse-cloud`, ...[...set, ...variables.filter((name) => name === service)].map((name) => `${name}=…`)].join(' ')}`,
-    'npx watchkeeper doctor',
+    'watchkeeper doctor',
   ]
 }
 

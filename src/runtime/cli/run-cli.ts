@@ -61,7 +61,7 @@ const splitValues = (args: readonly string[]): readonly string[] =>
 
 const createProgram = (): Command =>
   new Command('watchkeeper')
-    .description('Keeps watch over a hosted observability service from a repository.')
+    .description('Alerts and dashboards as code, a cost gate and backup checks for ClickHouse Cloud and ClickStack.')
     .version(version, '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')

@@ -40,7 +40,7 @@ const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): reado
   `export WATCHKEEPER_API_KEY_SECRET=${demo.apiKeySecret}`,
   `export WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId}`,
   `export WATCHKEEPER_SERVICE_ID=${demo.services.checkout}`,
-  'npx watchkeeper doctor',
+  'watchkeeper doctor',
 ]
 
 /** No profile supports this API. */

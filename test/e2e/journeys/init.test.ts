@@ -92,7 +92,7 @@ describe('watchkeeper init', () => {
       'WATCHKEEPER_SERVICE_ID',
       'WEBHOOK_NAME',
     ])
-    expect(steps).toContain('npx watchkeeper doctor')
+    expect(steps).toContain('watchkeeper doctor')
     expect(steps).toContain('observability/service.yml')
     expect(steps).toContain('review the plan on its pull request. Merging applies it')
   })
