@@ -1,7 +1,7 @@
 // Measures how long it takes to create alerts, in whole processes: the action, and OpenTofu with the vendor's provider where they are at
 // hand.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { say, trusted } from '../src/core/line.ts'
@@ -22,6 +22,8 @@ interface Tool {
   readonly name: string
   /** Creates `count` alerts in a new service. Resolves when the process has ended. */
   run(url: string, directory: string, count: number): Promise<Measured>
+  /** Plans the same files again, which is without a change. */
+  plan(url: string, directory: string): Promise<Measured>
 }
 
 export const applies: Benchmark = async ({ isShort, tofu }) => {
@@ -55,8 +57,37 @@ export const applies: Benchmark = async ({ isShort, tofu }) => {
       ],
       rows,
     },
-    { kind: 'paragraph', line: say`Every run starts with an empty service and ends when the process does.` },
+    { kind: 'paragraph', line: say`Every run starts with a new service and ends when the process does.` },
+    {
+      kind: 'table',
+      title: 'Requests of a plan without a change',
+      columns: [{ title: 'Alerts', align: 'right' }, { title: 'Tool' }, { title: 'Requests', align: 'right' }],
+      rows: await Promise.all(
+        tools.map(async (tool) => [[trusted(String(plannedCount))], [trusted(tool.name)], [trusted(String(await countRequests(tool)))]]),
+      ),
+    },
   ]
+}
+
+const plannedCount = 300
+
+const countRequests = (tool: Tool): Promise<number> =>
+  withServer(({ url, takeRequestCount }) =>
+    withDirectory(async (directory) => {
+      await tool.run(url, directory, plannedCount)
+      await takeRequestCount()
+      await tool.plan(url, directory)
+      return takeRequestCount()
+    }),
+  )
+
+async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-bench-'))
+  try {
+    return await use(directory)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
 }
 
 interface Setting {
@@ -72,13 +103,8 @@ async function measureInTurn(
   const measured = new Map<Tool, Measured[]>(tools.map((tool) => [tool, []]))
   for (let i = 0; i < rounds; i++) {
     for (const tool of tools) {
-      const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-bench-'))
-      try {
-        const one = await withServer(({ url }) => tool.run(url, directory, count), { latencyMs })
-        measured.get(tool)?.push(one)
-      } finally {
-        rmSync(directory, { recursive: true })
-      }
+      const one = await withDirectory((directory) => withServer(({ url }) => tool.run(url, directory, count), { latencyMs }))
+      measured.get(tool)?.push(one)
     }
   }
   return measured
@@ -98,23 +124,28 @@ const watchkeeper: Tool = {
       return [`alert-${i}`, { name: `Alert ${i}`, ...target, threshold: i, interval: '5m' }]
     })
     writeFileSync(join(directory, 'alerts.json'), JSON.stringify({ alerts: Object.fromEntries(alerts) }))
-    for (const name of ['output', 'summary']) writeFileSync(join(directory, name), '')
-    return measure(process.execPath, [bundle], directory, {
-      GITHUB_OUTPUT: join(directory, 'output'),
-      GITHUB_STEP_SUMMARY: join(directory, 'summary'),
-      GITHUB_WORKSPACE: directory,
-      RUNNER_TEMP: directory,
-      INPUT_OPERATION: 'apply',
-      INPUT_PROFILE: 'clickhouse-cloud',
-      INPUT_PROJECT: 'bench/watchkeeper',
-      INPUT_FILES: 'alerts.json',
-      'INPUT_API-URL': url,
-      'INPUT_API-KEY-ID': demo.apiKeyId,
-      'INPUT_API-KEY-SECRET': demo.apiKeySecret,
-      'INPUT_ORGANIZATION-ID': demo.organizationId,
-      'INPUT_SERVICE-ID': demo.services.checkout,
-    })
+    return runAction('apply', url, directory)
   },
+  plan: (url, directory) => runAction('plan', url, directory),
+}
+
+function runAction(operation: string, url: string, directory: string): Promise<Measured> {
+  for (const name of ['output', 'summary']) writeFileSync(join(directory, name), '')
+  return measure(process.execPath, [bundle], directory, {
+    GITHUB_OUTPUT: join(directory, 'output'),
+    GITHUB_STEP_SUMMARY: join(directory, 'summary'),
+    GITHUB_WORKSPACE: directory,
+    RUNNER_TEMP: directory,
+    INPUT_OPERATION: operation,
+    INPUT_PROFILE: 'clickhouse-cloud',
+    INPUT_PROJECT: 'bench/watchkeeper',
+    INPUT_FILES: 'alerts.json',
+    'INPUT_API-URL': url,
+    'INPUT_API-KEY-ID': demo.apiKeyId,
+    'INPUT_API-KEY-SECRET': demo.apiKeySecret,
+    'INPUT_ORGANIZATION-ID': demo.organizationId,
+    'INPUT_SERVICE-ID': demo.services.checkout,
+  })
 }
 
 /** `directory` holds the binaries `tofu` and `terraform-provider-clickhouse`. */
@@ -133,24 +164,26 @@ const openTofu = (directory: string): Tool => ({
     )
     const provider = 'terraform {\n  required_providers {\n    clickhouse = { source = "ClickHouse/clickhouse" }\n  }\n}'
     writeFileSync(join(workspace, 'main.tf'), [provider, ...alerts].join('\n\n'))
-    const config = join(workspace, 'config')
-    mkdirSync(config)
     writeFileSync(
-      join(config, 'tofurc'),
+      join(workspace, 'tofurc'),
       `provider_installation {\n  dev_overrides { "ClickHouse/clickhouse" = "${directory}" }\n  direct {}\n}\n`,
     )
-    return measure(join(directory, 'tofu'), ['apply', '-auto-approve', '-input=false', '-no-color'], workspace, {
-      HOME: workspace,
-      TF_CLI_CONFIG_FILE: join(config, 'tofurc'),
-      CHECKPOINT_DISABLE: '1',
-      CLICKHOUSE_API_URL: `${url}/v1`,
-      CLICKHOUSE_ORG_ID: demo.organizationId,
-      CLICKHOUSE_CLOUD_API_KEY: demo.apiKeyId,
-      CLICKHOUSE_CLOUD_API_SECRET: demo.apiKeySecret,
-      CLICKSTACK_SERVICE_ID: demo.services.checkout,
-    })
+    return runTofu(directory, ['apply', '-auto-approve'], url, workspace)
   },
+  plan: (url, workspace) => runTofu(directory, ['plan'], url, workspace),
 })
+
+const runTofu = (directory: string, args: readonly string[], url: string, workspace: string): Promise<Measured> =>
+  measure(join(directory, 'tofu'), [...args, '-input=false', '-no-color'], workspace, {
+    HOME: workspace,
+    TF_CLI_CONFIG_FILE: join(workspace, 'tofurc'),
+    CHECKPOINT_DISABLE: '1',
+    CLICKHOUSE_API_URL: `${url}/v1`,
+    CLICKHOUSE_ORG_ID: demo.organizationId,
+    CLICKHOUSE_CLOUD_API_KEY: demo.apiKeyId,
+    CLICKHOUSE_CLOUD_API_SECRET: demo.apiKeySecret,
+    CLICKSTACK_SERVICE_ID: demo.services.checkout,
+  })
 
 function measure(file: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Measured> {
   return new Promise((done, reject) => {

@@ -36,7 +36,7 @@ const details = z.object({
 type ReportResult = z.output<typeof output> & z.output<typeof details>
 
 export const report = defineOperation({
-  summary: 'Merges the results of the legs of a fleet into one report and one verdict. Fails when a result is missing.',
+  summary: 'Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing.',
   effect: 'read',
   scope: 'none',
   input: z.strictObject({

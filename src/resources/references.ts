@@ -186,7 +186,7 @@ function checkConflicts(alert: Declared<'alerts'>): readonly Diagnostic[] {
   return conflicts.flatMap(([isThere, field, message]) => (isThere ? [diagnostic(alert, 'conflicting-fields', [field], message)] : []))
 }
 
-const unknownTo = 'is not part of the neutral contract; set the profile of a product that supports it'
+const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
 
 function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Diagnostic[] {
   if (isOf('savedSearches')(declared)) return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]

@@ -313,7 +313,9 @@ function notices(result: UsageResult): readonly Line[] {
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),
     ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
-    ...(spikeDays < days && days > 1 ? [[trusted(`${checked} checked for spikes. A day needs two weeks of data before it.`)]] : []),
+    ...(spikeDays < days && days > 1
+      ? [[trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)]]
+      : []),
   ]
 }
 

@@ -59,7 +59,7 @@ export const usageDetails = z.object({
   forecast: forecast.optional().describe('Forecast for the whole period. Absent without future days.'),
   comparison: comparison.optional().describe('Comparison with the previous period, if requested.'),
   spikes: z.array(spike).describe('Days with far more usage than comparable days.'),
-  spikeDays: z.int().describe('Number of days that were checked for spikes. A day needs two weeks of data before it.'),
+  spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),
   budgets: z.array(budgetOutcome).describe('One entry for each budget of the file, in its order.'),
   waiver: z.object({ until: date, reason: z.string() }).optional().describe('The waiver, if there is one.'),
   dataQualityIssues: z.array(dataQualityIssue).describe('Reasons to distrust the figures, and the effect of each on the verdict.'),

@@ -71,7 +71,7 @@ const usageInput = z.strictObject({
   unlocked: choice(['include', 'exclude'], 'Whether the gate counts provisional records or only final ones.').default('include'),
   onMissing: choice(
     issueLevels,
-    'What a data quality issue does: no records at all, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
+    'How to treat data quality issues: no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),

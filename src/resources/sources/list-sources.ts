@@ -6,7 +6,7 @@ import { defineOperation } from '../../operation/operation.ts'
 import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 
 export const listSources = defineOperation({
-  summary: 'Lists the sources of a service, from which its logs, traces and metrics come.',
+  summary: 'Lists the sources of logs, traces and metrics of a service.',
   effect: 'read',
   scope: 'service',
   input: z.strictObject({

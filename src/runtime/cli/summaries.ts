@@ -2,7 +2,7 @@
 export const summaries = {
   "create-alert": "Creates one alert. The request is not repeated once the server may have applied it.",
   "list-dashboards": "Lists the dashboards of a service.",
-  "list-sources": "Lists the sources of a service, from which its logs, traces and metrics come.",
+  "list-sources": "Lists the sources of logs, traces and metrics of a service.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "get-backup": "Reads one backup by its id, or the latest one.",
   "list-backups": "Lists the backups of a service, newest first.",
@@ -21,6 +21,6 @@ export const summaries = {
   "drift": "Fails when the service differs from the files, and shows which side changed, without writing.",
   "pull": "Exports the alerts, dashboards and saved searches of a service to files. A plan of these files shows no changes.",
   "matrix": "Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.",
-  "report": "Merges the results of the legs of a fleet into one report and one verdict. Fails when a result is missing.",
+  "report": "Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing.",
   "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure."
 } as const

@@ -123,7 +123,7 @@ describe('what the product does not know', () => {
     ],
   ])('is an error: %s', (_, file, abilities, where) => {
     expect(check(file, abilities)).toEqual([
-      `not-in-profile: ${where}: is not part of the neutral contract; set the profile of a product that supports it`,
+      `not-in-profile: ${where}: is not supported without a profile; set profile, for example to clickhouse-cloud`,
     ])
   })
 
