@@ -20,7 +20,7 @@ export interface List<T> {
 
 /** The requests that every observability resource has in common. */
 export interface Collection<T extends { readonly id: string }, Body> {
-  list(api: ReadApi, service: Service): Promise<List<T>>
+  list(api: ReadApi, service: Service, options?: SendOptions): Promise<List<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
   get(api: ReadApi, service: Service, id: string, options?: SendOptions): Promise<T>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
@@ -79,11 +79,19 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
 
   return {
-    async list(api, service) {
+    async list(api, service, options) {
       const page: ReadPage<T> = (offset) => {
         // A gateway may not know the parameters: they are given only where they are needed.
         const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
-        return api.read({ ...factsFor(api), method: 'GET', path: all(api, service), ...query, read: readPage, missing: 'service' })
+        return api.read({
+          ...factsFor(api),
+          ...options,
+          method: 'GET',
+          path: all(api, service),
+          ...query,
+          read: readPage,
+          missing: 'service',
+        })
       }
       const known = api.profile.lists[listing]
       if (known === 'paged') return listPages(page, noun)

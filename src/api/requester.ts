@@ -113,13 +113,13 @@ export function createRequester(options: RequesterOptions): Requester {
     })
   }
 
-  /** Waits and reconciles; 'not-applied' means to try again. Throws when there is nothing more to try. */
+  /** Waits and reconciles; `failed` means to try again. Throws when there is nothing more to try. */
   async function recover<T>(
     call: Call<T>,
     failure: AttemptFailure,
     attempts: AttemptLog,
     facts: LabeledFacts,
-  ): Promise<Exclude<Reconciled<T>, 'changed-by-others'>> {
+  ): Promise<{ readonly applied: T } | { readonly failed: ApiError }> {
     const decision = decide(call, failure, attempts)
     const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
     const error = new ApiError(explainFailure(facts, failure, end))
@@ -128,12 +128,14 @@ export function createRequester(options: RequesterOptions): Requester {
       const line = `Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${facts.label}: ${reasonOf(failure)}`
       if (failure.status === 429) deadline.noteRateLimit(decision.waitMs, line)
       else note(line)
-      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop))
+      await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop)).catch((thrown: unknown) => {
+        throw error.outcomeUnknown ? error : thrown
+      })
     }
     // An address that redirects does not serve the API: there is nothing to read.
     const found = error.outcomeUnknown && failure.cause !== 'redirect' ? await reconcile(call, error) : 'not-applied'
     if (found === 'changed-by-others' || (found === 'not-applied' && !decision.retry)) throw error
-    return found
+    return found === 'not-applied' ? { failed: error } : found
   }
 
   async function request<T>(call: Call<T>): Promise<T> {
@@ -142,14 +144,22 @@ export function createRequester(options: RequesterOptions): Requester {
     // Nothing slow may run between the admission of a request and its sending.
     await options.transport.ready()
     const attempts = createAttemptLog(options.maxAttempts)
+    /** Of an attempt that the server may have applied. */
+    let unknown: ApiError | undefined
     for (;;) {
-      await unlessStopped(cancellation.stop, () => deadline.admit(facts, attempts.sent() === 0 ? call.notAfter : undefined))
+      await unlessStopped(cancellation.stop, () => deadline.admit(facts, unknown === undefined ? call.notAfter : undefined)).catch(
+        (thrown: unknown) => {
+          throw unknown ?? thrown
+        },
+      )
       const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
       const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
       if ('success' in outcome) return outcome.success.value
       attempts.add(outcome.failure)
       const found = await recover(call, outcome.failure, attempts, { ...facts, timeoutMs })
-      if (found !== 'not-applied') return found.applied
+      if ('applied' in found) return found.applied
+      // Where the object was read again, the failed attempt was not applied.
+      if (found.failed.outcomeUnknown && call.reconcile === undefined) unknown = found.failed
     }
   }
 

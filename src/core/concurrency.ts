@@ -8,19 +8,22 @@ export function once<T>(make: () => T): () => T {
 }
 
 /**
- * Calls `work` for every item, in order, while less than `limit()` calls are under way. Rejects with the first failure, and then starts
- * no other.
+ * Calls `work` for every item, in order, while less than `limit()` calls are under way. After a failure it starts no other call, waits
+ * for those under way, and rejects with the first failure.
  */
 export async function forEachConcurrently<T>(items: readonly T[], limit: () => number, work: (item: T) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>()
+  const failures: unknown[] = []
   for (const item of items) {
-    while (running.size >= limit()) await Promise.race(running)
-    const call = work(item).finally(() => running.delete(call))
-    // Awaited below; one that fails while another is awaited must not count as unhandled.
-    call.catch(() => undefined)
+    while (failures.length === 0 && running.size > 0 && running.size >= limit()) await Promise.race(running)
+    if (failures.length > 0) break
+    const call = work(item)
+      .catch((thrown: unknown) => void failures.push(thrown))
+      .finally(() => running.delete(call))
     running.add(call)
   }
   await Promise.all(running)
+  if (failures.length > 0) throw failures[0]
 }
 
 /**
@@ -33,7 +36,7 @@ export function keepLatest<T>(work: (value: T) => Promise<void>): (value: T) => 
   const start = (): Promise<void> => {
     next = undefined
     running = work(latest).finally(() => {
-      running = undefined
+      if (next === undefined) running = undefined
     })
     return running
   }

@@ -19,7 +19,9 @@ export function redactDeep<T>(value: T, redact: Redact): T
 export function redactDeep(value: unknown, redact: Redact): unknown {
   // One look at the whole text is much faster than one at each string.
   const json = JSON.stringify(value) ?? ''
-  return redact(json) !== json || json.includes(cutMark) ? redactEach(value, redact) : value
+  // A secret that is escaped in a string has its backslashes doubled in the JSON text.
+  const isSuspect = [json, json.replaceAll('\\\\', '\\')].some((text) => redact(text) !== text) || json.includes(cutMark)
+  return isSuspect ? redactEach(value, redact) : value
 }
 
 function redactEach(value: unknown, redact: Redact): unknown {

@@ -4,7 +4,7 @@ import type { List, SendOptions } from '../api/collection.ts'
 import type { Service } from '../api/path.ts'
 import { requestTimeoutMs } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
-import { forEachConcurrently, once } from '../core/concurrency.ts'
+import { forEachConcurrently } from '../core/concurrency.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
@@ -53,9 +53,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
   const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
   for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
-  const waiting = await writeAll(writes, state, write)
+  const waiting = await writeAll(writes, state, { ...options, write })
   await reconcileUnknownCreates(writes, state, { ...options, write })
-  for (const change of await writeAll(waiting, state, write)) await state.skip(change, 'the object that it watches may not exist')
+  for (const change of await writeAll(waiting, state, { ...options, write }))
+    await state.skip(change, 'the object that it watches may not exist')
   await reconcileUnknownCreates(waiting, state, { ...options, write })
   // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
@@ -74,7 +75,7 @@ const isDelete = ({ action }: Change): boolean => action === 'delete'
 async function writeAll(
   changes: readonly Change[],
   state: ApplyState,
-  write: (change: Change, desired: Body) => Promise<void>,
+  { api, write }: Pick<ReconcileOptions, 'api' | 'write'>,
 ): Promise<readonly Change[]> {
   const waiting = new Set<Change>()
   const writeResolved = async (change: Change): Promise<void> => {
@@ -85,14 +86,21 @@ async function writeAll(
     if (target?.kind === 'unknown') waiting.add(change)
     else await state.skip(change, state.stopped()?.message ?? `${section}.${key} was not written`)
   }
-  for (const group of bySection(changes)) await forEachConcurrently(group, state.maxConcurrentWrites, writeResolved)
+  await forEachBySection(changes, () => maxConcurrentWrites(state, api), writeResolved)
   return changes.filter((change) => waiting.has(change))
 }
 
-/** In the order of the plan. */
-const bySection = (changes: readonly Change[]): readonly (readonly Change[])[] => [
-  ...Map.groupBy(changes, ({ section }) => section).values(),
-]
+/** Section by section, in the order of the plan. */
+async function forEachBySection(changes: readonly Change[], limit: () => number, work: (change: Change) => Promise<void>): Promise<void> {
+  for (const group of Map.groupBy(changes, ({ section }) => section).values()) await forEachConcurrently(group, limit, work)
+}
+
+/**
+ * An update reads the object before it writes. Both must fit into the window of the rate limit, because the write overwrites an edit
+ * made between them. A service that states no limit gets one object at a time.
+ */
+const maxConcurrentWrites = (state: ApplyState, api: ReadApi): number =>
+  Math.min(state.maxConcurrentWrites(), Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
   const reason = state.stopped()?.message
@@ -140,8 +148,7 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
       })
     case 'update':
     case 'adopt': {
-      const fresh = await readUnchanged(change, context)
-      await demandNoNewAlerts(change, context)
+      const fresh = await readForWrite(change, context)
       const body = composeUpdate(types[change.section], desired, fresh)
       return collection.update(api, service, { before: fresh, body }, { notAfter })
     }
@@ -150,6 +157,17 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
     case 'unchanged':
       return change.actual
   }
+}
+
+/** Right before the write: when the window of the rate limit ended with this read, the write would wait for the next one. */
+async function readForWrite(change: Change, context: WriteContext & SendOptions): Promise<RemoteObject> {
+  const read = async (): Promise<RemoteObject> => {
+    const fresh = await readUnchanged(change, context)
+    await demandNoNewAlerts(change, context)
+    return fresh
+  }
+  const fresh = await read()
+  return context.api.rateLimit()?.remaining === 0 ? read() : fresh
 }
 
 /** Reads the object again. Throws kind `conflict` when it has changed since the plan was made. */
@@ -169,15 +187,15 @@ const comparedPart = ({ desired }: Change, actual: RemoteObject, type: ResourceT
 
 const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
 
-async function demandNoNewAlerts(change: Change, { api, service }: WriteContext): Promise<void> {
+async function demandNoNewAlerts(change: Change, { api, service, notAfter }: WriteContext & SendOptions): Promise<void> {
   if (change.removes === undefined) return
-  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service))
+  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter }))
   if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
 }
 
 async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
   try {
-    await readUnchanged(change, context)
+    await readForWrite(change, context)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError && thrown.kind === 'not-found') return
     throw thrown
@@ -422,7 +440,14 @@ interface PruneOptions extends WriteContext {
 
 /** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
 async function pruneOrphans({ deletes, diagnostics, state, write, api, service }: PruneOptions): Promise<void> {
-  const listAlerts = once(() => alertCollection.list(api, service))
+  let listed: Promise<List<Alert>> | undefined
+  const listAlerts = (): Promise<List<Alert>> => {
+    listed ??= alertCollection.list(api, service).catch((thrown: unknown) => {
+      listed = undefined
+      throw thrown
+    })
+    return listed
+  }
   const deleteOne = async (change: Change): Promise<void> => {
     const reason =
       diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
@@ -436,7 +461,7 @@ async function pruneOrphans({ deletes, diagnostics, state, write, api, service }
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
-  for (const group of bySection(deletes)) await forEachConcurrently(group, state.maxConcurrentWrites, deleteOne)
+  await forEachBySection(deletes, () => maxConcurrentWrites(state, api), deleteOne)
 }
 
 // Lists of remote objects, indexed by their ownership markers.

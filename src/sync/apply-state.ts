@@ -193,6 +193,8 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
   }
 
   async function record(outcome: Outcome): Promise<void> {
+    // Listed last: the progress is about the last one.
+    outcomes.delete(outcome.change)
     amend(outcome)
     // Not progress: thousands of objects may be skipped at once at the end.
     if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return

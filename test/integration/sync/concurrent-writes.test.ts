@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
 import type { Fault } from '../../../src/emulator/index.ts'
-import { createVirtualClock } from '../../support/clocks.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
 import { duplicateMarkersIn, emptyPlan, withSite } from '../../support/site.ts'
 
-const emulator = useEmulator()
+// A limit that allows all of it: within a narrow one fewer objects are under way.
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
 
 const files = () => ({ 'a.json': twentyObjects(serviceOf(emulator()).webhooks[0]?.id ?? '') })
 
@@ -58,15 +59,78 @@ describe('apply writes independent objects at the same time', () => {
     })
   })
 
-  it('sends nothing that still waits for the rate limit once five writes have failed', async () => {
-    // Three lists, three dashboards and four alerts fit into the documented ten requests.
-    emulator().addFault({ match: { method: 'POST' }, nth: 2, times: Number.POSITIVE_INFINITY, effect: { kind: 'status', status: 503 } })
+  it('sends nothing that still waits for the rate limit, or to be sent again, once the run has stopped', async () => {
+    const match = { method: 'POST', path: '/alerts' }
+    emulator().addFault({ match, nth: 2, times: 4, effect: { kind: 'status', status: 429, headers: { 'retry-after': '1' } } })
+    emulator().addFault({ match, nth: 6, effect: { kind: 'status', status: 400 } })
     const ran = await invokeText({
-      clock: createVirtualClock(Date.now()),
-      inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json' },
+      clock: systemClock,
+      inputs: { ...inputsFor(emulator()), operation: 'apply', project: 'shop/six', files: 'a.json', 'on-error': 'stop' },
       files: { 'a.json': JSON.stringify(files()['a.json']) },
     })
-    expect(ran.outputs.status).toBe('error')
-    expect(posts().length).toBeLessThanOrEqual(1 + 5)
+    expect(ran.reason).toContain('stopped because another object failed')
+    const names = emulator().requests.flatMap(({ method, path, body }) =>
+      method === 'POST' && path.endsWith('/alerts') ? [(body as { name: string }).name] : [],
+    )
+    expect(names).toEqual([...new Set(names)])
+  })
+})
+
+describe('apply within a narrow rate limit', () => {
+  const windowMs = 1000
+  const narrow = useEmulator({ rateLimit: { limit: 10, windowMs } })
+
+  it('reads an object and writes it in the same window, because the write overwrites an edit made between them', async () => {
+    const content = () => twentyObjects(serviceOf(narrow()).webhooks[0]?.id ?? '')
+    const apply = (declared: object) =>
+      invokeText({
+        clock: systemClock,
+        inputs: { ...inputsFor(narrow()), operation: 'apply', project: 'shop/six', files: 'a.json' },
+        files: { 'a.json': JSON.stringify(declared) },
+      })
+    await apply(content())
+    const { dashboards, alerts } = content()
+    const before = narrow().requests.length
+    await apply({
+      dashboards,
+      alerts: Object.fromEntries(Object.entries(alerts).map(([key, alert]) => [key, { ...alert, threshold: 99 }])),
+    })
+    const sent = narrow().requests.slice(before)
+    const gaps = sent.flatMap(({ method, path, arrivedAtMs }) => {
+      if (method !== 'PUT') return []
+      const read = sent.findLast((one) => one.method === 'GET' && one.path === path && one.arrivedAtMs <= arrivedAtMs)
+      return [arrivedAtMs - (read?.arrivedAtMs ?? 0)]
+    })
+    expect(gaps).toHaveLength(17)
+    // Without a second read, the last one of every window waits for the next window.
+    expect(gaps.filter((ms) => ms > windowMs / 2)).toEqual([])
+  })
+})
+
+describe('a run that is canceled before a request is sent again', () => {
+  it('reports that a delete may have been applied', async () => {
+    const { dashboards, alerts } = files()['a.json']
+    await withSite(emulator(), 'neutral', (site) => site.apply(files()))
+    const fault = {
+      match: { method: 'DELETE' },
+      act: 'after',
+      effect: { kind: 'status', status: 503, headers: { 'retry-after': '30' } },
+    } as const
+    emulator().addFault(fault)
+    const { 'alert-0': _, ...others } = alerts
+    const result = await withSite(
+      emulator(),
+      'neutral',
+      async ({ apply, session }) => {
+        const running = apply({ 'a.json': { dashboards, alerts: others } }, { prune: true })
+        while (!emulator().requests.some(({ method, status }) => method === 'DELETE' && status !== undefined)) await wait(5)
+        await wait(50)
+        session.stop()
+        return running
+      },
+      systemClock,
+    )
+    expect(result.objects.find(({ action }) => action === 'delete')?.outcome).toBe('unknown')
+    expect(serviceOf(emulator()).alerts.some(({ name }) => name === 'Alert 0')).toBe(false)
   })
 })

@@ -56,15 +56,33 @@ describe('forEachConcurrently', () => {
     await all
   })
 
-  it('rejects with the first failure, and starts no other item', async () => {
-    const { work, started, end, fail } = createManualWork()
+  it('starts no other item after a failure, waits for those under way, and rejects with the first failure', async () => {
+    const { work, started, open, fail } = createManualWork()
     const all = forEachConcurrently([1, 2, 3, 4], () => 2, work)
     const failure = expect(all).rejects.toThrow('failed at 2')
     await fail(2)
-    await failure
+    expect([...open.keys()]).toEqual([1])
     await fail(1)
-    await end(1)
+    await failure
     expect(started).toEqual([1, 2])
+  })
+
+  it('loses no failure when several calls end at the same time', async () => {
+    const gate = Promise.withResolvers<void>()
+    const delayed = async (item: number, ticks: number): Promise<void> => {
+      await gate.promise
+      for (let i = 0; i < ticks; i++) await undefined
+      if (item === 2) throw new Error('failed at 2')
+    }
+    const runs = Array.from({ length: 36 }, (_, i) =>
+      forEachConcurrently(
+        [1, 2, 3],
+        () => 2,
+        (item) => delayed(item, item === 1 ? i % 6 : Math.floor(i / 6)),
+      ).catch((thrown: Error) => thrown.message),
+    )
+    gate.resolve()
+    expect(new Set(await Promise.all(runs))).toEqual(new Set(['failed at 2']))
   })
 
   it('does nothing for no items', async () => {
@@ -91,6 +109,23 @@ describe('keepLatest', () => {
     await end(4)
     await last
     expect(started).toEqual([1, 3, 4])
+  })
+
+  it('never works on two values at the same time', async () => {
+    let [active, most] = [0, 0]
+    const save = keepLatest(async () => {
+      active += 1
+      most = Math.max(most, active)
+      await undefined
+      active -= 1
+    })
+    const calls: Promise<void>[] = []
+    for (let i = 0; i < 20; i++) {
+      calls.push(save(i))
+      for (let tick = 0; tick < i % 5; tick++) await undefined
+    }
+    await Promise.all(calls)
+    expect(most).toBe(1)
   })
 
   it('goes on after a failure', async () => {

@@ -134,6 +134,11 @@ describe('redactDeep', () => {
     expect(redactDeep(value, createRedact([secret]))).toEqual(expected)
   })
 
+  it('hides a secret with escapes, which the text of the JSON escapes again', () => {
+    const accented = 'aéb2éc3éd4éf5'
+    expect(redactDeep({ x: accented.replaceAll('é', '\\u00e9') }, createRedact([accented]))).toEqual({ x: '***' })
+  })
+
   it('returns a value without secrets as it is', () => {
     const value = { a: [clip('harmless', 2)], b: null }
     expect(redactDeep(value, createRedact([secret]))).toBe(value)
