@@ -49,8 +49,10 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
 
 const needs: Readonly<Record<OperationFacts['scope'], string>> = {
   none: 'Needs no address and no key.',
-  organization: 'Needs `organization-id`.',
-  service: 'Needs `organization-id` and `service-id`.',
+  organization: 'Needs `organization-id`. Not for `profile: hyperdx`.',
+  service: 'Needs `organization-id` and `service-id`. Not for `profile: hyperdx`.',
+  'organization-or-server': 'Needs `organization-id`, unless the profile is `hyperdx`.',
+  'service-or-server': 'Needs `organization-id` and `service-id`, unless the profile is `hyperdx`.',
 }
 
 function renderOperation(operation: OperationFacts): string {

@@ -2,6 +2,7 @@ import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { Method, RetryDecision } from '../http/retry.ts'
 import type { AttemptFailure } from './attempt.ts'
+import { oldestRelease } from './server-version.ts'
 
 /** The facts about a request that messages may contain. They hold no secret. */
 export interface RequestFacts {
@@ -10,11 +11,15 @@ export interface RequestFacts {
   readonly isSafe?: boolean
   /** With the query, where there is one. */
   readonly path: string
+  /** Scheme, host and port of the API. */
+  readonly origin: string
   /** `host[:port]` of the API. */
   readonly host: string
+  readonly isSelfHosted: boolean
   /** `host[:port]` of the proxy in between. */
   readonly proxyHost: string | undefined
-  readonly keyId: string
+  /** `the key abcd…wxyz`. */
+  readonly keyName: string
   /** The permission that the key needs for this. */
   readonly permission: string
   /** What the path identifies: `alert`, `backup`. */
@@ -142,16 +147,16 @@ function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure
 }
 
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
-  const { host, keyId, permission, noun, missing = noun } = facts
+  const { host, keyName, permission, noun, missing = noun } = facts
   switch (kind) {
     case 'authentication':
-      return `The API rejects the key ${keyId}. Check api-key-id and api-key-secret, and that the key is enabled and not expired.`
+      return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
-      return `The key ${keyId} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
+      return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
-      return `The ${missing} does not exist, or the key ${keyId} has no access to it.`
+      return `The ${missing} does not exist, or ${keyName} has no access to it.`
     case 'not-served':
-      return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(facts.path)}`
+      return notServedAdvice(facts)
     case 'rate-limited':
       return rateLimitAdvice(failure, end)
     case 'redirect':
@@ -177,6 +182,17 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     default:
       return ''
   }
+}
+
+const keyAdvice = ({ isSelfHosted }: RequestFacts): string =>
+  isSelfHosted
+    ? 'Copy the personal API access key from the Team Settings of HyperDX. The ingestion key does not work here.'
+    : 'Check api-key-id and api-key-secret, and that the key is enabled and not expired.'
+
+function notServedAdvice({ isSelfHosted, path, origin }: RequestFacts): string {
+  if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
+  const [server, candidate] = /^\/api\/api\/v2(?:\/|$)/.test(path) ? ['the API server', origin] : ['the UI', `${origin}/api`]
+  return `This server is older than ${oldestRelease}, or api-url is wrong. If this is the address of ${server}, set api-url to ${candidate}.`
 }
 
 // Every path begins with the version. It is a common mistake to put it into api-url, too.

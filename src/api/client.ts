@@ -6,6 +6,7 @@ import { pacerFor, type RateLimitWindow } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
 import type { Profile } from './profiles.ts'
 import { type Call, createRequester } from './requester.ts'
+import { createVersionCheck } from './server-version.ts'
 
 /** The API for a read-only operation: requests that change nothing, whatever their method. */
 export interface ReadApi {
@@ -18,6 +19,8 @@ export interface ReadApi {
   rateLimit(): RateLimitWindow | undefined
   /** The remaining time of the whole operation. */
   remainingMs(): number
+  /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other products. */
+  serverVersion(): Promise<string | undefined>
 }
 
 export interface WriteApi extends ReadApi {
@@ -33,13 +36,15 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
   return api
 }
 
+/** The id and the secret of an API key, for HTTP Basic; or a personal access key, sent as a bearer token. */
+export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
+
 export interface Connection {
   /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
   readonly profile: Profile
   readonly observabilityPath: string
-  readonly apiKeyId: string
-  readonly apiKeySecret: string
+  readonly credentials: Credentials
   readonly proxy: ProxySettings
   readonly userAgent: string
   readonly maxAttempts: number
@@ -64,35 +69,44 @@ export interface ApiSession {
 
 /** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: Connection, options: SessionOptions): ApiSession {
-  const { baseUrl, profile, observabilityPath, apiKeyId, apiKeySecret, proxy, userAgent, maxAttempts, deadlineMs } = connection
+  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs } = connection
   const { clock } = options
-  const pair = basicPair(apiKeyId, apiKeySecret)
+  const key = describeKey(credentials)
   const transport = createTransport(baseUrl, proxy, clock)
   // When one of several requests fails, the others would go on, and be retried, long after the report.
   const closing = new AbortController()
   const { stop, abort } = options.cancellation
+  const cancellation = { stop: AbortSignal.any([stop, closing.signal]), abort: AbortSignal.any([abort, closing.signal]) }
   const requester = createRequester({
     ...options,
-    cancellation: { stop: AbortSignal.any([stop, closing.signal]), abort: AbortSignal.any([abort, closing.signal]) },
+    cancellation,
     baseUrl,
     userAgent,
     maxAttempts,
     deadlineMs,
-    authorization: `Basic ${pair}`,
-    keyName: shortenKeyId(apiKeyId),
+    authorization: key.authorization,
+    keyName: key.name,
+    isSelfHosted: profile.isSelfHosted,
     proxyHost: proxyHost(baseUrl, proxy),
-    pacer: pacerFor(clock, baseUrl.origin, apiKeyId),
+    pacer: pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit }),
     transport,
-    redact: createRedact([apiKeySecret, pair, ...proxySecrets(proxy)]),
+    redact: createRedact([...key.secrets, ...proxySecrets(proxy)]),
   })
+  const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, debug: options.debug })
+  const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
+  const request = async <T>(call: Call<T>): Promise<T> => {
+    await serverVersion()
+    return requester.request(call)
+  }
   return {
     api: {
       profile,
       observabilityPath,
-      read: requester.request,
-      write: requester.request,
+      read: request,
+      write: request,
       rateLimit: requester.lastWindow,
       remainingMs: requester.remainingMs,
+      serverVersion,
     },
     lastRequestId: requester.lastRequestId,
     async close() {
@@ -100,6 +114,26 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       await transport.close()
     },
   }
+}
+
+interface Key {
+  /** Value of the `Authorization` header. */
+  readonly authorization: string
+  /** For messages. */
+  readonly name: string
+  /** Identifies the key within the process. */
+  readonly id: string
+  readonly secrets: readonly string[]
+}
+
+function describeKey(credentials: Credentials): Key {
+  if ('accessKey' in credentials) {
+    const { accessKey } = credentials
+    return { authorization: `Bearer ${accessKey}`, name: 'the key in api-key', id: accessKey, secrets: [accessKey] }
+  }
+  const { keyId, keySecret } = credentials
+  const pair = basicPair(keyId, keySecret)
+  return { authorization: `Basic ${pair}`, name: `the key ${shortenKeyId(keyId)}`, id: keyId, secrets: [keySecret, pair] }
 }
 
 /** Enough of the key id to find it in the service's list; the log masks the whole one. */

@@ -4,7 +4,7 @@ import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { ReadApi, WriteApi } from './client.ts'
-import { type ApiPath, isResourceId, path, type Service, servicePath, under } from './path.ts'
+import { type ApiPath, isResourceId, isServer, path, servicePath, type Target, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Call, Reconciled } from './requester.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
@@ -20,18 +20,18 @@ export interface List<T> {
 
 /** The requests that every observability resource has in common. */
 export interface Collection<T extends { readonly id: string }, Body> {
-  list(api: ReadApi, service: Service, options?: SendOptions): Promise<List<T>>
+  list(api: ReadApi, service: Target, options?: SendOptions): Promise<List<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
-  get(api: ReadApi, service: Service, id: string, options?: SendOptions): Promise<T>
+  get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
-  create(api: WriteApi, service: Service, body: Body, options?: SendOptions): Promise<T>
+  create(api: WriteApi, service: Target, body: Body, options?: SendOptions): Promise<T>
   /**
    * Replaces what was read before; what the body leaves out may be cleared. After a lost answer it is sent again only if the
    * object still is as it was before.
    */
-  update(api: WriteApi, service: Service, update: Update<T, Body>, options?: SendOptions): Promise<T>
+  update(api: WriteApi, service: Target, update: Update<T, Body>, options?: SendOptions): Promise<T>
   /** Returns false when it was gone already. */
-  remove(api: WriteApi, service: Service, id: string, options?: SendOptions): Promise<boolean>
+  remove(api: WriteApi, service: Target, id: string, options?: SendOptions): Promise<boolean>
 }
 
 interface Update<T, Body> {
@@ -56,9 +56,9 @@ interface CollectionOptions<T> {
   readonly toBody?: (object: T) => unknown
 }
 
-/** The path of a collection of a service: `/v1/organizations/…/services/…/observability/alerts`. */
-export const collectionPath = ({ observabilityPath }: ReadApi, service: Service, name: string): ApiPath =>
-  under(under(servicePath(service), observabilityPath), name)
+/** The path of a collection: `/v1/organizations/…/services/…/observability/alerts`, or `/alerts` on a self-hosted server. */
+export const collectionPath = ({ observabilityPath }: ReadApi, target: Target, name: string): ApiPath =>
+  under(isServer(target) ? ('' as ApiPath) : under(servicePath(target), observabilityPath), name)
 
 /** The requests for one type of resource, with paging and with reconciliation of lost answers. */
 export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
@@ -66,8 +66,8 @@ export function defineCollection<T extends { readonly id: string }, Body = never
   const read = readOne(schema)
   const readPage = readList(schema)
   const factsFor = ({ profile }: ReadApi) => ({ noun, permission: profile.permissions.observability })
-  const all = (api: ReadApi, service: Service): ApiPath => collectionPath(api, service, name)
-  const one = (api: ReadApi, service: Service, id: string): ApiPath => {
+  const all = (api: ReadApi, service: Target): ApiPath => collectionPath(api, service, name)
+  const one = (api: ReadApi, service: Target, id: string): ApiPath => {
     // Ids from users were checked when they were read. This one came from the API.
     if (!isResourceId(id)) {
       const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
@@ -75,7 +75,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
     }
     return `${all(api, service)}${path`/${id}`}` as ApiPath
   }
-  const get = (api: ReadApi, service: Service, id: string, options?: SendOptions): Promise<T> =>
+  const get = (api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T> =>
     api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
 
   return {

@@ -40,6 +40,17 @@ export interface Service {
   readonly serviceId: string
 }
 
+/** A self-hosted server. It has no organizations and services: its API has the alerts and dashboards of one team. */
+export interface Server {
+  /** Base URL of its API, as requests use it. */
+  readonly serverUrl: string
+}
+
+/** What has alerts and dashboards. */
+export type Target = Service | Server
+
+export const isServer = (target: Target): target is Server => 'serverUrl' in target
+
 /** `/v1/organizations/…/services/…`. */
 export const servicePath = ({ organizationId, serviceId }: Service): ApiPath =>
   path`/v1/organizations/${organizationId}/services/${serviceId}`

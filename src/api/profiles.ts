@@ -1,11 +1,15 @@
-export const profileNames = ['clickhouse-cloud'] as const
+export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
 type ProfileName = (typeof profileNames)[number]
 
 /** The known facts about a product behind the API. Without a profile, the contract is neutral and guarantees less. */
 export interface Profile {
   readonly name: ProfileName | 'neutral'
+  /** Self-hosted: the key is a bearer token, and there are no organizations, no usage costs and no backups. */
+  readonly isSelfHosted: boolean
   /** Base url, where the product has just one. */
   readonly apiUrl: string | undefined
+  /** The documented limit of one key, used until an answer states another. */
+  readonly rateLimit: RateLimit
   /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
   /** The permissions that the key's role needs, by the product's names. */
@@ -24,6 +28,12 @@ export interface Profile {
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
 }
 
+/** A fixed window: `limit` requests in every `windowMs`. */
+interface RateLimit {
+  readonly limit: number
+  readonly windowMs: number
+}
+
 interface BillingProvider {
   readonly name: string
   readonly serviceName: string
@@ -35,7 +45,9 @@ interface BillingProvider {
 
 export const neutral: Profile = {
   name: 'neutral',
+  isSelfHosted: false,
   apiUrl: undefined,
+  rateLimit: { limit: 10, windowMs: 10_000 },
   observabilityPath: 'observability',
   permissions: {
     usage: 'reading billing',
@@ -55,7 +67,9 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   // Source: the product's OpenAPI document of 2026-07-31, permissions as its command line documents them.
   'clickhouse-cloud': {
     name: 'clickhouse-cloud',
+    isSelfHosted: false,
     apiUrl: 'https://api.clickhouse.cloud',
+    rateLimit: { limit: 10, windowMs: 10_000 },
     observabilityPath: 'clickstack',
     permissions: {
       usage: 'control-plane:organization:view',
@@ -76,7 +90,25 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       listPrice: { currency: 'USD', amount: '1' },
     },
   },
+  // Recorded on HyperDX 2.36.
+  hyperdx: {
+    name: 'hyperdx',
+    isSelfHosted: true,
+    apiUrl: undefined,
+    rateLimit: { limit: 100, windowMs: 60_000 },
+    observabilityPath: '',
+    permissions: { usage: '', services: '', backups: '', observability: 'membership in the team' },
+    dashboardCheck: true,
+    savedSearches: true,
+    services: false,
+    backupConfiguration: false,
+    lists: { paged: 'paged', whole: 'whole' },
+    provider: undefined,
+  },
 }
+
+/** Profiles of products with organizations. */
+export const cloudProfileNames = ['clickhouse-cloud'] as const satisfies readonly ProfileName[]
 
 /** The profile with this name; the neutral one without a name. */
 export const profileNamed = (name: ProfileName | undefined): Profile => (name === undefined ? neutral : profiles[name])

@@ -19,8 +19,9 @@ interface RequesterOptions {
   /** Value of the `Authorization` header. */
   readonly authorization: string
   readonly userAgent: string
-  /** The key as messages may name it. */
+  /** The key as messages name it. */
   readonly keyName: string
+  readonly isSelfHosted: boolean
   readonly proxyHost: string | undefined
   readonly maxAttempts: number
   /** For all requests of this requester together, from its creation on. */
@@ -190,7 +191,7 @@ const withQuery = ({ path, query }: Call<unknown>): string => (query === undefin
 /** With the name of the request in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
-function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<unknown>, path: string): LabeledFacts {
+function factsOf({ baseUrl, proxyHost, keyName, isSelfHosted }: RequesterOptions, call: Call<unknown>, path: string): LabeledFacts {
   const { method, noun, permission, isSafe, missing } = call
   return {
     method,
@@ -200,9 +201,11 @@ function factsOf({ baseUrl, proxyHost, keyName }: RequesterOptions, call: Call<u
     ...(missing !== undefined && { missing }),
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
     label: `${method} ${shortPath(path)}`,
+    origin: baseUrl.origin,
     host: baseUrl.host,
+    isSelfHosted,
     proxyHost,
-    keyId: keyName,
+    keyName,
     timeoutMs: requestTimeoutMs,
   }
 }

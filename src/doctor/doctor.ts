@@ -1,7 +1,8 @@
 // Finds out with real requests why requests fail: the address, the key, its role, or a limit.
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
-import type { Service } from '../api/path.ts'
+import { isServer, path, type Target } from '../api/path.ts'
+import { readOne } from '../api/wire.ts'
 import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
@@ -30,7 +31,7 @@ const rateLimitName = 'rate limit'
 export const doctor = defineOperation({
   summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
   effect: 'read',
-  scope: 'organization',
+  scope: 'organization-or-server',
   input: z.strictObject({}),
   output: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
@@ -47,16 +48,19 @@ export const doctor = defineOperation({
     for (const probe of listProbes(context)) {
       const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
       checks.push(result)
-      if (result.outcome === 'failed' && fatalKinds.has(result.kind)) skipReason = `skipped, because ${probe.name} failed`
+      if (result.outcome === 'failed' && isFatal(result.kind, context)) skipReason = `skipped, because ${probe.name} failed`
     }
+    const { profile } = context
     const limit = context.api.rateLimit()
     const detail =
       limit === undefined
-        ? 'the service reports no limit. Watchkeeper sends at most 10 requests in 10 s'
+        ? `the service reports no limit. Watchkeeper sends at most ${profile.rateLimit.limit} requests in ${profile.rateLimit.windowMs / 1000} s`
         : `${limit.remaining} of ${limit.limit} requests left in this window`
     checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
     const healthy = checks.every(({ outcome }) => outcome !== 'failed')
-    return { healthy, requestsLeft: limit?.remaining, checks, checkedServiceId: context.service?.serviceId }
+    const { service } = context
+    const checkedServiceId = service === undefined || isServer(service) ? undefined : service.serviceId
+    return { healthy, requestsLeft: limit?.remaining, checks, checkedServiceId }
   },
   judge({ checks }) {
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
@@ -77,7 +81,7 @@ export const doctor = defineOperation({
   }),
 })
 
-type OrganizationContext = Context<'read', 'organization'>
+type DoctorContext = Context<'read', 'organization-or-server'>
 
 interface Probe {
   readonly name: string
@@ -86,20 +90,14 @@ interface Probe {
 }
 
 /** The first probe checks the address and the key. Each of the others checks one permission. */
-function listProbes({ api, organizationId, service, apiOrigin, profile, clock }: OrganizationContext): readonly Probe[] {
-  const today = dayOf(clock.now())
-  const listing = (name: string, count: (service: Service) => Promise<number>, note = ''): Probe => ({
+function listProbes(context: DoctorContext): readonly Probe[] {
+  const { api, service, profile } = context
+  const listing = (name: string, count: (service: Target) => Promise<number>, note = ''): Probe => ({
     name,
     run: service && (async () => `${await count(service)} found${note}`),
   })
   return [
-    {
-      name: 'usage cost',
-      run: async () => {
-        const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
-        return `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})`
-      },
-    },
+    ...(profile.isSelfHosted ? serverProbes(context) : [usageProbe(context)]),
     listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
     listing('alerts', async (at) => (await alertCollection.list(api, at)).items.length),
     listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
@@ -109,9 +107,43 @@ function listProbes({ api, organizationId, service, apiOrigin, profile, clock }:
           listing('saved searches', async (at) => (await savedSearchCollection.list(api, at)).items.length),
         ]
       : []),
-    listing('backups', async (at) => (await fetchBackups(api, at)).length),
+    ...(service !== undefined && isServer(service)
+      ? []
+      : [{ name: 'backups', run: service && (async () => `${(await fetchBackups(api, service)).length} found`) }]),
   ]
 }
+
+function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): Probe {
+  const today = dayOf(clock.now())
+  return {
+    name: 'usage cost',
+    run: async () => {
+      const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
+      return `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})`
+    },
+  }
+}
+
+// The answer also has the access key, which is not read.
+const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
+
+const serverProbes = ({ api, apiOrigin, profile }: DoctorContext): readonly Probe[] => [
+  {
+    name: 'server version',
+    run: async () => {
+      const version = await api.serverVersion()
+      return version === undefined ? 'not stated by the server' : `HyperDX ${version}`
+    },
+  },
+  {
+    name: 'user',
+    run: async () => {
+      const { permissions } = profile
+      const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', permission: permissions.observability })
+      return `${apiOrigin} answers, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}`
+    },
+  },
+]
 
 /** Kinds of failure after which all other requests would fail, too. */
 const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
@@ -123,9 +155,13 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
   'redirect',
 ])
 
+/** A self-hosted server has a single address for everything. */
+const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>
+  fatalKinds.has(kind) || (profile.isSelfHosted && kind === 'not-served')
+
 const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
 
-async function runProbe({ name, run }: Probe, { profile }: OrganizationContext): Promise<Check> {
+async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promise<Check> {
   if (run === undefined) return skip(name, 'requires service-id')
   try {
     return { name, outcome: 'ok', detail: await run() }

@@ -43,6 +43,10 @@ export interface EmulatorOptions {
    * body, kept until an update leaves them out, and shown. Default: none.
    */
   readonly newFieldPrefix?: string
+  /** `hyperdx` only: the version that `/health` states, default that of the recorded product. A build from source states `''` or `local`. */
+  readonly serverVersion?: string
+  /** Simulates an older server: fields with these names are dropped from every body without an error. Default: none. */
+  readonly unknownFields?: readonly string[]
   /** The server's wall clock in milliseconds, default `Date.now`. The windows of the rate limit follow it too. */
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
@@ -61,11 +65,16 @@ export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'ho
   readonly isTotalHidden: boolean
   readonly unknownDefaults: number | undefined
   readonly newFieldPrefix: string | undefined
+  readonly serverVersion: string
+  readonly unknownFields: readonly string[]
   /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
   /** The word in which cost fields end. */
   readonly unit: string
 }
+
+/** Of HyperDX, whose answers were recorded. */
+const recordedVersion = '2.36.0'
 
 const dialects = {
   neutral: { rateLimit: undefined, lists: 'plain', segment: 'observability', unit: 'Credits' },
@@ -88,6 +97,8 @@ export function toSettings(options: EmulatorOptions): Settings {
     isTotalHidden: isNeutral || options.totalCount === 'hidden',
     unknownDefaults: options.unknownDefaults,
     newFieldPrefix: options.newFieldPrefix,
+    serverVersion: options.serverVersion ?? recordedVersion,
+    unknownFields: options.unknownFields ?? [],
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
     lists: isNeutral ? (options.lists ?? lists) : lists,

@@ -1,7 +1,7 @@
 // The fleet file: organizations, their services, and the names of their secrets. It has no credentials and no address of an API, so that
 // an edit cannot send a key elsewhere.
 import * as z from 'zod'
-import { profileNames } from '../api/profiles.ts'
+import { cloudProfileNames } from '../api/profiles.ts'
 import { parseDocument } from '../documents/validate.ts'
 import * as fields from '../operation/inputs.ts'
 import { choice, uuid } from '../operation/inputs.ts'
@@ -73,7 +73,7 @@ const organization = z
   .strictObject({
     name: nameField('Name of the organization in legs and reports. An organization with several keys may have several entries.'),
     'organization-id': uuid('The organization.'),
-    profile: choice(profileNames, 'The product behind the API.').optional(),
+    profile: choice(cloudProfileNames, 'The product behind the API.').optional(),
     'api-url-name': secretName('variable', 'Name of the variable with the base URL of the API, for an API without a profile.'),
     environment: z
       .string()

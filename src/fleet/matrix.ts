@@ -80,7 +80,9 @@ export const matrix = defineOperation({
   output,
   details,
   example: { fleet: 'examples/fleet.yml' },
-  async run({ files }, { fleet: path, per, labels: selected, maxLegs: limit }) {
+  async run({ files, profile }, { fleet: path, per, labels: selected, maxLegs: limit }) {
+    if (profile.isSelfHosted)
+      throw inputError('profile', 'hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
     const fleet = readFleet(await files.read(path, 'fleet'), path, selected)
     const legs = per === 'service' ? makeServiceLegs(fleet, limit) : makeOrganizationLegs(fleet, limit)
     if (legs.length === 0) throw noService(path, selected)

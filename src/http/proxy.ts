@@ -3,17 +3,25 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
 
-/** Accepts https, and plain http for loopback addresses. Returns the base URL without a trailing slash, or the problem. */
-export function parseApiUrl(text: string): { readonly url: URL } | { readonly problem: string } {
+interface ApiAddress {
+  /** Without a trailing slash. */
+  readonly url: URL
+  /** Plain http to another machine. */
+  readonly isUnencrypted: boolean
+}
+
+/** Accepts https, and plain http for loopback addresses or where `allowHttp` is set. Returns the address, or the problem. */
+export function parseApiUrl(text: string, allowHttp: boolean): ApiAddress | { readonly problem: string } {
   if (!grammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return { problem: 'would send the key unencrypted; use https (plain http is accepted only for loopback addresses)' }
+  const isUnencrypted = url.protocol === 'http:' && !isLoopback(url.hostname)
+  if (isUnencrypted && !allowHttp) {
+    return { problem: 'would send the key unencrypted; use https, or set allow-http: true if you trust the network in between' }
   }
   url.pathname = url.pathname.replace(/\/+$/, '')
-  return { url }
+  return { url, isUnencrypted }
 }
 
 // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.

@@ -59,8 +59,11 @@ function seconds(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
-/** The documented limit, used until an answer states another. */
-const documented = { limit: 10, windowMs: 10_000 }
+/** A fixed window: `limit` requests of a key in every `windowMs`. */
+interface Limit {
+  readonly limit: number
+  readonly windowMs: number
+}
 
 // Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
 const marginMs = 50
@@ -85,7 +88,7 @@ interface Window {
 }
 
 /** A pacer for one key. It learns the limit from the answers, and uses the documented one before. */
-export function createPacer(clock: Clock): Pacer {
+export function createPacer(clock: Clock, documented: Limit): Pacer {
   let window: Window | undefined
   let sentAt: readonly number[] = []
   let inFlight = 0
@@ -96,7 +99,7 @@ export function createPacer(clock: Clock): Pacer {
   /** How long until one more may go: 0 for now. */
   function waitMs(now: number): number {
     if (window !== undefined) return now >= window.endsAt || window.remaining > 0 ? 0 : window.endsAt - now
-    // Where the server's window begins is not known yet, so the documented limit is kept to over any ten seconds.
+    // Where the server's window begins is not known yet, so the documented limit holds for any period of that length.
     const oldest = sentAt.at(-documented.limit)
     return oldest === undefined ? 0 : Math.max(0, oldest + documented.windowMs + marginMs - now)
   }
@@ -179,12 +182,18 @@ function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => 
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
+interface PacerOptions {
+  readonly origin: string
+  readonly key: string
+  readonly documented: Limit
+}
+
 /** The shared pacer of a clock, an origin and a key. */
-export function pacerFor(clock: Clock, origin: string, keyId: string): Pacer {
+export function pacerFor(clock: Clock, { origin, key, documented }: PacerOptions): Pacer {
   const ofClock = pacers.get(clock) ?? new Map<string, Pacer>()
   pacers.set(clock, ofClock)
-  const name = `${keyId} ${origin}`
-  const pacer = ofClock.get(name) ?? createPacer(clock)
+  const name = `${key} ${origin}`
+  const pacer = ofClock.get(name) ?? createPacer(clock, documented)
   ofClock.set(name, pacer)
   return pacer
 }

@@ -111,7 +111,8 @@ export interface Exchange {
   readonly method: Method | 'PATCH'
   readonly url: URL
   readonly body: string | undefined
-  readonly authorization: string
+  /** Undefined for a request without a key. */
+  readonly authorization: string | undefined
   readonly userAgent: string
   /** For connecting, sending and reading together. */
   readonly timeoutMs: number
@@ -220,7 +221,7 @@ async function readable(status: number, read: () => Promise<string>): Promise<st
 }
 
 const headersOf = ({ authorization, userAgent, body }: Exchange): Record<string, string> => ({
-  authorization,
+  ...(authorization !== undefined && { authorization }),
   accept: 'application/json',
   'accept-encoding': 'gzip',
   'user-agent': userAgent,

@@ -118,18 +118,33 @@ export const settingsSchema = z.strictObject({
       accepts: `at least ${shortestSecret} characters, without control characters`,
       secret: true,
     }),
-  organizationId: uuid('Id of the organization.').optional(),
-  serviceId: uuid('Id of the service.').optional(),
+  apiKey: z
+    .string()
+    .regex(tokenGrammar)
+    .optional()
+    .meta({
+      description:
+        'Personal API access key, for `profile: hyperdx`. Pass it as a secret or an environment variable. A config file cannot set it.',
+      accepts: `at least ${shortestSecret} visible ASCII characters`,
+      secret: true,
+    }),
+  organizationId: uuid('Id of the organization. Not for `profile: hyperdx`.').optional(),
+  serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
   profile: choice(
     profileNames,
-    'The product behind the API. Sets api-url and observability-path, and enables features of the product that the neutral contract does not have.',
+    'The product behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`). Enables features of the product that the neutral contract does not have. `clickhouse-cloud` also sets api-url and observability-path.',
   ).optional(),
   apiUrl: z.string().optional().meta({
-    description: 'Base URL of the API. Required without a profile.',
-    accepts: 'https://host[:port][/path]; http only for loopback addresses',
+    description:
+      'Base URL of the API. Required unless the profile is `clickhouse-cloud`. For `hyperdx` the address of the API server, or that of the UI and `/api`; `/api/v2` is appended.',
+    accepts: 'https://host[:port][/path]; http for loopback addresses, and with allow-http',
   }),
+  allowHttp: flag(
+    'Accepts plain http for api-url beyond loopback addresses. Everyone on the network in between can read the key. A config file cannot set it.',
+  ).default(false),
   observabilityPath: z.string().refine(isSegment).optional().meta({
-    description: 'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`.',
+    description:
+      'Path segment of dashboards, alerts and sources. The default is that of the profile, or `observability`. Not for `profile: hyperdx`.',
     accepts: 'lower-case letters, digits and dashes',
   }),
   timeoutSeconds: integer('Time limit for the whole operation, in seconds. A single request takes 30 seconds at most.', 1, 21_600).default(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi, WriteApi } from '../api/client.ts'
-import type { Service } from '../api/path.ts'
+import type { Service, Target } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
@@ -11,8 +11,11 @@ import type { Block, Status } from '../report/blocks.ts'
 /** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
 
-/** What the operation needs an id of. `none` needs neither address nor key. */
-export type Scope = 'none' | 'organization' | 'service'
+/**
+ * What the operation works on. `none` needs neither address nor key. `organization` and `service` do not exist on a self-hosted server,
+ * which has one set of alerts and dashboards.
+ */
+export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
 
 /** The operation's access to the workspace. */
 export interface Files {
@@ -26,10 +29,20 @@ export interface Files {
   remoteRepository(): Promise<string | undefined>
 }
 
+/** For `organization` and `organization-or-server`, `service-id` is optional. */
+type TargetOf<S extends Scope> = S extends 'service'
+  ? Service
+  : S extends 'service-or-server'
+    ? Target
+    : S extends 'organization-or-server'
+      ? Target | undefined
+      : Service | undefined
+
 export interface Context<E extends Effect, S extends Scope> {
   readonly api: S extends 'none' ? undefined : E extends 'read' ? ReadApi : WriteApi
+  /** Empty for a self-hosted server. */
   readonly organizationId: string
-  readonly service: S extends 'service' ? Service : Service | undefined
+  readonly service: TargetOf<S>
   readonly profile: Profile
   /** Scheme, host and port of the API's address. */
   readonly apiOrigin: S extends 'none' ? undefined : string
@@ -153,6 +166,8 @@ export interface ResultDocument {
   /** Ids of the organization and the service of the run, where it has any. Fleet reports need them. */
   readonly organizationId?: string
   readonly serviceId?: string
+  /** Base URL of the API of a self-hosted server. */
+  readonly serverUrl?: string
   /** For the status `error`; with the HTTP status of the last answer, if there was one. */
   readonly error?: { readonly kind: string; readonly httpStatus?: number }
   readonly [field: string]: unknown
@@ -178,5 +193,5 @@ export interface RunResult {
 /** Fields of every result document; no operation may have an output with such a name. */
 export const reservedNames: readonly string[] = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
 
-/** The organization and service of a run, and its last request. */
-export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId'>
+/** The organization and service, or the self-hosted server of a run, and its last request. */
+export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'>

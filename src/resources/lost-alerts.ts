@@ -1,7 +1,7 @@
 // The server deletes alerts without a warning: together with the dashboard or saved search that they watch, and with every tile that an
 // update removes or gives a type that cannot have alerts. Tiles that the API does not list are lost with every update.
 import type { ReadApi } from '../api/client.ts'
-import type { Service } from '../api/path.ts'
+import type { Target } from '../api/path.ts'
 import { type Alert, alertCollection, canCarryAlerts, displayTypeOf } from './alerts/alert.ts'
 import type { Body } from './resource-type.ts'
 
@@ -32,7 +32,7 @@ export function findLostAlerts(removal: Removal, alerts: readonly Alert[]): read
 }
 
 /** Lists the alerts of the service, and returns those that the server deletes with a write. */
-export const readLostAlerts = async (api: ReadApi, service: Service, removal: Removal): Promise<readonly Alert[]> =>
+export const readLostAlerts = async (api: ReadApi, service: Target, removal: Removal): Promise<readonly Alert[]> =>
   findLostAlerts(removal, (await alertCollection.list(api, service)).items)
 
 export interface LostTile {

@@ -75,6 +75,8 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   readonly clearWith: Body
   /** Translates a declaration into the form of the API. */
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
+  /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
+  explainUndeclarable?(remote: RemoteObject): string | undefined
   /** The part of a returned object that may be sent again. */
   toBody(remote: RemoteObject): Body
   readonly markerStyle: MarkerStyle

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { Connection } from '../api/client.ts'
+import type { Connection, Credentials } from '../api/client.ts'
+import type { Target } from '../api/path.ts'
 import { type Profile, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
@@ -40,13 +41,15 @@ export interface RunInput {
   /** The setting that makes a failed gate a warning, for messages. Undefined where it stays a failure. */
   readonly warnOnlySource: Line | undefined
   /** Undefined for an operation that sends no request. */
-  readonly connection: Omit<Connection, 'userAgent'> | undefined
+  readonly connection: (Omit<Connection, 'userAgent'> & { readonly isUnencrypted: boolean }) | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
   readonly sources: Readonly<Record<string, string>>
+  /** Empty for a self-hosted server, and where none is needed. */
   readonly organizationId: string
-  readonly serviceId: string | undefined
+  /** Undefined where no service is given. */
+  readonly target: Target | undefined
 }
 
 /** Throws an InputError that lists all problems. */
@@ -59,7 +62,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
   const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
-  const { connection, diagnostics } = resolveConnection(settings.values, operation.scope, env)
+  const { connection, diagnostics } = resolveConnection(settings, { name, scope: operation.scope, env })
   const all = [
     ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
     ...unusedVariables(env, Object.keys(shape)),
@@ -81,8 +84,13 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     lintSettings: settings.lintSettings,
     sources: settings.sources,
     organizationId: complete.organizationId ?? '',
-    serviceId: complete.serviceId,
+    target: targetOf(complete, connection),
   }
+}
+
+function targetOf({ organizationId = '', serviceId }: Settings, connection: RunInput['connection']): Target | undefined {
+  if (connection?.profile.isSelfHosted) return { serverUrl: connection.baseUrl.href }
+  return serviceId === undefined ? undefined : { organizationId, serviceId }
 }
 
 function operationNamed(name: string): OperationName {
@@ -258,28 +266,44 @@ interface ResolvedConnection {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+interface ConnectionUse {
+  /** Of the operation. */
+  readonly name: string
+  readonly scope: Scope
+  readonly env: Environment
+}
+
+/** The given settings, valid or not, and the values of the valid ones. */
+interface GivenSettings {
+  readonly values: Partial<Settings>
+  readonly names: ReadonlySet<string>
+}
+
 /** Determines the address, the key and the proxy of requests. */
-function resolveConnection(settings: Partial<Settings>, scope: Scope, env: Environment): ResolvedConnection {
+function resolveConnection({ values, names }: GivenSettings, { name, scope, env }: ConnectionUse): ResolvedConnection {
   if (scope === 'none') return { diagnostics: [] }
-  const profile = profileNamed(settings.profile)
-  const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath } = settings
-  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl)
+  const profile = profileNamed(values.profile)
+  if (profile.isSelfHosted && (scope === 'organization' || scope === 'service')) return { diagnostics: [notSelfHosted(name)] }
+  const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
+  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp)
   const proxy = readProxySettings(env)
-  const { apiKeyId, apiKeySecret, timeoutSeconds, maxAttempts } = settings
-  const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(scope === 'service' ? ['serviceId' as const] : [])] as const
+  const credentials = credentialsOf(values, profile)
   const diagnostics = [
-    ...required.filter((name) => settings[name] === undefined).map((name) => missing(toKebab(name))),
-    ...('problem' in address ? [inputDiagnostic('api-url', describeAddress(apiUrl, address.problem))] : []),
+    ...(profile.isSelfHosted ? checkSelfHosted(names) : checkCloud(names, scope)),
+    ...('problem' in address ? [inputDiagnostic('api-url', describeAddress(apiUrl, address.problem, profile))] : []),
     ...proxy.diagnostics,
     ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
   ]
-  if ('problem' in address || !apiKeyId || !apiKeySecret || !timeoutSeconds || !maxAttempts) return { diagnostics }
+  if ('problem' in address || credentials === undefined || !timeoutSeconds || !maxAttempts) return { diagnostics }
+  const { url, isUnencrypted } = address
+  // Where the UI passes requests on, its address ends in /api, so that the path has it twice.
+  if (profile.isSelfHosted && !url.pathname.endsWith('/api/v2')) url.pathname = `${url.pathname.replace(/\/$/, '')}/api/v2`
   const connection = {
-    baseUrl: address.url,
+    baseUrl: url,
+    isUnencrypted,
     profile,
     observabilityPath,
-    apiKeyId,
-    apiKeySecret,
+    credentials,
     proxy: proxy.settings,
     maxAttempts,
     deadlineMs: timeoutSeconds * 1000,
@@ -287,10 +311,41 @@ function resolveConnection(settings: Partial<Settings>, scope: Scope, env: Envir
   return { connection, diagnostics }
 }
 
+function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { isSelfHosted }: Profile): Credentials | undefined {
+  if (isSelfHosted) return apiKey === undefined ? undefined : { accessKey: apiKey }
+  return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
+}
+
+const notSelfHosted = (operation: string): Diagnostic =>
+  inputDiagnostic(
+    'operation',
+    `${operation} is not available with profile hyperdx, because a self-hosted server has no organizations, usage costs and backups`,
+  )
+
+function checkCloud(names: ReadonlySet<string>, scope: Scope): readonly Diagnostic[] {
+  const needsService = scope === 'service' || scope === 'service-or-server'
+  const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
+  const other = inputDiagnostic('api-key', 'is the key of a self-hosted server; use api-key-id and api-key-secret, or set profile: hyperdx')
+  return [...(names.has('apiKey') ? [other] : []), ...required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))]
+}
+
+function checkSelfHosted(names: ReadonlySet<string>): readonly Diagnostic[] {
+  const refuse = (name: string, reason: string): readonly Diagnostic[] =>
+    names.has(name) ? [inputDiagnostic(toKebab(name), `is not for profile hyperdx: ${reason}`)] : []
+  return [
+    ...refuse('apiKeyId', 'its key is a single value; set api-key'),
+    ...refuse('apiKeySecret', 'its key is a single value; set api-key'),
+    ...refuse('organizationId', 'a self-hosted server has no organizations'),
+    ...refuse('serviceId', 'a self-hosted server has no services; api-url identifies it'),
+    ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
+    ...(names.has('apiKey') ? [] : [missing('api-key')]),
+  ]
+}
+
 const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
 
-function describeAddress(url: string | undefined, problem: string | undefined): string {
-  if (url === undefined) return 'is missing; set api-url, or a profile that includes it'
+function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Profile): string {
+  if (url === undefined) return `is missing; set the address of the server${isSelfHosted ? '' : ', or a profile that includes it'}`
   // A URL with a user in it may hold a password.
   return `${url.includes('@') ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }
@@ -301,15 +356,16 @@ const insecureTls = inputDiagnostic(
 )
 
 /**
- * Every secret in the given values, before any check: the key secret, its form in HTTP Basic, GitHub's token, and the password of a proxy.
+ * Every secret in the given values, before any check: the keys, their form in HTTP Basic, GitHub's token, and the password of a proxy.
  * Includes values that another source overrides.
  */
 export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
   const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
+  const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
   const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
   const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
-  const all = [...keySecrets, ...pairs, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
+  const all = [...keySecrets, ...pairs, ...accessKeys, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
   return all.filter((secret) => secret.length >= shortestSecret)
 }
 
@@ -319,7 +375,7 @@ export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
 
 /** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Environment): readonly string[] =>
-  ['api-key-id', 'api-key-secret'].filter((name) =>
+  ['api-key', 'api-key-id', 'api-key-secret'].filter((name) =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )
 

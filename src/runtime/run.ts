@@ -1,5 +1,6 @@
 import { ApiError } from '../api/api-error.ts'
 import { type ApiSession, openApi, readOnly } from '../api/client.ts'
+import { isServer } from '../api/path.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
 import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
@@ -107,11 +108,12 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   const rest = failures.length > maxNamedFailures ? [`… and ${failures.length - maxNamedFailures} more`] : []
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
   const message = [...failures.slice(0, maxNamedFailures), ...rest, summary].join('\n')
-  const { operation, requestId, organizationId, serviceId } = result.document
+  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
   const subject = {
     ...(requestId !== undefined && { requestId }),
     ...(organizationId !== undefined && { organizationId }),
     ...(serviceId !== undefined && { serviceId }),
+    ...(serverUrl !== undefined && { serverUrl }),
   }
   const footers = result.blocks.filter(({ kind }) => kind === 'footer')
   return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers) }
@@ -141,7 +143,12 @@ interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 
 /** The settings for what happens after the run. */
 export type PublishSettings = Pick<Settings, 'summary'> &
-  Partial<Pick<Settings, 'resultFile' | 'organizationId' | 'serviceId' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'>>
+  Partial<
+    Pick<
+      Settings,
+      'resultFile' | 'organizationId' | 'serviceId' | 'apiUrl' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
+    >
+  >
 
 export interface PublishableResult extends RunResult {
   /** After a wrong input, the settings that are valid by themselves. */
@@ -160,6 +167,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
     debug?.(describeInput(input))
+    if (input.connection?.isUnencrypted) note(`The key travels unencrypted to ${input.connection.baseUrl.host}, because allow-http is set`)
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }
@@ -222,22 +230,26 @@ async function judgeAndReport(
 }
 
 /** The organization and the service of the run, if the operation has them. */
-function subjectOf({ operation: { scope }, organizationId, serviceId }: RunInput, session: ApiSession | undefined): RunSubject {
+function subjectOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
+  const lastRequest = requestId === undefined ? {} : { requestId }
+  if (target !== undefined && isServer(target)) return { ...lastRequest, ...target }
+  const isOfService = scope === 'service' || scope === 'service-or-server'
   return {
-    ...(requestId !== undefined && { requestId }),
+    ...lastRequest,
     ...(scope !== 'none' && { organizationId }),
-    ...(scope === 'service' && serviceId !== undefined && { serviceId }),
+    ...(isOfService && target !== undefined && { serviceId: target.serviceId }),
   }
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
-  const { operation, organizationId, serviceId, connection, profile, lintSettings } = input
+  const { operation, organizationId, target, connection, profile, lintSettings } = input
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
     organizationId,
-    service: serviceId === undefined ? undefined : { organizationId, serviceId },
+    // Each scope gets the target that `readInput` demanded for it.
+    service: target as never,
     profile,
     apiOrigin: connection?.baseUrl.origin,
     clock: deps.clock,
@@ -337,10 +349,11 @@ const withReasons = (headline: Line, reasons: readonly Line[]): Line =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
 /** The last line of every report: its organization and service, and the start of the run in milliseconds since the epoch. */
-export function footerOf({ organizationId, serviceId }: RunSubject, startedAtMs: number, services?: Line): Block {
+export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, startedAtMs: number, services?: Line): Block {
   const service = services ?? (serviceId === undefined ? undefined : say`service ${serviceId}`)
   const parts = [
     ...(organizationId === undefined ? [] : [say`Organization ${organizationId}`]),
+    ...(serverUrl === undefined ? [] : [say`Server ${serverUrl}`]),
     ...(service === undefined ? [] : [service]),
     [trusted(formatMoment(startedAtMs))],
   ]

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.ts'
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { List, SendOptions } from '../api/collection.ts'
-import type { Service } from '../api/path.ts'
+import type { Target } from '../api/path.ts'
 import { requestTimeoutMs } from '../api/requester.ts'
 import type { Clock } from '../core/clock.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
@@ -42,7 +42,7 @@ interface Applied {
 
 interface WriteContext {
   readonly api: WriteApi
-  readonly service: Service
+  readonly service: Target
   readonly types: ResourceTypes
 }
 
@@ -61,7 +61,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   // Taken before the verification replaces them with what it reads.
   const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
   const { diagnostics: reviewDiagnostics, lists } = await verifyWrites(plan, state, options)
-  const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: writes, lists, answers, state }, options))]
+  // A snapshot would hide a field that was not stored from the next plan.
+  const incomplete = new Set(reviewDiagnostics.map(({ location }) => location))
+  const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
+  const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: complete, lists, answers, state }, options))]
   await pruneOrphans({ ...options, deletes, diagnostics, state, write: (change) => write(change, {}) })
   return { outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []), diagnostics, stopped: state.stopped() }
 }
@@ -112,7 +115,8 @@ async function writeOne(change: Change, desired: Body, state: ApplyState, contex
     // Not sent, because of another object: every request of an object comes before its write.
     if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'cancelled')
       return state.skip(change, stopped.message)
-    await state.record(thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown))
+    const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)
+    await state.record(thrown instanceof UnmarkedError ? { ...outcome, isUnmarked: true } : outcome)
   }
 }
 
@@ -130,6 +134,8 @@ class NotRecreatedError extends Error {
 /** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
 async function writeChange(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<Outcome> {
   const actual = await write(change, desired, context)
+  if (actual !== undefined && (change.action === 'create' || change.action === 'replace'))
+    await demandMarker(change, desired, actual, context)
   return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
 }
 
@@ -157,6 +163,28 @@ async function write(change: Change, desired: Body, context: WriteContext & Send
     case 'unchanged':
       return change.actual
   }
+}
+
+/** The server stores no ownership markers, so every apply would create its objects again. */
+class UnmarkedError extends WatchkeeperError {}
+
+/** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
+async function demandMarker(change: Change, desired: Body, created: RemoteObject, { api, service, types }: WriteContext): Promise<void> {
+  const type = types[change.section]
+  const isMarked = (one: RemoteObject): boolean => type.readMarker(type.toBody(one))?.token === type.readMarker(desired)?.token
+  if (isMarked(created)) return
+  const stored = await type.collection.get(api, service, created.id).catch(ignoreApiError)
+  // Without a second proof, the verification of all writes judges it.
+  if (stored === undefined || isMarked(stored)) return
+  await type.collection.remove(api, service, created.id)
+  throw new UnmarkedError(
+    'refused',
+    `The service did not store the ownership marker, so the new ${type.noun} was deleted again: the next run would not recognize it. Its version may be too old.`,
+  )
+}
+
+function ignoreApiError(thrown: unknown): undefined {
+  if (!(thrown instanceof ApiError)) throw thrown
 }
 
 /** Right before the write: when the window of the rate limit ended with this read, the write would wait for the next one. */
@@ -276,6 +304,7 @@ function wasWritten({ action, actual: before }: Outcome['change'], desired: Body
 
 export const verifyRules = {
   'marker-lost': 'The service did not keep the ownership marker of an object, or the object is gone again.',
+  'field-dropped': 'The service accepted a declared field without an error, and did not store it.',
   'not-verified': 'The written objects could not be read again.',
 } as const
 
@@ -315,12 +344,23 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   const resolved = state.resolve(change.desired ?? {})
   if (list === undefined || !('body' in resolved)) return []
   state.amend(reconcileOutcome(outcome, list, resolved.body, type))
-  if (outcome.kind === 'unknown' || findByMarker(list, resolved.body, type) !== 'absent') return []
+  const found = findByMarker(list, resolved.body, type)
+  if (typeof found === 'object') return findDroppedFields(change, resolved.body, found.actual, type)
+  if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
     ? `${change.section}.${change.key}: the service did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
     : `${change.section}.${change.key}: the ${type.noun} ${id} was deleted after this run wrote it`
   return [{ rule: 'marker-lost', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
+}
+
+/** A server that is older than a field strips it and answers as if it had stored it. */
+function findDroppedFields(change: Change, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
+  const { before, after } = compareBodies(type, desired, actual)
+  const dropped = diffFields(after, before).filter(({ after: stored }) => stored === undefined)
+  if (dropped.length === 0) return []
+  const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
+  return [{ rule: 'field-dropped', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
 }
 
 /** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
@@ -470,7 +510,7 @@ type MarkerIndexes = Readonly<Partial<Record<Section, MarkerIndex>>>
 
 interface ReadListsOptions {
   readonly api: ReadApi
-  readonly service: Service
+  readonly service: Target
   readonly types: ResourceTypes
 }
 

@@ -14,8 +14,8 @@ const maxConcurrentWrites = 10
 /** After so many failures in a row the API itself is failing. */
 export const maxConsecutiveFailures = 5
 
-/** `denied`, `unreachable`, `no-time` and `cancelled`: every other request would end the same way. */
-export const stopReasons = ['denied', 'unreachable', 'no-time', 'cancelled', 'failing', 'on-error'] as const
+/** `denied`, `unreachable`, `unmarked`, `no-time` and `cancelled`: every other request would end the same way. */
+export const stopReasons = ['denied', 'unreachable', 'unmarked', 'no-time', 'cancelled', 'failing', 'on-error'] as const
 
 /** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
 export interface StopReason {
@@ -38,7 +38,7 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
 
 /** Whether reading from the service would fail, too. */
 export const preventsReading = (stop: StopReason | undefined): boolean =>
-  stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error'
+  stop !== undefined && stop.kind !== 'failing' && stop.kind !== 'on-error' && stop.kind !== 'unmarked'
 
 /** Failures that are about the API rather than the object. */
 const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
@@ -47,6 +47,7 @@ const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', '
 export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): StopReason | undefined {
   const last = outcomes.at(-1)
   if (last === undefined) return undefined
+  if (last.isUnmarked) return { kind: 'unmarked', message: 'the service does not store ownership markers' }
   const stop = last.errorKind && stopsEverything[last.errorKind]
   if (stop !== undefined) return stop
   if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
@@ -72,6 +73,8 @@ export interface Outcome {
   readonly message?: string | undefined
   /** The object was deleted to be created again, which failed. */
   readonly wasDeleted?: boolean
+  /** The service did not store its ownership marker. */
+  readonly isUnmarked?: true
   /** Kind of the error that it failed with. */
   readonly errorKind?: ErrorKind | undefined
   /** Where the server stored something else than what was sent. */

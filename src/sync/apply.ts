@@ -29,7 +29,7 @@ import {
 export const apply = defineOperation({
   summary: 'Creates and updates alerts, dashboards and saved searches to match the files. A second run changes nothing.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: planInput.extend({
     planFile: filePath(
       'A file that plan wrote. Only its changes are applied. If the files or the service have changed since, nothing is written.',
@@ -65,7 +65,7 @@ export const apply = defineOperation({
   files: async ({ diagnostics }, input) => sarifFile(input.sarifFile, diagnostics),
 })
 
-type ApplyContext = Context<'write', 'service'> & { readonly api: WriteApi }
+type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
 async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context
@@ -106,8 +106,7 @@ function tryJson(text: string): unknown {
 const mostListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile }: ApplyContext, prune: boolean): void {
-  const { organizationId, serviceId } = service
-  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile), { organizationId, serviceId, prune }))
+  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile), { ...service, prune }))
   if (moved.length === 0) return
   const rest = moved.length > mostListed ? [`… and ${moved.length - mostListed} more`] : []
   const lines = [...moved.slice(0, mostListed), ...rest].map((line) => `- ${line}`)

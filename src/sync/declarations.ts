@@ -214,8 +214,12 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
   if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
-  // Without the field in the profile, no declaration can have it.
-  const rules: LintSettings = abilities.alertFields.has('note') ? settings : { ...settings, 'missing-runbook': 'off' }
+  const rules: LintSettings = {
+    ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
+    ...settings,
+    // Without the field in the profile, no declaration can have it.
+    ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
+  }
   const all = [...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
   return { ...read, paths, diagnostics: all.toSorted(byLocation) }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
-import type { Service } from '../api/path.ts'
+import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
 import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
@@ -85,7 +85,7 @@ interface ServerCheck {
 
 interface ServerCheckContext {
   readonly api: ReadApi
-  readonly service: Service
+  readonly service: Target
 }
 
 /** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
@@ -169,7 +169,9 @@ export interface PlanningResult {
   readonly uncheckedCount: number
 }
 
-type PlanContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug'> & { readonly api: ReadApi }
+type PlanContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug'> & {
+  readonly api: ReadApi
+}
 
 /** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {

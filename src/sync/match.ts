@@ -48,7 +48,11 @@ interface MatchInput<D extends Declared> {
 }
 
 export const markedObjects = (type: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
-  actual.map((one) => ({ actual: one, marker: type.readMarker(type.toBody(one)) }))
+  actual.map((one) => ({
+    actual: one,
+    // Without a declaration for it, apply could only delete it.
+    marker: type.explainUndeclarable?.(one) === undefined ? type.readMarker(type.toBody(one)) : undefined,
+  }))
 
 /** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
 export function matchObjects<D extends Declared>({
@@ -59,7 +63,10 @@ export function matchObjects<D extends Declared>({
   declared,
   actual,
 }: MatchInput<D>): MatchResult<D> {
-  const marked = markedObjects(type, actual)
+  const marked = markedObjects(
+    type,
+    actual.filter((one) => type.explainUndeclarable?.(one) === undefined),
+  )
   const ours = marked.filter(({ marker }) => marker?.project === type.markerStyle.projectToken(project))
   const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
   const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))

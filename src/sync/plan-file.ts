@@ -1,5 +1,6 @@
 // A plan file holds digests of what was reviewed. `apply` plans again, and writes only if the new plan is the same.
 import * as z from 'zod'
+import type { Target } from '../api/path.ts'
 import { comparable, compareBodies } from '../resources/compare.ts'
 import { longDigestOf } from '../resources/marker.ts'
 import { sectionNames } from '../resources/resource-type.ts'
@@ -22,8 +23,9 @@ export const planFileSchema = z.object({
   kind: z.literal('watchkeeper-plan'),
   version: z.literal(planFileVersion),
   project: z.string(),
-  organizationId: z.string(),
-  serviceId: z.string(),
+  organizationId: z.string().optional(),
+  serviceId: z.string().optional(),
+  serverUrl: z.string().optional(),
   prune: z.boolean(),
   /** Digest of everything below. */
   digest: z.string(),
@@ -35,11 +37,7 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-interface PlanIdentity {
-  readonly organizationId: string
-  readonly serviceId: string
-  readonly prune: boolean
-}
+type PlanIdentity = Target & { readonly prune: boolean }
 
 export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))
@@ -62,8 +60,10 @@ function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
 
 /** The differences between the reviewed plan and the current one. */
 export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
-  const others = (['project', 'organizationId', 'serviceId', 'prune'] as const).flatMap((field) =>
-    agreed[field] === now[field] ? [] : [`${field} was ${String(agreed[field])} and is now ${String(now[field])}`],
+  const others = (['project', 'organizationId', 'serviceId', 'serverUrl', 'prune'] as const).flatMap((field) =>
+    agreed[field] === now[field]
+      ? []
+      : [`${field} was ${String(agreed[field] ?? 'not set')} and is now ${String(now[field] ?? 'not set')}`],
   )
   const fewer = sectionNames.flatMap((name) => {
     const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]

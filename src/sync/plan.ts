@@ -20,7 +20,7 @@ import {
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
-  scope: 'service' as const,
+  scope: 'service-or-server' as const,
   input: planInput.extend({
     planFile: filePath('Writes the plan to this file. apply can then make exactly these changes.', 'a path').optional(),
   }),
@@ -33,12 +33,11 @@ export const planShape = {
 
 type PlanInput = z.output<(typeof planShape)['input']>
 
-export async function runPlan(context: Context<'read', 'service'>, input: PlanInput) {
+export async function runPlan(context: Context<'read', 'service-or-server'>, input: PlanInput) {
   const planned = await makePlan(context, { ...input, effect: 'read' })
-  const { organizationId, serviceId } = context.service
   const result = await toPlanResult(planned)
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile), { organizationId, serviceId, prune: input.prune })
+  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile), { ...context.service, prune: input.prune })
   return { ...result, planFile: input.planFile, planContent }
 }
 

@@ -1,6 +1,6 @@
 import type { ReadApi } from '../api/client.ts'
 import type { List } from '../api/collection.ts'
-import type { Service } from '../api/path.ts'
+import type { Target } from '../api/path.ts'
 import type { Profile } from '../api/profiles.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
 import { type Dashboard, dashboardCollection } from '../resources/dashboards/dashboard.ts'
@@ -22,7 +22,7 @@ export interface RemoteState {
 
 interface Reading {
   readonly api: ReadApi
-  readonly service: Service
+  readonly service: Target
   readonly profile: Profile
   /** Sections with declared objects: their lists are read again when they are empty. */
   readonly wanted: ReadonlySet<Section>

@@ -43,7 +43,7 @@ async function open(target: string): Promise<SiteServer & { readonly clock?: Clo
   if (target === 'emulator') return startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   return {
     url: target,
-    connection: { apiKeyId: required('WATCHKEEPER_API_KEY_ID'), apiKeySecret: required('WATCHKEEPER_API_KEY_SECRET') },
+    connection: { credentials: { keyId: required('WATCHKEEPER_API_KEY_ID'), keySecret: required('WATCHKEEPER_API_KEY_SECRET') } },
     service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
     project: 'watchkeeper/conformance',
     clock: systemClock,

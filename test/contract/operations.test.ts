@@ -89,6 +89,6 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('every example works in 
 
 it('offers a read-only operation no method that writes', async () => {
   const { api, close } = openSession('http://127.0.0.1:9')
-  expect(Object.keys(readOnly(api)).sort()).toEqual(['observabilityPath', 'profile', 'rateLimit', 'read', 'remainingMs'])
+  expect(Object.keys(readOnly(api)).sort()).toEqual(['observabilityPath', 'profile', 'rateLimit', 'read', 'remainingMs', 'serverVersion'])
   await close()
 })

@@ -1,7 +1,7 @@
 import { type Connection, readOnly } from '../../src/api/client.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
+import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
 import type { Context } from '../../src/operation/operation.ts'
 import { canonicalText } from '../../src/resources/marker.ts'
 import { apply } from '../../src/sync/apply.ts'
@@ -13,7 +13,7 @@ import { openSession, service, type TestSession } from './session.ts'
 
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
 
-type Dialect = Exclude<NonNullable<EmulatorOptions['dialect']>, 'hyperdx'>
+type Dialect = NonNullable<EmulatorOptions['dialect']>
 
 /** Files by path. Anything that is no text is written as JSON. */
 export type SiteFiles = Readonly<Record<string, unknown>>
@@ -44,16 +44,22 @@ export interface SiteServer {
 export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (site: Site) => Promise<T>, clock?: Clock): Promise<T> {
   const profile = dialect === 'neutral' ? neutral : profileNamed(dialect)
   const { observabilityPath } = profile
-  const session = openSession(server.url, { profile, observabilityPath, deadlineMs: 3_600_000, ...server.connection }, clock)
-  const place = server.service ?? service
+  const address = profile.isSelfHosted ? `${server.url}/api/v2` : server.url
+  const credentials = profile.isSelfHosted && { credentials: { accessKey: demo.apiKeySecret } }
+  const connection = { profile, observabilityPath, deadlineMs: 3_600_000, ...credentials, ...server.connection }
+  const session = openSession(address, connection, clock)
+  const place = profile.isSelfHosted ? { serverUrl: address } : (server.service ?? service)
   const progress: string[] = []
-  const contextFor = (files: SiteFiles): Context<'write', 'service'> => ({
+  const contextFor = (files: SiteFiles): Context<'write', 'service-or-server'> => ({
     ...sharedContext(files),
     api: session.api,
   })
-  const readContextFor = (files: SiteFiles): Context<'read', 'service'> => ({ ...sharedContext(files), api: readOnly(session.api) })
-  const sharedContext = (files: SiteFiles): Omit<Context<'read', 'service'>, 'api'> => ({
-    organizationId: place.organizationId,
+  const readContextFor = (files: SiteFiles): Context<'read', 'service-or-server'> => ({
+    ...sharedContext(files),
+    api: readOnly(session.api),
+  })
+  const sharedContext = (files: SiteFiles): Omit<Context<'read', 'service-or-server'>, 'api'> => ({
+    organizationId: 'organizationId' in place ? place.organizationId : '',
     service: place,
     profile,
     apiOrigin: server.url,
@@ -79,7 +85,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
   }
 }
 
-const toFiles = (files: SiteFiles): Context<'write', 'service'>['files'] => ({
+const toFiles = (files: SiteFiles): Context<'write', 'service-or-server'>['files'] => ({
   find: async () => Object.keys(files).filter((path) => !path.endsWith('.plan.json')),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,

@@ -5,7 +5,7 @@ import type { RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { type ApiKey, isJsonObject, type Service } from '../store.ts'
-import { withNewFields, withUnknownDefaults } from './server-variants.ts'
+import { withNewFields, withoutFields, withUnknownDefaults } from './server-variants.ts'
 
 /** The layer between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
 export interface Gateway {
@@ -64,8 +64,16 @@ interface ProductCall {
 /** Passes a request on to the product, as the variant of the server that the options ask for. */
 export function callProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
   const { settings, ids, clock, unknownDefaults } = context
-  const request = { service, ids, nowMs: clock.now(), settings, id: route.id, query, body }
-  const { newFieldPrefix } = settings
+  const { newFieldPrefix, unknownFields } = settings
+  const request = {
+    service,
+    ids,
+    nowMs: clock.now(),
+    settings,
+    id: route.id,
+    query,
+    body: withoutFields(body, (name) => unknownFields.includes(name)),
+  }
   const response =
     newFieldPrefix === undefined
       ? handleRoute(route, request)

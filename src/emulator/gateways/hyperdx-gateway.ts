@@ -20,8 +20,6 @@ import { callProduct, type Gateway, type Identity, isUsable, type Quota } from '
 
 const maxBodyBytes = 32 * 1024 * 1024
 
-const release = '2.36.0'
-
 const resources = ['alerts', 'charts', 'connections', 'dashboards', 'saved-searches', 'search', 'sources', 'team', 'webhooks']
 
 /** Self-hosted HyperDX: the product's own API v2 without anything before it. */
@@ -53,7 +51,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const pathname = pathnameOf(request.path)
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const noRoute = noRouteResponse(request.method, pathname)
-  if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? health : noRoute
+  if (/^\/health\/?$/i.test(pathname)) return method === 'GET' ? toHealth(settings) : noRoute
   const segments = toSegments(request.path)
   if (segments === undefined) return noRoute
   const [resource = '', ...rest] = segments
@@ -122,7 +120,8 @@ function toResponse({ isTotalHidden }: Settings, { status, body, text, total }: 
   return jsonResponse(status, body, { 'X-Total-Count': String(total) })
 }
 
-const health = jsonResponse(200, { data: 'OK', version: release, ip: '127.0.0.1', env: 'production' })
+const toHealth = ({ serverVersion }: Settings): HttpResponse =>
+  jsonResponse(200, { data: 'OK', version: serverVersion, ip: '127.0.0.1', env: 'production' })
 
 /** The product shows the user's own access key here. This one is not valid. */
 const toVersion = (context: EmulatorContext): HttpResponse =>

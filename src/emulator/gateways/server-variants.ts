@@ -24,10 +24,13 @@ export function withNewFields(
 
 type IsNew = (name: string) => boolean
 
-function withoutFields(value: unknown, isNew: IsNew): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutFields(item, isNew))
+/** Fields that the server does not know, at any depth: it drops them without an error. */
+export function withoutFields(value: unknown, isUnknown: (name: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutFields(item, isUnknown))
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (isNew(name) ? [] : [[name, withoutFields(item, isNew)]])))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, item]) => (isUnknown(name) ? [] : [[name, withoutFields(item, isUnknown)]])),
+  )
 }
 
 function findStored({ dashboards, alerts, savedSearches }: Service, view: unknown): unknown {

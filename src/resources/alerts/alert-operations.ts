@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
-import type { Service } from '../../api/path.ts'
+import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
@@ -67,7 +67,7 @@ const alertDetails = z.object({ alert: alertSchema.describe('The alert as the AP
 export const listAlerts = defineOperation({
   summary: 'Lists the alerts of a service.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({
     nameContains: nameContains.optional(),
     state: choice(alertStates, 'Lists only alerts in this state.').optional(),
@@ -90,7 +90,7 @@ export const listAlerts = defineOperation({
 export const getAlert = defineOperation({
   summary: 'Reads one alert.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ alertId }),
   output: alertOutput,
   details: alertDetails,
@@ -107,7 +107,7 @@ export const getAlert = defineOperation({
 export const deleteAlert = defineOperation({
   summary: 'Deletes one alert. Succeeds if the alert does not exist.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ alertId }),
   output: z.object({
     alertId: z.string().describe('Id of the alert.'),
@@ -132,7 +132,7 @@ const ifExists = choice(
 export const createAlert = defineOperation({
   summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: alertInput.extend({ ifExists: ifExists.default('create') }),
   output: alertOutput,
   details: alertDetails.extend({
@@ -171,7 +171,7 @@ const updateInput = z.strictObject({ alertId, ...alertInput.shape })
 export const updateAlert = defineOperation({
   summary: 'Changes one alert. Fields that are not given keep their values. A null in a document clears a field.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: updateInput,
   output: alertOutput,
   details: alertDetails,
@@ -280,7 +280,7 @@ async function handleExisting({ writer, body, existing, second, ifExists: policy
 }
 
 /** Throws when the list may be incomplete: an existing alert that is not listed would be created a second time. */
-async function findSimilar(api: WriteApi, service: Service, body: AlertFields): Promise<readonly Alert[]> {
+async function findSimilar(api: WriteApi, service: Target, body: AlertFields): Promise<readonly Alert[]> {
   if (!body.name) throw inputError('name', 'is missing: if-exists searches by name')
   const { items, mayBeCut } = await alertCollection.list(api, service)
   const similar = items.filter((alert) => isSimilar(alert, body))
@@ -296,7 +296,7 @@ const isSimilar = (alert: Alert, body: AlertFields): boolean =>
   (['name', 'dashboardId', 'tileId', 'savedSearchId'] as const).every((field) => (alert[field] ?? '') === (body[field] ?? ''))
 
 // A new alert has no marker by which it could be found again, so the user decides after a lost answer.
-async function createOnce(api: WriteApi, service: Service, body: AlertFields): Promise<Alert> {
+async function createOnce(api: WriteApi, service: Target, body: AlertFields): Promise<Alert> {
   try {
     return await alertCollection.create(api, service, toAlertRequest(body))
   } catch (thrown) {
@@ -305,7 +305,7 @@ async function createOnce(api: WriteApi, service: Service, body: AlertFields): P
   }
 }
 
-async function describeSimilar(api: WriteApi, service: Service, body: AlertFields): Promise<string> {
+async function describeSimilar(api: WriteApi, service: Target, body: AlertFields): Promise<string> {
   try {
     const { items } = await alertCollection.list(api, service)
     const similar = items.filter((alert) => isSimilar(alert, body)).map(({ id }) => quote(id))
@@ -319,7 +319,7 @@ async function describeSimilar(api: WriteApi, service: Service, body: AlertField
 
 interface AlertWriter {
   readonly api: WriteApi
-  readonly service: Service
+  readonly service: Target
   readonly profile: Profile
 }
 

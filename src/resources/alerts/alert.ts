@@ -109,6 +109,7 @@ const neutralFields: readonly AlertField[] = [
 const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> = {
   neutral: neutralFields,
   'clickhouse-cloud': alertBodySchema.keyof().options,
+  hyperdx: alertBodySchema.keyof().options,
 }
 
 /** The fields that the product behind the API supports. A gateway may refuse others. */
@@ -334,6 +335,10 @@ export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<De
     schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
     clearWith: onlyKnown(clearWith),
     resolve: resolveAlert,
+    explainUndeclarable: ({ source }) =>
+      source == null || alertSources.some((known) => known === source)
+        ? undefined
+        : `files cannot declare an alert with the source ${quote(String(source), 40)}`,
     toBody: toAlertBody,
     markerStyle: textStyle,
     // Under another profile the marker was in the other field.

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
-import type { Service } from '../../api/path.ts'
+import type { Target } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, type Line, say, trusted, untrusted } from '../../core/line.ts'
@@ -48,7 +48,7 @@ const lostAlerts = z
 export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Lists only dashboards with this tag.', 256).optional() }),
   output: listOutput,
   details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'), mayBeCut }),
@@ -65,7 +65,7 @@ export const listDashboards = defineOperation({
 export const getDashboard = defineOperation({
   summary: 'Reads one dashboard with its tiles.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ dashboardId }),
   output: dashboardOutput,
   details: dashboardDetails,
@@ -82,7 +82,7 @@ export const getDashboard = defineOperation({
 export const createDashboard = defineOperation({
   summary: 'Creates one dashboard. The request is not repeated once the server may have applied it.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: dashboardInput,
   output: dashboardOutput,
   details: dashboardDetails,
@@ -100,7 +100,7 @@ export const createDashboard = defineOperation({
 export const updateDashboard = defineOperation({
   summary: 'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
@@ -130,7 +130,7 @@ export const updateDashboard = defineOperation({
 export const deleteDashboard = defineOperation({
   summary: 'Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.',
   effect: 'write',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ dashboardId }),
   output: z.object({
     dashboardId: z.string().describe('Id of the dashboard.'),
@@ -209,7 +209,7 @@ const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
 })
 
 /** Reads the alerts before the write, because the server deletes them with it. */
-async function readLost(api: ReadApi, service: Service, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) {
+async function readLost(api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) {
   const lost = await readLostAlerts(api, service, { section: 'dashboards', id, tiles, tilesAfter })
   return lost.map((alert) => ({ id: alert.id, name: alert.name ?? '' }))
 }
@@ -233,7 +233,7 @@ const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =
       ]
 
 /** Needed before a delete: the server answers the deletion of a missing dashboard like any other. */
-async function findDashboard(api: ReadApi, service: Service, id: string): Promise<Dashboard | undefined> {
+async function findDashboard(api: ReadApi, service: Target, id: string): Promise<Dashboard | undefined> {
   try {
     return await dashboardCollection.get(api, service, id)
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import { collectionPath, defineCollection } from '../../api/collection.ts'
-import { type Service, under } from '../../api/path.ts'
+import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
@@ -93,7 +93,7 @@ export interface InvalidField {
 }
 
 /** Lets the server validate the body of a create. The server stores nothing, so the request may be repeated like a read. */
-export async function checkDashboard(api: ReadApi, service: Service, body: Body): Promise<readonly InvalidField[]> {
+export async function checkDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
   const { valid, errors } = await api.read({
     method: 'POST',
     isSafe: true,

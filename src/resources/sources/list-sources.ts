@@ -8,7 +8,7 @@ import { sourceCollection, sourceKinds, sourceSchema } from './source-wire.ts'
 export const listSources = defineOperation({
   summary: 'Lists the sources of logs, traces and metrics of a service.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({
     nameContains: nameContains.optional(),
     kind: choice(sourceKinds, 'Lists only sources of this kind.').optional(),

@@ -165,7 +165,7 @@ interface NotifyContext {
 
 /** Updates comment and issue, if the settings ask for them. Resolves to a line for each that could not be written. */
 async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<readonly string[]> {
-  const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken, serviceId, organizationId } = result.publishSettings
+  const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken, serviceId, organizationId, apiUrl } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note } = context
   if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return []
   if (commentLabel === undefined && hasWrongLabelInput(result))
@@ -181,7 +181,7 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
       comment,
       issue,
       label: commentLabel,
-      target: serviceId ?? organizationId,
+      target: serviceId ?? organizationId ?? apiUrl,
       prNumber,
       token: githubToken,
       redact: createRedact(secrets),

@@ -99,10 +99,17 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .description('Serves the API with demo data on this machine, for your own tests. Press Ctrl-C to stop.')
     .addOption(new Option('--port <number>', 'port to listen on').argParser(parsePort).default(0, 'any free port'))
     .addOption(new Option('--dialect <name>', 'API to serve').choices(['neutral', 'clickhouse-cloud', 'hyperdx']).default('neutral'))
-    .action(async (options: { readonly port: number; readonly dialect: 'neutral' | 'clickhouse-cloud' | 'hyperdx' }) => {
+    .option('--server-version <version>', 'version that the server states, with --dialect hyperdx')
+    .action(async (options: EmulatorCommand) => {
       const { serveEmulator } = await import('./serve-emulator.ts')
       exitWith(await serveEmulator(options, terminal.signals, write))
     })
+}
+
+interface EmulatorCommand {
+  readonly port: number
+  readonly dialect: 'neutral' | 'clickhouse-cloud' | 'hyperdx'
+  readonly serverVersion?: string
 }
 
 function parsePort(text: string): number {

@@ -6,11 +6,12 @@ type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
 /** Prints the address and how to use it, and serves until a signal arrives. */
 export async function serveEmulator(
-  { port, dialect }: { readonly port: number; readonly dialect: Dialect },
+  options: { readonly port: number; readonly dialect: Dialect; readonly serverVersion?: string },
   signals: Signals,
   write: (text: string) => void,
 ): Promise<number> {
-  const emulator = await startEmulator({ port, dialect }).catch((thrown: unknown) => {
+  const { port, dialect } = options
+  const emulator = await startEmulator(options).catch((thrown: unknown) => {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
       throw inputError('port', `port ${port} is not available (${thrown.code}); choose another port, or 0 for any free port`)
     throw thrown
@@ -43,7 +44,9 @@ const cloudCommands = (url: string, dialect: Exclude<Dialect, 'hyperdx'>): reado
   'watchkeeper doctor',
 ]
 
-/** No profile supports this API. */
 const selfHostedCommands = (url: string): readonly string[] => [
-  `curl -H 'Authorization: Bearer ${demo.apiKeySecret}' ${url}/api/v2/dashboards`,
+  'export WATCHKEEPER_PROFILE=hyperdx',
+  `export WATCHKEEPER_API_URL=${url}`,
+  `export WATCHKEEPER_API_KEY=${demo.apiKeySecret}`,
+  'watchkeeper doctor',
 ]

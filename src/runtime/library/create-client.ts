@@ -38,7 +38,7 @@ export type InputOf<Name extends OperationName> = z.input<Operations[Name]['inpu
 /** The result of an operation: its own fields and the verdict. A failed gate is a result with `status: 'fail'`, not an exception. */
 export type ResultOf<Name extends OperationName> = Pick<
   ResultDocument,
-  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId'
+  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'
 > & {
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.input<Operations[Name]['output']> & z.input<Operations[Name]['details']>>

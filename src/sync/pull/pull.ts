@@ -17,7 +17,7 @@ import { judgePull, type Pulled, type PullResult, pullBlocks, pullDetails, pullH
 export const pull = defineOperation({
   summary: 'Exports the alerts, dashboards and saved searches of a service to files. A plan of these files shows no changes.',
   effect: 'read',
-  scope: 'service',
+  scope: 'service-or-server',
   input: z.strictObject({ files: filesInput, project: planInput.shape.project }),
   output: pullOutput,
   details: pullDetails,
@@ -38,7 +38,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true }
 }
 
-type PullContext = Pick<Context<'read', 'service'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
+type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
 
 interface PullInput {
   readonly files: readonly string[]

@@ -65,6 +65,8 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
+    const undeclarable = type.explainUndeclarable?.(actual)
+    if (undeclarable !== undefined) return skip(section, actual, undeclarable)
     const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))

@@ -55,7 +55,9 @@ describe('cancelling', () => {
 })
 
 describe('errors say what to do', () => {
-  const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({ apiKeyId: id, apiKeySecret: secret })
+  const withKey = ({ id, secret }: { readonly id: string; readonly secret: string }) => ({
+    credentials: { keyId: id, keySecret: secret },
+  })
 
   it('names the key that is not accepted, but not all of it', async () => {
     const error = await apiErrorOf(withSession(emulator(), list, { connection: withKey(demo.keys.disabled) }))

@@ -17,7 +17,7 @@ describe('parseApiUrl', () => {
         ['HTTPS://API.example.com', 'https://api.example.com/'],
       ],
       (text, href) => {
-        expect(parseApiUrl(text)).toEqual({ url: new URL(href) })
+        expect(parseApiUrl(text, false)).toEqual({ url: new URL(href), isUnencrypted: false })
       },
     ))
 
@@ -45,7 +45,7 @@ describe('parseApiUrl', () => {
         '',
       ],
       (text) => {
-        expect(parseApiUrl(text)).toHaveProperty('problem')
+        expect(parseApiUrl(text, false)).toHaveProperty('problem')
       },
     ))
 })

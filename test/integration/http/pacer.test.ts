@@ -3,6 +3,7 @@ import { createPacer, type Headers, pacerFor } from '../../../src/http/rate-limi
 import { createVirtualClock, type VirtualClock } from '../../support/clocks.ts'
 
 const never = new AbortController().signal
+const documented = { limit: 10, windowMs: 10_000 }
 const admit = { signal: never, onWait: () => undefined }
 
 /** The service's limiter: a window of `windowMs` starts with the first request after the last one ended. */
@@ -29,7 +30,7 @@ function createServer(clock: VirtualClock, limit: number, windowMs: number, tell
 }
 
 async function send(count: number, concurrency: number, clock: VirtualClock, server: ReturnType<typeof createServer>): Promise<void> {
-  const pacer = createPacer(clock)
+  const pacer = createPacer(clock, documented)
   let left = count
   const work = async (): Promise<void> => {
     while (left > 0) {
@@ -60,7 +61,7 @@ describe('createPacer', () => {
 
   it('keeps to 10 requests in any 10 seconds when the server announces no limit', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     const sentAt: number[] = []
     for (let i = 0; i < 45; i++) {
       await pacer.admit(admit)
@@ -81,7 +82,7 @@ describe('createPacer', () => {
 
   it('holds everybody back after a refusal that says how long', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     await pacer.admit(admit)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
     await pacer.admit(admit)
@@ -90,7 +91,7 @@ describe('createPacer', () => {
 
   it('lets the caller refuse a wait before it starts', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
     const onWait = (waitMs: number): void => {
       throw new Error(`too long: ${waitMs}`)
@@ -100,7 +101,7 @@ describe('createPacer', () => {
 
   it('ends a wait when it is cancelled', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
     const controller = new AbortController()
     const waiting = pacer.admit({ signal: controller.signal, onWait: () => controller.abort(new Error('stop')) })
@@ -109,7 +110,7 @@ describe('createPacer', () => {
 
   it('lets a canceled request leave the queue without losing its slot', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     pacer.settle({ status: 429, headers: { 'retry-after': '30' } })
     const controller = new AbortController()
     const first = pacer.admit(admit)
@@ -123,7 +124,7 @@ describe('createPacer', () => {
 
   it('ignores headers that make no sense', async () => {
     const clock = createVirtualClock()
-    const pacer = createPacer(clock)
+    const pacer = createPacer(clock, documented)
     await pacer.admit(admit)
     pacer.settle({ status: 200, headers: { 'x-ratelimit-limit': 'x', 'x-ratelimit-remaining': '-4', 'x-ratelimit-reset': 'NaN' } })
     await pacer.admit(admit)
@@ -134,10 +135,10 @@ describe('createPacer', () => {
 describe('pacerFor', () => {
   it('is one for all who use the same key at the same place', () => {
     const clock = createVirtualClock()
-    const pacer = pacerFor(clock, 'https://a', 'key')
-    expect(pacerFor(clock, 'https://a', 'key')).toBe(pacer)
-    expect(pacerFor(clock, 'https://a', 'other')).not.toBe(pacer)
-    expect(pacerFor(clock, 'https://b', 'key')).not.toBe(pacer)
-    expect(pacerFor(createVirtualClock(), 'https://a', 'key')).not.toBe(pacer)
+    const pacer = pacerFor(clock, { origin: 'https://a', key: 'key', documented })
+    expect(pacerFor(clock, { origin: 'https://a', key: 'key', documented })).toBe(pacer)
+    expect(pacerFor(clock, { origin: 'https://a', key: 'other', documented })).not.toBe(pacer)
+    expect(pacerFor(clock, { origin: 'https://b', key: 'key', documented })).not.toBe(pacer)
+    expect(pacerFor(createVirtualClock(), { origin: 'https://a', key: 'key', documented })).not.toBe(pacer)
   })
 })

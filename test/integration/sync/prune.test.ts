@@ -75,7 +75,7 @@ describe('objects of this project that no file declares', () => {
         act: 'after',
         effect: { kind: 'body', text: '{"result":{"id":"65f5e4a35eedc0deffffffff","name":"Keep","tiles":[]}}' },
       })
-      emulator().addFault({ match: { method: 'GET', path: '/dashboards' }, nth: 2, effect: { kind: 'body', text: '{"result":[]}' } })
+      emulator().addFault({ match: { method: 'GET', path: '/dashboards' }, nth: 3, effect: { kind: 'body', text: '{"result":[]}' } })
       const applied = await apply(file(keep), { prune: true })
       expect(errorRules(applied)).toEqual(['marker-lost'])
       expect(outcomes(applied)).toMatchObject({ errors: 'skipped', shop: 'skipped' })

@@ -214,9 +214,11 @@ describe('an answer that never came', () => {
   const facts = {
     method: 'POST',
     path: '/dashboards',
+    origin: 'https://h',
     host: 'h',
+    isSelfHosted: false,
     proxyHost: undefined,
-    keyId: 'k',
+    keyName: 'the key k',
     permission: 'write',
     noun: 'dashboard',
     timeoutMs: 1000,

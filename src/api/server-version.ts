@@ -1,0 +1,82 @@
+import { WatchkeeperError } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
+import { ExchangeFailure } from '../http/exchange-failure.ts'
+import type { Transport } from '../http/transport.ts'
+
+/** The first release of HyperDX with all requests that this tool needs. */
+export const oldestRelease = '2.30'
+
+interface VersionOptions {
+  /** Ends in `/api/v2`. */
+  readonly baseUrl: URL
+  readonly userAgent: string
+  readonly transport: Transport
+  readonly signal: AbortSignal
+  readonly debug?: ((line: string) => void) | undefined
+}
+
+/** The server may be slow. Its version is not worth a longer wait. */
+const timeoutMs = 10_000
+
+/**
+ * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
+ * not answer: then the request that follows fails with the reason. Throws for a release that is too old.
+ */
+export function createVersionCheck(options: VersionOptions): () => Promise<string | undefined> {
+  let checked: Promise<string | undefined> | undefined
+  const check = async (): Promise<string | undefined> => {
+    const version = await readVersion(options)
+    options.debug?.(`Server version: ${version ?? 'unknown'}`)
+    if (version !== undefined && isTooOld(version)) throw tooOld(version, options.baseUrl)
+    return version
+  }
+  return () => {
+    checked ??= check()
+    return checked
+  }
+}
+
+/** Beside the API: `/health`, or `/api/health` through the UI. */
+function toHealthUrl(baseUrl: URL): URL {
+  const url = new URL(baseUrl)
+  url.pathname = url.pathname.replace(/\/api\/v2$/, '/health')
+  return url
+}
+
+async function readVersion({ baseUrl, userAgent, transport, signal }: VersionOptions): Promise<string | undefined> {
+  try {
+    const { status, text } = await transport.exchange({
+      method: 'GET',
+      url: toHealthUrl(baseUrl),
+      body: undefined,
+      authorization: undefined,
+      userAgent,
+      timeoutMs,
+      signal,
+    })
+    return status === 200 ? versionIn(parseJson(text)) : undefined
+  } catch (thrown) {
+    // Not JSON: something else answers at this address.
+    if (thrown instanceof ExchangeFailure || thrown instanceof SyntaxError || thrown instanceof RangeError) return undefined
+    throw thrown
+  }
+}
+
+/** A build from source states `local`, or nothing. */
+function versionIn(json: unknown): string | undefined {
+  const version = typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined
+  return typeof version === 'string' && /^\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,40})?$/.test(version) ? version : undefined
+}
+
+function isTooOld(version: string): boolean {
+  const [[major = 0, minor = 0], [oldestMajor = 0, oldestMinor = 0]] = [version, oldestRelease].map((text) =>
+    text.split('.').map(Number),
+  ) as [number[], number[]]
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
+}
+
+const tooOld = (version: string, baseUrl: URL): WatchkeeperError =>
+  new WatchkeeperError(
+    'not-served',
+    `HyperDX ${version} at ${baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${toHealthUrl(baseUrl).href}`,
+  )
