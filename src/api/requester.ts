@@ -200,7 +200,7 @@ function factsOf({ baseUrl, proxyHost, keyName, isSelfHosted }: RequesterOptions
     ...(isSafe !== undefined && { isSafe }),
     ...(missing !== undefined && { missing }),
     path: `${baseUrl.pathname.replace(/\/$/, '')}${path}`,
-    label: `${method} ${shortPath(path)}`,
+    label: `${method} ${shortPath(path) || baseUrl.pathname}`,
     origin: baseUrl.origin,
     host: baseUrl.host,
     isSelfHosted,

@@ -62,7 +62,9 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
   const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
-  const { connection, diagnostics } = resolveConnection(settings, { name, scope: operation.scope, env })
+  // Another input cannot help.
+  if (isMissingIn(profileNamed(settings.values.profile), operation.scope)) throw new InputError([notSelfHosted(name)])
+  const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
   const all = [
     ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
     ...unusedVariables(env, Object.keys(shape)),
@@ -267,8 +269,6 @@ interface ResolvedConnection {
 }
 
 interface ConnectionUse {
-  /** Of the operation. */
-  readonly name: string
   readonly scope: Scope
   readonly env: Environment
 }
@@ -280,10 +280,9 @@ interface GivenSettings {
 }
 
 /** Determines the address, the key and the proxy of requests. */
-function resolveConnection({ values, names }: GivenSettings, { name, scope, env }: ConnectionUse): ResolvedConnection {
+function resolveConnection({ values, names }: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
   if (scope === 'none') return { diagnostics: [] }
   const profile = profileNamed(values.profile)
-  if (profile.isSelfHosted && (scope === 'organization' || scope === 'service')) return { diagnostics: [notSelfHosted(name)] }
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
   const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp)
   const proxy = readProxySettings(env)
@@ -315,6 +314,8 @@ function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { 
   if (isSelfHosted) return apiKey === undefined ? undefined : { accessKey: apiKey }
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
+
+const isMissingIn = ({ isSelfHosted }: Profile, scope: Scope): boolean => isSelfHosted && (scope === 'organization' || scope === 'service')
 
 const notSelfHosted = (operation: string): Diagnostic =>
   inputDiagnostic(
