@@ -5,6 +5,7 @@ const createAlert = () => import('./resources/alerts/alert-operations.ts')
 const updateAlert = () => import('./resources/alerts/alert-operations.ts')
 const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
 const sources = () => import('./resources/sources/list-sources.ts')
+const webhooks = () => import('./resources/webhooks/list-webhooks.ts')
 const usageCost = () => import('./usage/usage-cost.ts')
 const getBackup = () => import('./backups/backups.ts')
 const listBackups = () => import('./backups/backups.ts')
@@ -23,6 +24,7 @@ export const operations = {
   'create-alert': async () => (await createAlert()).createAlert,
   'list-dashboards': async () => (await dashboards()).listDashboards,
   'list-sources': async () => (await sources()).listSources,
+  'list-webhooks': async () => (await webhooks()).listWebhooks,
   'usage-cost': async () => (await usageCost()).usageCost,
   'get-backup': async () => (await getBackup()).getBackup,
   'list-backups': async () => (await listBackups()).listBackups,

@@ -41,7 +41,7 @@ interface Update<T, Body> {
 }
 
 /** For runs with many requests: once the signal is aborted, those that were not sent yet are not sent. */
-export type SendOptions = Pick<Call<unknown>, 'notAfter'>
+export type SendOptions = Pick<Call<unknown>, 'notAfter' | 'isOptional'>
 
 interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */

@@ -1,5 +1,5 @@
 export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
-type ProfileName = (typeof profileNames)[number]
+export type ProfileName = (typeof profileNames)[number]
 
 /** The known facts about a product behind the API. Without a profile, the contract is neutral and guarantees less. */
 export interface Profile {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service, Target } from '../api/path.ts'
-import type { Profile } from '../api/profiles.ts'
+import type { Profile, ProfileName } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
 import type { WatchkeeperError } from '../core/errors.ts'
@@ -126,6 +126,8 @@ export interface Operation<
   readonly summary: string
   readonly effect: E
   readonly scope: S
+  /** The profiles that it needs one of; absent where it works with every API. */
+  readonly profiles?: readonly ProfileName[]
   /** Inputs by their camelCase names, each described. */
   readonly input: I
   /** The outputs of the action, by their camelCase names, each described. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Connection, Credentials } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
-import { type Profile, profileNamed } from '../api/profiles.ts'
+import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { type Line, say } from '../core/line.ts'
@@ -63,7 +63,8 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
   const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
   // Another input cannot help.
-  if (isMissingIn(profileNamed(settings.values.profile), operation.scope)) throw new InputError([notSelfHosted(name)])
+  const unavailable = explainUnavailable(name, operation, settings.values.profile)
+  if (unavailable !== undefined) throw inputError('operation', unavailable)
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
   const all = [
     ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
@@ -315,13 +316,13 @@ function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { 
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
 
-const isMissingIn = ({ isSelfHosted }: Profile, scope: Scope): boolean => isSelfHosted && (scope === 'organization' || scope === 'service')
-
-const notSelfHosted = (operation: string): Diagnostic =>
-  inputDiagnostic(
-    'operation',
-    `${operation} is not available with profile hyperdx, because a self-hosted server has no organizations, usage costs and backups`,
-  )
+/** Why the product behind the API cannot have the operation. */
+function explainUnavailable(name: OperationName, { scope, profiles }: Operation, profile: ProfileName | undefined): string | undefined {
+  if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
+    return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
+  if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
+  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}`
+}
 
 function checkCloud(names: ReadonlySet<string>, scope: Scope): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'

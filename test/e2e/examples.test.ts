@@ -1,6 +1,7 @@
 // The example of every operation, run by the built action and by the command line.
 import { describe, expect, it } from 'vitest'
 import { toKebab } from '../../src/core/names.ts'
+import type { Operation } from '../../src/operation/operation.ts'
 import { inputsFor, secrets, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
 import { commandsOf, expectNoSecret, runAction, runCli } from '../support/run-process.ts'
@@ -11,10 +12,18 @@ const texts = (example: Readonly<Record<string, unknown>>): Record<string, strin
 const root = useExampleDirectory()
 
 describe('every example works on the emulator', () => {
-  const emulator = useEmulator()
+  const emulators = {
+    neutral: useEmulator(),
+    'clickhouse-cloud': useEmulator({ dialect: 'clickhouse-cloud' }),
+    hyperdx: useEmulator({ dialect: 'hyperdx' }),
+  }
+  const commonInputs = (operation: Operation): Record<string, string> => {
+    const dialect = operation.profiles?.[0] ?? 'neutral'
+    return { ...inputsFor(emulators[dialect](), dialect), ...placeFor(operation) }
+  }
 
   it.each(all)('$name as an action', async ({ name, operation }) => {
-    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), operation: name, ...texts(operation.example) }
+    const inputs = { ...commonInputs(operation), operation: name, ...texts(operation.example) }
     const ran = await runAction({
       inputs,
       env: 'files' in operation.example || operation.scope === 'none' ? { GITHUB_WORKSPACE: root() } : {},
@@ -31,7 +40,7 @@ describe('every example works on the emulator', () => {
   })
 
   it.each(all)('$name on the command line', async ({ name, operation }) => {
-    const inputs = { ...inputsFor(emulator()), ...placeFor(operation), ...texts(operation.example) }
+    const inputs = { ...commonInputs(operation), ...texts(operation.example) }
     const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
     const ran = await runCli([name, ...flags, '--json'], {}, { directory: root() })
     expect(ran.stderr).toBe('')

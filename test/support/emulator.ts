@@ -22,10 +22,14 @@ export function useEmulator(options: EmulatorOptions = {}): () => Emulator {
 /** Common inputs of the action for the demo's first service. */
 export const inputsFor = ({ url }: Pick<Emulator, 'url'>, dialect: EmulatorOptions['dialect'] = 'neutral'): Record<string, string> => ({
   'api-url': url,
-  'api-key-id': demo.apiKeyId,
-  'api-key-secret': demo.apiKeySecret,
-  'organization-id': demo.organizationId,
-  'service-id': demo.services.checkout,
+  ...(dialect === 'hyperdx'
+    ? { profile: dialect, 'api-key': demo.apiKeySecret }
+    : {
+        'api-key-id': demo.apiKeyId,
+        'api-key-secret': demo.apiKeySecret,
+        'organization-id': demo.organizationId,
+        'service-id': demo.services.checkout,
+      }),
   ...(dialect === 'clickhouse-cloud' && { profile: dialect }),
 })
 

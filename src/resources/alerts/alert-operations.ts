@@ -15,6 +15,7 @@ import { defineOperation, type Given, noDetails } from '../../operation/operatio
 import type { Block } from '../../report/blocks.ts'
 import { composeUpdate, sidesOf } from '../compare.ts'
 import { keepTextMarkers } from '../marker.ts'
+import { findNames } from '../names.ts'
 import type { Body } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
 import {
@@ -73,18 +74,20 @@ export const listAlerts = defineOperation({
     state: choice(alertStates, 'Lists only alerts in this state.').optional(),
   }),
   output: listOutput,
-  details: z.object({ alerts: z.array(alertSchema).describe('The alerts as the API returned them.'), mayBeCut }),
+  details: z.object({
+    alerts: z.array(alertSchema).describe('The alerts as the API returned them.'),
+    names: z.record(z.string(), z.string()).describe('Names of the dashboards, saved searches and webhooks of these alerts, by id.'),
+    mayBeCut,
+  }),
   example: { state: 'ALERT' },
   async run({ api, service }, input) {
-    const { items, ...result } = toListResult(
-      await alertCollection.list(api, service),
-      input.nameContains,
-      ({ state }) => !input.state || state === input.state,
-    )
-    return { ...result, alerts: items }
+    const [list, names] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
+    const { items, ...result } = toListResult(list, input.nameContains, ({ state }) => !input.state || state === input.state)
+    const used = new Set(items.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]))
+    return { ...result, alerts: items, names: Object.fromEntries([...names].filter(([id]) => used.has(id))) }
   },
   judge: judgeCutList,
-  report: ({ alerts }) => ({ headline: say`${counted(alerts.length, 'alert')}`, blocks: [alertTable(alerts)] }),
+  report: ({ alerts, names }) => ({ headline: say`${counted(alerts.length, 'alert')}`, blocks: [alertTable(alerts, names)] }),
 })
 
 export const getAlert = defineOperation({
@@ -393,11 +396,42 @@ const alertFacts = (alert: Alert): Block => ({
   ],
 })
 
-const alertTable = (alerts: readonly Alert[]): Block => ({
-  kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'State' }, { title: 'Condition' }, { title: 'Last error' }, { title: 'Id' }],
-  rows: alerts.map((alert) => [[orDash(alert.name)], [orDash(alert.state)], conditionOf(alert), lastErrorOf(alert), [untrusted(alert.id)]]),
-})
+type Names = Readonly<Record<string, string>>
+
+/** A column that is empty for every alert is left out. */
+function alertTable(alerts: readonly Alert[], names: Names): Block {
+  const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
+  return {
+    kind: 'table',
+    columns: ['Name', 'State', 'Condition', 'On', 'Channel', ...(hasErrors ? ['Last error'] : []), 'Id'].map((title) => ({ title })),
+    rows: alerts.map((alert) => [
+      [orDash(alert.name)],
+      [orDash(alert.state)],
+      conditionOf(alert),
+      [orDash(nameOrId(watchedId(alert), names))],
+      [
+        orDash(
+          channelsIn(alert)
+            .map(({ webhookId, type }) => nameOrId(webhookId, names) ?? type)
+            .join(', '),
+        ),
+      ],
+      ...(hasErrors ? [lastErrorOf(alert)] : []),
+      [untrusted(alert.id)],
+    ]),
+  }
+}
+
+const nameOrId = (id: string | null | undefined, names: Names): string | null | undefined => (id ? (names[id] ?? id) : id)
+
+/** The dashboard or the saved search that the alert is on. */
+const watchedId = ({ dashboardId, savedSearchId }: Alert): string =>
+  typeof savedSearchId === 'string' ? savedSearchId : (dashboardId ?? '')
+
+/** Servers before 2.36 answer a single channel. */
+const channelsIn = ({ channel, channels }: Alert) => channels ?? (channel ? [channel] : [])
+
+const webhookIds = (alert: Alert): readonly string[] => channelsIn(alert).flatMap(({ webhookId }) => webhookId ?? [])
 
 const lastErrorOf = ({ executionErrors }: Alert): Line => {
   const last = executionErrors?.at(-1)

@@ -131,6 +131,8 @@ const optionalText = z.string().nullish()
 /** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
 const executionError = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
 
+const answeredChannel = z.looseObject({ type: optionalText, webhookId: optionalText })
+
 /** An alert as the API returns it. Unknown fields are kept. */
 export const alertSchema = z.looseObject({
   id: wireId,
@@ -143,7 +145,9 @@ export const alertSchema = z.looseObject({
   thresholdType: optionalText,
   interval: optionalText,
   source: optionalText,
-  channel: z.looseObject({ type: optionalText, webhookId: optionalText }).nullish(),
+  channel: answeredChannel.nullish(),
+  /** Only shown, so an unexpected form is ignored. */
+  channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
   /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
   executionErrors: z.array(executionError).nullish().catch(undefined),

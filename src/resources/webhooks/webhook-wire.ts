@@ -3,7 +3,7 @@ import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 
 /** The fields that are needed to find a webhook by its name. The URL is a secret and is dropped here. */
-const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
+export const webhookSchema = z.object({ id: wireId, name: nameOrEmpty, service: z.string().nullish() })
 
 export type Webhook = z.output<typeof webhookSchema>
 

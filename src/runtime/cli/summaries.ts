@@ -3,6 +3,7 @@ export const summaries = {
   "create-alert": "Creates one alert. The request is not repeated once the server may have applied it.",
   "list-dashboards": "Lists the dashboards of a service.",
   "list-sources": "Lists the sources of logs, traces and metrics of a service.",
+  "list-webhooks": "Lists the webhooks that alerts can notify. Never shows their URLs.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
   "get-backup": "Reads one backup by its id, or the latest one.",
   "list-backups": "Lists the backups of a service, newest first.",
