@@ -67,3 +67,11 @@ export function formatDays(from: Day, to: Day): string {
   const words = formatDay(from).split(noBreak)
   return [...words.slice(0, words.length - shared), '–', formatDay(to)].join(noBreak)
 }
+
+/** Like `formatDay`, with ordinary spaces, for sentences. */
+export const plainDay = (day: Day): string => withPlainSpaces(formatDay(day))
+
+/** Like `formatDays`, with ordinary spaces, for sentences. */
+export const plainDays = (from: Day, to: Day): string => withPlainSpaces(formatDays(from, to))
+
+const withPlainSpaces = (text: string): string => text.replaceAll(noBreak, ' ')

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Day } from '../core/dates.ts'
+import { type Day, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText, sum, zero } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
 import { flag } from '../operation/inputs.ts'
@@ -13,6 +13,8 @@ import {
   entityLabel,
   exactAmount,
   finalRecords,
+  findHistoryFailure,
+  type History,
   hasJustBegun,
   type IssueLevel,
   isRounding,
@@ -89,7 +91,7 @@ const datesSchema = z
     params: { isComplete: true },
   })
 
-const entry = z.strictObject({
+const entryFields = z.strictObject({
   name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
   limit: amountInput('Limit for the period. The gate fails above it. An equal amount passes.'),
   warn: warnLevel.optional(),
@@ -99,6 +101,12 @@ const entry = z.strictObject({
   }),
   scope: scope.optional(),
   forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
+})
+
+const entry = entryFields.refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
+  path: ['warn'],
+  message: 'is above the limit',
+  params: { isComplete: true },
 })
 
 const list = z
@@ -160,7 +168,8 @@ function toPeriod(written: z.output<typeof entry>['period'], name: string, { tod
   if (written === undefined) return period
   if (typeof written === 'string') return resolvePeriod(written, today, billingCycleDay)
   const clipped = clipToToday(written, today)
-  if (clipped === undefined) throw inputError('budgets', `the period of "${name}" begins on ${written.from}, which is in the future`)
+  if (clipped === undefined)
+    throw inputError('budgets', `the period of "${name}" begins on ${plainDay(written.from)}, which is in the future`)
   return clipped
 }
 
@@ -195,6 +204,7 @@ export const budgetOutcome = z.object({
   limitStatus: z.enum(limitStatuses).describe('Whether the usage is above the limit, or above the warning level.'),
   forecast: forecast.optional().describe('Absent without future days.'),
   isForecastAbove: z.boolean().describe('Whether the forecast counts and is above the limit.'),
+  isForecastMissing: z.boolean().describe('Whether the forecast counts and is not available, which fails the budget.'),
   runsOutOn: dayOn('The day on which usage exceeds the limit. Absent when it stays within the limit.').optional(),
   dataQualityIssue: budgetIssue.optional().describe('Why the figure cannot be trusted.'),
 })
@@ -210,7 +220,7 @@ interface JudgeOptions {
 export function judgeBudgets(budgets: readonly Budget[], options: JudgeOptions): BudgetOutcome[] {
   const { readings } = options
   // The answer for a tag may lack the record of the warehouse, which has its name.
-  const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flat()])
+  const everything = recordsOf([...allReadings(readings), ...[...readings.tagged.values()].flatMap((tagged) => tagged.readings)])
   return budgets.map((budget) => judgeBudget(budget, options, everything))
 }
 
@@ -219,20 +229,26 @@ const recordsOf = (readings: readonly UsageReading[]): readonly UsageRecord[] =>
 function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly UsageRecord[]): BudgetOutcome {
   const { readings, today, isFinalOnly } = options
   const { name, scope, period, limit, warnAbove, judgesForecast } = budget
-  const read = scope.tag === undefined ? allReadings(readings) : (readings.tagged.get(scope.tag[0] ?? '') ?? [])
+  const { read, history } = readingsFor(scope, readings)
   const inScope = recordsInScope(recordsOf(read), scope, everything)
   const records = inScope.filter(({ date }) => isWithin(date, period))
   const judged = isFinalOnly ? finalRecords(records) : records
   const used = totalOf(judged)
-  const known = knownDays(period, read, inScope)
-  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
+  const known = knownDays(
+    period,
+    [...read, ...history.readings],
+    [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
+  )
+  const hasHistory = findHistoryFailure(history, period) === undefined
+  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
   const days = expected?.status === 'expected' && !isFinalOnly ? daysWithForecast(expected, known, period) : totalByDay(judged, period)
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
   const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
+  const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
   const issue = findIssue(budget, options, { read, everything, inScope, records, judged })
   return {
     name,
-    status: worstOf(limitStatus, isForecastAbove, issue?.level),
+    status: worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level),
     scope: Object.fromEntries(Object.entries(scope).flatMap(([kind, wanted]) => (wanted === undefined ? [] : [[kind, [...wanted]]]))),
     fromDate: period.from,
     toDate: period.to,
@@ -244,13 +260,20 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
     limitStatus,
     forecast: expected,
     isForecastAbove,
+    isForecastMissing,
     runsOutOn: runOutDay(days, limit),
     dataQualityIssue: issue,
   }
 }
 
-function worstOf(limit: BudgetOutcome['limitStatus'], isForecastAbove: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
-  if (limit === 'exceeded' || isForecastAbove || issue === 'fail') return 'fail'
+function readingsFor({ tag }: Scope, readings: Readings): { readonly read: readonly UsageReading[]; readonly history: History } {
+  if (tag === undefined) return { read: allReadings(readings), history: readings.history }
+  const tagged = readings.tagged.get(tag[0] ?? '')
+  return { read: tagged?.readings ?? [], history: tagged?.history ?? { readings: [], failures: [] } }
+}
+
+function worstOf(limit: BudgetOutcome['limitStatus'], failsByForecast: boolean, issue: IssueLevel | undefined): BudgetOutcome['status'] {
+  if (limit === 'exceeded' || failsByForecast || issue === 'fail') return 'fail'
   return limit === 'warn' || issue === 'warn' ? 'warn' : 'pass'
 }
 

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { type Decimal, fromText, percentOf } from '../core/decimal.ts'
+import { inputError } from '../core/errors.ts'
+import { monthBefore, type Period, periodBefore } from './periods.ts'
 import {
   amount,
   createTally,
@@ -38,11 +40,14 @@ export const increaseInput = z.union([z.string(), z.number()]).transform(String)
   accepts: 'an amount such as 50, or a percentage such as 20%',
 })
 
+export const comparisons = ['previous-period', 'previous-month-days'] as const
+
 const entity = z.object({ name: z.string(), entityType: z.string() })
 
 type Comparison = z.output<typeof comparison>
 
 export const comparison = z.object({
+  with: z.enum(comparisons).describe('What the usage is compared with, as given.'),
   fromDate: dayOn('First day of the previous period.'),
   toDate: dayOn('Last day of the previous period.'),
   total: exactAmount('Usage of the previous period.'),
@@ -57,17 +62,33 @@ export const comparison = z.object({
   removed: z.array(entity).describe('Entities with usage in the previous period only.'),
 })
 
+/**
+ * The period that is compared with. Throws an InputError for the same days of the previous month when they overlap the period.
+ */
+export function comparedPeriod(compare: Comparison['with'], period: Period): Period {
+  if (compare === 'previous-period') return periodBefore(period)
+  const before = monthBefore(period)
+  if (before.to < period.from) return before
+  throw inputError('compare', 'previous-month-days requires a period of at most one month, so that the two periods have no day in common')
+}
+
 interface CompareOptions {
+  readonly compare: Comparison['with']
   /** Compares final records only. */
   readonly isFinalOnly: boolean
   readonly maxIncrease: Increase | undefined
 }
 
-export function compareUsage(previous: UsageReading, main: UsageReading, { isFinalOnly, maxIncrease }: CompareOptions): Comparison {
+export function compareUsage(
+  previous: UsageReading,
+  main: UsageReading,
+  { compare, isFinalOnly, maxIncrease }: CompareOptions,
+): Comparison {
   const before = judgedTotal(previous, isFinalOnly)
   const after = judgedTotal(main, isFinalOnly)
   const change = after.minus(before)
   return {
+    with: compare,
     fromDate: previous.period.from,
     toDate: previous.period.to,
     total: before,

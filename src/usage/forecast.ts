@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { addDays, countDays, type Day, eachDay, weekdayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate, largest, sum, zero } from '../core/decimal.ts'
-import { mean, median, slope } from '../core/statistics.ts'
-import type { CurrentPeriod } from './periods.ts'
+import { mean, median, slope, spread } from '../core/statistics.ts'
+import { type CurrentPeriod, historyDays } from './periods.ts'
 import { type DayTotal, date, dayOn, estimate } from './records.ts'
+import { deviations, leastRise } from './spikes.ts'
 
 export type Forecast = z.output<typeof forecast>
 
@@ -11,7 +12,10 @@ export type Expectation = Extract<Forecast, { status: 'expected' }>
 
 const untilDate = dayOn('Last day of the period.')
 
+/** `unavailable`: the days before the period could not be read. */
+
 export const forecast = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('unavailable'), untilDate }),
   z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Complete days of the period.') }),
   z.object({
     status: z.literal('expected'),
@@ -30,22 +34,22 @@ interface ForecastInput {
   readonly today: Day
   /** Usage of each day, in the period and before it. A day without records has no entry. */
   readonly known: ReadonlyMap<Day, Decimal>
+  /** Whether the days before the period were read. Without them, the same month could have several forecasts. */
+  readonly hasHistory: boolean
 }
 
 /** A forecast needs three complete days, or a fifth of the period. */
 const enoughDays = 3
 const enoughShare = 0.2
 
-/** Four weeks, because older days are a poor basis. */
-const mostLearned = 28
-
 /** Requires a period with future days. */
-export function forecastSpend({ period, today, known }: ForecastInput): Forecast {
+export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
   const lastComplete = lastKnownDay(known, addDays(today, -1))
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
   if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))
     return { status: 'too-early', untilDate: end, completeDays }
+  if (!hasHistory) return { status: 'unavailable', untilDate: end }
   return expectDays(period, known, lastComplete)
 }
 
@@ -91,7 +95,7 @@ function lastKnownDay(known: ReadonlyMap<Day, Decimal>, latest: Day): Day | unde
 
 /** The last four weeks, or the known part of them. A day without records among them has no usage. */
 function learningDays(known: ReadonlyMap<Day, Decimal>, last: Day): readonly DayValue[] {
-  const earliest = addDays(last, 1 - mostLearned)
+  const earliest = addDays(last, 1 - historyDays)
   const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? last
   return [...eachDay(first, last)].map((day) => ({ day, value: Number(known.get(day) ?? zero) }))
 }
@@ -168,18 +172,35 @@ function levelOf(values: readonly number[]): number {
   return Math.abs(others - middle) <= mostApart * Math.max(others, middle) ? middle : others
 }
 
-/** Each weekday compared with the median of the week around it, or with the mean where most days are idle. */
+/**
+ * Each weekday compared with the median of the week around it, or with the mean where most days are idle. Spikes do not count. The first
+ * and last three days have no whole week around them, so they count only for a weekday without other days.
+ */
 function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> {
-  const ratios = new Map<number, number[]>()
+  const spikes = spikesIn(days)
+  const inner = new Map<number, number[]>()
+  const outer = new Map<number, number[]>()
   for (const [i, { day, value }] of days.entries()) {
-    const week = days.slice(Math.max(0, i - 3), i + 4)
-    const middle = median(week.map((one) => one.value)) || mean(week.map((one) => one.value))
-    if (week.length < 7 || middle <= 0) continue
-    const weekday = weekdayOf(day)
-    ratios.set(weekday, [...(ratios.get(weekday) ?? []), value / middle])
+    const start = Math.min(Math.max(0, i - 3), days.length - 7)
+    const week = days.slice(start, start + 7).map((one) => one.value)
+    const middle = median(week) || mean(week)
+    if (middle <= 0 || spikes.has(day)) continue
+    const ratios = start === i - 3 ? inner : outer
+    ratios.set(weekdayOf(day), [...(ratios.get(weekdayOf(day)) ?? []), value / middle])
   }
-  return new Map([...ratios].map(([weekday, values]) => [weekday, median(values)]))
+  return new Map([...outer, ...inner].map(([weekday, values]) => [weekday, median(values)]))
 }
+
+/** Days far above the same weekday in the other weeks, and above the other days around them. Requires two weeks of days. */
+function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
+  const usual = days.map(({ day }) => median(days.filter((one) => one.day !== day && weekdayOf(one.day) === weekdayOf(day)).map(amountOf)))
+  const strays = days.map(({ value }, i) => value - (usual[i] ?? 0))
+  const margin = Math.max(deviations * spread(strays, 0), leastRise * median(days.map(amountOf)))
+  const aroundOf = (at: number): number => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
+  return new Set(days.filter(({ value }, i) => value > Math.max(usual[i] ?? 0, aroundOf(i)) + margin).map(({ day }) => day))
+}
+
+const amountOf = ({ value }: DayValue): number => value
 
 /** A trend is visible in both halves, a step or a spike in one only. */
 function trendOf(values: readonly number[]): number {

@@ -1,5 +1,16 @@
 import * as z from 'zod'
-import { addDays, addMonths, countDays, type Day, endOfMonth, endOfYear, isDay, startOfYear, withDayOfMonth } from '../core/dates.ts'
+import {
+  addDays,
+  addMonths,
+  countDays,
+  type Day,
+  endOfMonth,
+  endOfYear,
+  isDay,
+  plainDay,
+  startOfYear,
+  withDayOfMonth,
+} from '../core/dates.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
@@ -93,7 +104,8 @@ export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: 
   if (dates.length === 1)
     return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: set both from-date and to-date')]
   if (fromDate === undefined || toDate === undefined) return diagnostics
-  if (fromDate > toDate) return [...diagnostics, inputDiagnostic('to-date', `is ${toDate}, before from-date ${fromDate}`)]
+  if (fromDate > toDate)
+    return [...diagnostics, inputDiagnostic('to-date', `is ${plainDay(toDate)}, before from-date ${plainDay(fromDate)}`)]
   const days = daysIn({ from: fromDate, to: toDate })
   return days > mostDays
     ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${mostDays}`)]
@@ -116,7 +128,7 @@ export function choosePeriod(input: z.output<typeof schema>, today: Day): Curren
   if (fromDate === undefined || toDate === undefined) return resolvePeriod('month-to-date', today)
   const clipped = clipToToday({ from: fromDate, to: toDate }, today)
   if (clipped !== undefined) return clipped
-  throw inputError('from-date', `is ${fromDate}, which is in the future: today is ${today} in UTC`)
+  throw inputError('from-date', `is ${plainDay(fromDate)}, which is in the future: today is ${plainDay(today)} in UTC`)
 }
 
 /** A period that still runs ends today. `last-N-days` are the N days that end today. */
@@ -175,6 +187,15 @@ export function periodBefore(period: Period): Period {
   const to = addDays(period.from, -1)
   return { from: addDays(period.from, -daysIn(period)), to }
 }
+
+/** The same days of the previous month; in a shorter month, up to its last day. */
+export const monthBefore = ({ from, to }: Period): Period => ({ from: addMonths(from, -1), to: addMonths(to, -1) })
+
+/** Forecasts and spikes are based on at most this many earlier days. */
+export const historyDays = 28
+
+/** The four weeks before the period. */
+export const historyBefore = ({ from }: Period): Period => ({ from: addDays(from, -historyDays), to: addDays(from, -1) })
 
 /** The days that are in any of the periods and not in `except`, as few periods as possible, in order. */
 export function daysBeside(periods: readonly Period[], except: readonly Period[]): readonly Period[] {

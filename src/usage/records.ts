@@ -5,7 +5,7 @@ import { type Reader, readOne } from '../api/wire.ts'
 import { addDays, type Day, eachDay, isDay } from '../core/dates.ts'
 import { type Decimal, fromText, parseAmount, percentOf, sum, toDecimal, zero } from '../core/decimal.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { daysBeside, isWithin, type Period, periodBefore } from './periods.ts'
+import { type CurrentPeriod, daysBeside, daysIn, hasDaysAhead, historyBefore, isWithin, type Period } from './periods.ts'
 
 // A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
 const decimalAs = (write: (value: Decimal) => string) =>
@@ -127,19 +127,20 @@ export function totalByDay(records: readonly UsageRecord[], period: Period) {
   return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
 }
 
-/** The days around the period that were read without a gap. An unread day is not a day without usage. */
+/** The days around the period that were read without a gap, at most four weeks before it. An unread day is not a day without usage. */
 function blockAround(period: Period, readings: readonly UsageReading[]): Period {
   const blocks = daysBeside(
     readings.map((reading) => reading.period),
     [],
   )
   const block = blocks.find((one) => isWithin(period.from, one)) ?? period
-  return { from: block.from, to: period.to }
+  const earliest = historyBefore(period).from
+  return { from: block.from > earliest ? block.from : earliest, to: period.to }
 }
 
 /**
- * Usage of the `counted` records on each known day, up to the end of the period. A day without any record is left out. A day with only
- * other records is zero.
+ * Usage of the `counted` records on each known day, from four weeks before the period to its end. A day without any record is left out. A
+ * day with only other records is zero.
  */
 export function knownDays(period: Period, readings: readonly UsageReading[], counted: readonly UsageRecord[]): ReadonlyMap<Day, Decimal> {
   const block = blockAround(period, readings)
@@ -338,54 +339,108 @@ export interface Readings {
   readonly unit: string
   /** The period of the report. */
   readonly main: UsageReading
-  /** The period before, for a comparison. */
+  /** The days that the period is compared with. */
   readonly previous: UsageReading | undefined
   /** Other days that budgets need. */
   readonly others: readonly UsageReading[]
+  /** The days before the period, and before budgets with future days. */
+  readonly history: History
   /** For budgets with a tag in their scope, by tag. */
-  readonly tagged: ReadonlyMap<string, readonly UsageReading[]>
+  readonly tagged: ReadonlyMap<string, TaggedReadings>
+}
+
+export interface TaggedReadings {
+  readonly readings: readonly UsageReading[]
+  readonly history: History
+}
+
+/** Earlier days for forecasts and spikes. No limit counts them, so that a run does not require them. */
+export interface History {
+  readonly readings: readonly UsageReading[]
+  readonly failures: readonly HistoryFailure[]
+}
+
+interface HistoryFailure {
+  readonly period: Period
+  readonly reason: string
+}
+
+/** Why the days before the period are not completely known. Undefined when they are. */
+export function findHistoryFailure({ failures }: History, period: Period): HistoryFailure | undefined {
+  const { from, to } = historyBefore(period)
+  return failures.find((failure) => failure.period.from <= to && failure.period.to >= from)
 }
 
 interface ReadUsageOptions {
-  readonly period: Period
-  readonly hasComparison: boolean
+  readonly today: Day
+  readonly period: CurrentPeriod
+  /** The days that the period is compared with. */
+  readonly previous: Period | undefined
   /** The days that budgets need, with a tag where the API filters the usage. */
-  readonly budgets: readonly { readonly period: Period; readonly scope: { readonly tag?: readonly string[] | undefined } }[]
+  readonly budgets: readonly { readonly period: CurrentPeriod; readonly scope: { readonly tag?: readonly string[] | undefined } }[]
   readonly filters: readonly string[]
 }
 
-/** Reads every day once. Throws when any part cannot be read, because a partial total would be wrong. */
+/** Reads every day once. Throws when a day that counts cannot be read, because a partial total would be wrong. */
 export async function readUsage(api: ReadApi, organizationId: string, options: ReadUsageOptions): Promise<Readings> {
-  const { period, budgets, filters } = options
-  const previous = options.hasComparison ? periodBefore(period) : undefined
-  const untagged = budgets.filter(({ scope }) => scope.tag === undefined)
-  const others = daysBeside(periodsOf(untagged), [period, ...(previous === undefined ? [] : [previous])])
-  const tags = [...new Set(budgets.flatMap(({ scope }) => scope.tag ?? []))]
+  const { today, period, previous, budgets, filters } = options
   const units = new Set<string>()
-  const read = async (days: Period, wanted: readonly string[]): Promise<UsageReading> => {
+  const read = async (days: Period, wanted: readonly string[]): Promise<UnitReading> => {
     const answers = await Promise.all(cutIntoWindows(days).map((window) => readUsageCost(api, organizationId, window, wanted)))
-    for (const { unit } of answers) units.add(unit)
     return {
+      unit: onlyUnit(new Set(answers.map(({ unit }) => unit))),
       period: days,
       grandTotal: sum(answers.map(({ grandTotal }) => grandTotal)),
       records: answers.flatMap(({ records }) => records),
       isFiltered: wanted.length > 0,
     }
   }
-  const readTagged = async (tag: string): Promise<readonly [string, readonly UsageReading[]]> => {
-    const wanted = daysBeside(periodsOf(budgets.filter(({ scope }) => scope.tag?.includes(tag))), [])
-    return [tag, await Promise.all(wanted.map((days) => read(days, [...filters, `tag:${tag}`])))]
+  const readPeriods = async (needed: readonly Period[], earlier: readonly Period[], wanted: readonly string[]): Promise<TaggedReadings> => {
+    const groups = joinPeriods(needed, daysBeside(earlier, needed))
+    const all = await Promise.all(groups.map((group) => readGroup(group, today, (days) => read(days, wanted))))
+    const readings = all.flatMap((one) => one.readings)
+    for (const { unit } of readings) units.add(unit)
+    // Amounts in another unit cannot be added up. A year ago, the API may have counted in another one.
+    const isKnown = ({ unit }: UnitReading): boolean => units.has(unit)
+    const history = all.flatMap((one) => one.history)
+    const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, reason: `The unit is ${one.unit}.` }))
+    return { readings, history: { readings: history.filter(isKnown), failures: [...all.flatMap((one) => one.failures), ...failures] } }
   }
-  const [main, before, rest, tagged] = await Promise.all([
-    read(period, filters),
-    previous === undefined ? undefined : read(previous, filters),
-    Promise.all(others.map((days) => read(days, filters))),
-    Promise.all(tags.map(readTagged)),
+  const untagged = budgets.filter(({ scope }) => scope.tag === undefined)
+  const compared = previous === undefined ? [] : [previous]
+  const others = daysBeside(periodsOf(untagged), [period, ...compared])
+  const tags = [...new Set(budgets.flatMap(({ scope }) => scope.tag ?? []))]
+  const [all, tagged] = await Promise.all([
+    readPeriods([period, ...compared, ...others], [historyBefore(period), ...historiesOf(untagged, today)], filters),
+    Promise.all(
+      tags.map(async (tag) => {
+        const own = budgets.filter(({ scope }) => scope.tag?.includes(tag))
+        return [tag, await readPeriods(daysBeside(periodsOf(own), []), historiesOf(own, today), [...filters, `tag:${tag}`])] as const
+      }),
+    ),
   ])
-  return { unit: onlyUnit(units), main, previous: before, others: rest, tagged: new Map(tagged) }
+  const readingOf = (wanted: Period): UsageReading | undefined => all.readings.find((one) => one.period.from === wanted.from)
+  const main = readingOf(period)
+  if (main === undefined) throw new Error('the period of the run was not read')
+  return {
+    unit: onlyUnit(units),
+    main,
+    previous: previous && readingOf(previous),
+    others: others.flatMap((one) => readingOf(one) ?? []),
+    history: all.history,
+    tagged: new Map(tagged),
+  }
 }
 
 const periodsOf = (budgets: ReadUsageOptions['budgets']): readonly Period[] => budgets.map(({ period }) => period)
+
+/** The earlier days that the forecasts of budgets need. */
+const historiesOf = (budgets: ReadUsageOptions['budgets'], today: Day): readonly Period[] =>
+  periodsOf(budgets.filter(({ period }) => hasDaysAhead(period, today))).map(historyBefore)
+
+interface UnitReading extends UsageReading {
+  readonly unit: string
+}
 
 function onlyUnit(units: ReadonlySet<string>): string {
   const [unit, second] = units
@@ -393,7 +448,69 @@ function onlyUnit(units: ReadonlySet<string>): string {
   throw new WatchkeeperError('bad-answer', `The API uses the unit ${unit} for some days and the unit ${second} for others.`)
 }
 
-/** All readings without a tag, in no particular order. No day is in two of them. */
+/** Consecutive periods that one request can read, or one period of any length. */
+interface PeriodGroup {
+  readonly days: Period
+  readonly needed: readonly Period[]
+  readonly history: readonly Period[]
+}
+
+/** Joins consecutive periods as long as they fit into one request. No two periods overlap. */
+export function joinPeriods(needed: readonly Period[], history: readonly Period[]): readonly PeriodGroup[] {
+  const groups: PeriodGroup[] = []
+  for (const period of [...needed, ...history].toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
+    const one = needed.includes(period) ? { needed: [period], history: [] } : { needed: [], history: [period] }
+    const last = groups.at(-1)
+    const days = last && { from: last.days.from, to: period.to }
+    if (last !== undefined && days !== undefined && addDays(last.days.to, 1) === period.from && daysIn(days) <= longestWindowDays)
+      groups[groups.length - 1] = { days, needed: [...last.needed, ...one.needed], history: [...last.history, ...one.history] }
+    else groups.push({ days: period, ...one })
+  }
+  // What the run requires is requested first.
+  return groups.toSorted((a, b) => Math.sign(b.needed.length) - Math.sign(a.needed.length))
+}
+
+interface GroupReading {
+  readonly readings: readonly UnitReading[]
+  readonly history: readonly UnitReading[]
+  readonly failures: readonly HistoryFailure[]
+}
+
+type ReadDays = (days: Period) => Promise<UnitReading>
+
+async function readGroup({ days, needed, history }: PeriodGroup, today: Day, read: ReadDays): Promise<GroupReading> {
+  if (history.length === 0 && needed.length === 1) return { readings: [await read(days)], history: [], failures: [] }
+  const alone = () => Promise.all(needed.map(read))
+  const whole = await read(days).catch((thrown: unknown) => {
+    if (isTolerable(thrown, needed.length > 0)) return thrown
+    throw thrown
+  })
+  const failed = (reason: string) => history.map((period) => ({ period, reason }))
+  if (whole instanceof Error) return { readings: await alone(), history: [], failures: failed(firstLine(whole)) }
+  const joined = whole as UnitReading
+  const parts = (periods: readonly Period[]): readonly UnitReading[] => periods.map((period) => partOf(joined, period))
+  // The total is that of all days. A part of it is exact only if the records add up to it.
+  const isExact = totalOf(joined.records).eq(joined.grandTotal) && joined.records.every(({ date }) => isWithin(date, days))
+  const readings = isExact ? parts(needed) : await alone()
+  const isReliable = findIssues(joined, today).every(({ kind }) => kind.startsWith('no-records') || kind === 'missing-days')
+  if (isReliable) return { readings, history: parts(history), failures: [] }
+  return { readings, history: [], failures: failed('The records are inconsistent.') }
+}
+
+/** Days that only a forecast needs must not fail the run. Where other days are read with them, only a rejected request is worth a second one. */
+function isTolerable(thrown: unknown, hasNeeded: boolean): thrown is WatchkeeperError {
+  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') return false
+  return !hasNeeded || thrown.kind === 'refused' || thrown.kind === 'bad-answer'
+}
+
+const firstLine = ({ message }: Error): string => message.split('\n')[0] ?? ''
+
+function partOf({ records, ...whole }: UnitReading, period: Period): UnitReading {
+  const own = records.filter(({ date }) => isWithin(date, period))
+  return { ...whole, period, records: own, grandTotal: totalOf(own) }
+}
+
+/** All readings without a tag that limits count, in no particular order. No day is in two of them. */
 export const allReadings = ({ main, previous, others }: Readings): readonly UsageReading[] => [
   main,
   ...(previous === undefined ? [] : [previous]),

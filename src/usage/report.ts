@@ -1,6 +1,6 @@
-import { type Day, formatDay, formatDays } from '../core/dates.ts'
+import { type Day, formatDay, formatDays, plainDay, plainDays } from '../core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
-import { counted, join, type Line, say, type Trusted, trusted, untrusted } from '../core/line.ts'
+import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { plural, progressBar } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
 import type { Block, Column, Point } from '../report/blocks.ts'
@@ -20,6 +20,7 @@ interface Reason {
 /** The judgments are in the result already. This puts those that fail or warn into words. */
 export function judgeUsage(result: UsageResult): Verdict {
   const all = [
+    ...gateReasons(result),
     ...totalReasons(result),
     ...budgetReasons(result),
     ...forecastReasons(result),
@@ -39,12 +40,26 @@ export function judgeUsage(result: UsageResult): Verdict {
   }
 }
 
-const day = (date: Day): Trusted => trusted(plainSpaces(formatDay(date)))
+function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
+  if (gate === 'required' && !canFail(limits)) {
+    const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
+    return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked.`)] }]
+  }
+  return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
+}
+
+type Limits = Pick<UsageResult, 'budget' | 'warnBudget' | 'forecastBudget' | 'budgets' | 'comparison'>
+
+/** An expression that evaluates to an empty text means no limit. */
+const canFail = ({ budget, forecastBudget, budgets, comparison }: Limits): boolean =>
+  [budget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
+
+const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudget !== undefined
+
+const day = (date: Day): Trusted => trusted(plainDay(date))
 
 /** `1 – 22 Nov 2026`. */
-const period = (from: Day, to: Day): Trusted => trusted(plainSpaces(formatDays(from, to)))
-
-const plainSpaces = (text: string): string => text.replaceAll('\u00a0', ' ')
+const period = (from: Day, to: Day): Trusted => trusted(plainDays(from, to))
 
 /** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. */
 function usedSoFar(result: UsageResult): readonly Line[] {
@@ -101,7 +116,7 @@ function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[
 
 /** Undefined for a budget that passes. Data quality issues have reasons of their own. */
 function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Line | undefined {
-  const { name, used, limit, warnAbove, limitStatus, isForecastAbove, forecast } = budget
+  const { name, used, limit, warnAbove, limitStatus, isForecastAbove, isForecastMissing, forecast } = budget
   if (limitStatus === 'exceeded')
     return say`Budget ${name} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}`
   if (isForecastAbove && forecast?.status === 'expected') {
@@ -109,13 +124,19 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
     const by = formatShortDay(forecast.untilDate, reference)
     return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${most} ${unit}.`)}`
   }
+  if (isForecastMissing) return say`Budget ${name} has no forecast, because the days before its period could not be read.`
   if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
   return say`Budget ${name} exceeded its warning level: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}`
 }
 
 function forecastReasons(result: UsageResult): readonly Reason[] {
   const { forecast, budget, forecastBudget, forecastBudgetExceeded, judgedCredits, unit, toDate } = result
-  if (forecastBudget === undefined || !forecastBudgetExceeded) return []
+  if (forecastBudget === undefined) return []
+  if (forecast?.status === 'unavailable' && !forecastBudgetExceeded) {
+    const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
+    return [{ level: 'fail', line }]
+  }
+  if (!forecastBudgetExceeded) return []
   const isExpected = forecast?.status === 'expected'
   const [amount, most] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
   const what = isExpected ? 'Forecast' : 'Usage'
@@ -123,6 +144,11 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
   const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
   return [{ level: 'fail', line: [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)] }]
 }
+
+const comparedWords = {
+  'previous-period': 'the previous period',
+  'previous-month-days': 'the same days of the previous month',
+} as const satisfies Readonly<Record<Comparison['with'], string>>
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
   if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
@@ -134,7 +160,7 @@ function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
     changePercent === undefined
       ? ''
       : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
-  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from the previous period. The limit is ${most}.`)]
+  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${most}.`)]
   return [{ level: 'fail', line }]
 }
 
@@ -183,12 +209,7 @@ function describeIssue(issue: DataQualityIssue, unit: string): Line {
 
 const listDays = (days: readonly Day[]): Trusted => {
   const more = days.length > mostListed ? ` and ${days.length - mostListed} more` : ''
-  return trusted(
-    `${days
-      .slice(0, mostListed)
-      .map((one) => plainSpaces(formatDay(one)))
-      .join(', ')}${more}`,
-  )
+  return trusted(`${days.slice(0, mostListed).map(plainDay).join(', ')}${more}`)
 }
 
 /** Empty when the figure can be trusted, or when the report says the same of its whole period. */
@@ -252,14 +273,13 @@ function headlineOf(result: UsageResult): Line {
     ...(budgets.length === 0
       ? []
       : [say`${budgets.filter(({ status }) => status !== 'fail').length} of ${budgets.length} budgets passed.`]),
-    ...(hasLimit(result) ? [] : [say`No limit is set.`]),
   ]
   return join(sentences, ' ')
 }
 
 function factsOf(result: UsageResult): Block {
   const { unit, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
-  const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn } = result
+  const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
   const fact = (label: string, value: string | undefined) => (value === undefined ? [] : [{ label, value: [trusted(value)] }])
   return {
@@ -267,7 +287,7 @@ function factsOf(result: UsageResult): Block {
     facts: [
       ...fact('Total', amount(grandTotalCredits)),
       ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', hasLimit(result) ? budget && amount(budget) : 'none'),
+      ...fact('Budget', hasLimit(result) || gate === 'off' ? budget && amount(budget) : 'none'),
       ...fact('Warning level', warnBudget && amount(warnBudget)),
       ...fact('Used', budgetUsedPercent && formatPercent(budgetUsedPercent)),
       ...fact('Provisional', `${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
@@ -277,18 +297,15 @@ function factsOf(result: UsageResult): Block {
         budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on',
         runsOutOn && formatShortDay(runsOutOn, toDate),
       ),
-      ...fact('Change from the previous period', comparison && changeWords(comparison, unit)),
+      ...(comparison ? fact(`Change from ${comparedWords[comparison.with]}`, changeWords(comparison, unit)) : []),
       ...fact('Period', `${period(fromDate, toDate).text} (${plural(days, 'day')})`),
     ],
   }
 }
 
-/** An expression that evaluates to an empty text means no budget. The report shows that there is none. */
-const hasLimit = ({ budget, warnBudget, forecastBudget, budgets, comparison }: UsageResult): boolean =>
-  [budget, warnBudget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
-
 /** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern)`. */
 function forecastWords(forecast: Forecast, unit: string): string {
+  if (forecast.status === 'unavailable') return 'not available: the days before the period could not be read'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'
   const { total, low, high, learnedFromDays, isWeekdayAware } = forecast
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
@@ -304,13 +321,14 @@ function changeWords({ change, changePercent, total }: Comparison, unit: string)
 type Comparison = NonNullable<UsageResult['comparison']>
 
 function notices(result: UsageResult): readonly Line[] {
-  const { clipped, waiver, comparison, unlocked, dataQualityIssues, unit, spikeDays, days, toDate } = result
+  const { clipped, waiver, comparison, unlocked, dataQualityIssues, unit, spikeDays, days, toDate, historyFailure, forecast } = result
   const ignored = dataQualityIssues.filter(({ level }) => level === 'ignore')
   const checked = ['No day was', 'Only the last day was'][spikeDays] ?? `Only the last ${spikeDays} days were`
   return [
     ...ignored.map((issue) => say`Ignored: ${describeIssue(issue, unit)}`),
     ...(waiver === undefined ? [] : [say`Waiver until ${day(waiver.until)}: ${waiver.reason}`]),
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
+    ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
     ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),
     ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
     ...(spikeDays < days && days > 1
@@ -319,36 +337,45 @@ function notices(result: UsageResult): readonly Line[] {
   ]
 }
 
+function describeHistoryFailure(
+  { fromDate, toDate, reason }: NonNullable<UsageResult['historyFailure']>,
+  forecast: UsageResult['forecast'],
+): Line {
+  const effect = trusted(forecast?.status === 'unavailable' ? ', so there is no forecast' : '')
+  return say`The usage of ${period(fromDate, toDate)} could not be read${effect}. ${sentence(reason)}`
+}
+
 /** Entities that a sentence names. */
 const mostEntitiesNamed = 10
 
-function addedAndRemoved({ added, removed }: Comparison): readonly Line[] {
+function addedAndRemoved({ added, removed, ...comparison }: Comparison): readonly Line[] {
+  const before = trusted(comparedWords[comparison.with])
   const list = (entities: readonly { readonly name: string }[]): Line =>
     entities.slice(0, mostEntitiesNamed).flatMap(({ name }, i) => (i === 0 ? say`${name}` : say`, ${name}`))
   const more = (entities: readonly unknown[]): string =>
     entities.length > mostEntitiesNamed ? ` and ${entities.length - mostEntitiesNamed} more` : ''
   return [
-    ...(added.length === 0 ? [] : [say`New since the previous period: ${list(added)}${trusted(more(added))}.`]),
-    ...(removed.length === 0 ? [] : [say`Only in the previous period: ${list(removed)}${trusted(more(removed))}.`]),
+    ...(added.length === 0 ? [] : [say`New since ${before}: ${list(added)}${trusted(more(added))}.`]),
+    ...(removed.length === 0 ? [] : [say`Only in ${before}: ${list(removed)}${trusted(more(removed))}.`]),
   ]
 }
 
 /** More bars would be thinner than a line. */
 const mostBars = 62
 
-function chart({ byDay, unit }: UsageResult): readonly Block[] {
+function chart({ byDay, unit, toDate }: UsageResult): readonly Block[] {
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const isWeekly = byDay.length > mostBars
-  const points = isWeekly ? byWeek(byDay) : byDay.map((day) => toPoint([day], day.date.slice(5)))
+  const points = isWeekly ? byWeek(byDay, toDate) : byDay.map((one) => toPoint([one], formatShortDay(one.date, toDate)))
   return [{ kind: 'chart', title: `${unit} per ${isWeekly ? 'week' : 'day'}`, unit, points }]
 }
 
 type Days = UsageResult['byDay']
 
 /** Weeks of seven days from the first day on. The last week may be shorter. */
-function byWeek(days: Days): readonly Point[] {
+function byWeek(days: Days, reference: Day): readonly Point[] {
   const starts = days.filter((_, i) => i % 7 === 0)
-  return starts.map(({ date }, i) => toPoint(days.slice(i * 7, i * 7 + 7), date))
+  return starts.map(({ date }, i) => toPoint(days.slice(i * 7, i * 7 + 7), formatShortDay(date, reference)))
 }
 
 function toPoint(days: Days, label: string): Point {
@@ -413,7 +440,7 @@ function scopeWords(scope: BudgetOutcome['scope']): Line {
 
 function forecastCell({ forecast }: BudgetOutcome): Line {
   if (forecast?.status === 'expected') return money(forecast.total)
-  return [trusted(forecast === undefined ? '–' : 'too early')]
+  return [trusted(forecast === undefined ? '–' : forecast.status === 'too-early' ? 'too early' : 'not available')]
 }
 
 function spikeTable({ spikes, unit }: UsageResult): Block {
@@ -459,7 +486,7 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     ...(isProvisional ? [right('Provisional')] : []),
   ]
   const rows = groups.map((group) => [
-    [by === 'date' ? trusted(group.name) : untrusted(group.name)],
+    [by === 'date' ? trusted(formatDay(group.name as Day)) : untrusted(group.name)],
     ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
     money(group.total),
     [trusted(shareOf(group.total, total))],
@@ -484,11 +511,16 @@ function shareOf(amount: Decimal, total: Decimal): string {
   return share === undefined ? '–' : formatShare(share)
 }
 
+/** Smaller changes, as a share of the total, are left out of the report. */
+const leastMove = '0.005'
+
 /** The largest increases and decreases. */
-function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
+function moverTable({ comparison, grandTotalCredits, unit }: UsageResult): readonly Block[] {
   if (comparison === undefined) return []
+  const least = grandTotalCredits.abs().times(leastMove)
+  const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(least))
   const isUp = ({ before, after }: Comparison['movers'][number]): boolean => after.gt(before)
-  const shown = [...comparison.movers.filter(isUp).slice(0, 5), ...comparison.movers.filter((mover) => !isUp(mover)).slice(0, 5)]
+  const shown = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
   return [
     {
       kind: 'table',
@@ -523,7 +555,7 @@ function recordDetails({ records, unit }: UsageResult): Block {
         kind: 'table',
         columns: [{ title: 'Day' }, { title: 'Entity' }, right(`Used (${unit})`), { title: 'Final' }],
         rows: shown.map(({ date, entityName, entityId, total, locked }) => [
-          [trusted(date)],
+          [trusted(formatDay(date))],
           [untrusted(entityName || entityId)],
           money(total),
           [trusted(locked ? 'yes' : 'no')],

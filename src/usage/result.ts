@@ -17,6 +17,9 @@ import {
 } from './records.ts'
 import { spike } from './spikes.ts'
 
+/** `auto` warns without a limit, `required` fails, and `off` accepts no limit. */
+export const gateModes = ['auto', 'required', 'off'] as const
+
 export type UsageResult = z.output<typeof usageResult>
 
 export const usageOutput = z.object({
@@ -56,8 +59,13 @@ export const usageDetails = z.object({
   warnBudget: exactAmount('The gate warns above this amount.').optional(),
   forecastBudget: exactAmount('The gate fails when the forecast is above this amount.').optional(),
   forecastBudgetExceeded: z.boolean().describe('Whether the forecast, or the total of a past period, is above the forecast budget.'),
+  gate: z.enum(gateModes).describe('Whether a run without a limit warns, fails or passes.'),
   forecast: forecast.optional().describe('Forecast for the whole period. Absent without future days.'),
-  comparison: comparison.optional().describe('Comparison with the previous period, if requested.'),
+  historyFailure: z
+    .object({ fromDate: date, toDate: date, reason: z.string() })
+    .optional()
+    .describe('Days before the period that could not be read, and why. Without them, there is no forecast.'),
+  comparison: comparison.optional().describe('Comparison with earlier days, if requested.'),
   spikes: z.array(spike).describe('Days with far more usage than comparable days.'),
   spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),
   budgets: z.array(budgetOutcome).describe('One entry for each budget of the file, in its order.'),

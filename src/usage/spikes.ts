@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type Day, weekdayOf } from '../core/dates.ts'
 import { fromEstimate } from '../core/decimal.ts'
 import { median, spread } from '../core/statistics.ts'
+import { historyDays } from './periods.ts'
 import {
   createTally,
   type DayTotal,
@@ -34,12 +35,11 @@ export const spike = z.object({
 })
 
 /** A day is compared with the four weeks before it. Two of them must be known. */
-const longestBaseline = 28
 export const shortestBaseline = 14
 
 /** A spike is this many deviations above the usual usage, and at least this share of it, because flat series have no deviation. */
-const deviations = 5
-const leastRise = 0.3
+export const deviations = 5
+export const leastRise = 0.3
 
 /** `days` are all known days, in order and without gaps. Days since `from` are judged. */
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
@@ -47,7 +47,7 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
   const before = (start: number, end: number): readonly WeekdayValue[] => values.slice(start, end)
   const found = days.flatMap(({ date, total }, i) => {
     if (date < from || i < shortestBaseline) return []
-    const start = Math.max(0, i - longestBaseline)
+    const start = Math.max(0, i - historyDays)
     const usual = usualBefore(before(start, i), weekdayOf(date))
     return Number(total) > usual.most ? [{ date, total, usual: usual.value, start, i }] : []
   })

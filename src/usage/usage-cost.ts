@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
-import { type Day, dayOf, isDay } from '../core/dates.ts'
+import { type Day, dayOf, isDay, plainDay } from '../core/dates.ts'
+import { formatExact } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
+import { toKebab } from '../core/names.ts'
 import { choice, filePath, lines } from '../operation/inputs.ts'
-import { defineOperation, type Files, type Given } from '../operation/operation.ts'
+import { defineOperation, type Files, type Given, requireFields } from '../operation/operation.ts'
 import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './budgets.ts'
-import { compareUsage, increaseInput } from './comparison.ts'
+import { comparedPeriod, compareUsage, comparisons, increaseInput } from './comparison.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, checkPeriod, choosePeriod, daysIn, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
 import {
@@ -16,6 +18,7 @@ import {
   type DataQualityIssue,
   finalRecords,
   findDataQualityIssues,
+  findHistoryFailure,
   groupings,
   groupRecords,
   issueLevel,
@@ -30,7 +33,7 @@ import {
   withoutGaps,
 } from './records.ts'
 import { judgeUsage, reportUsage } from './report.ts'
-import { type UsageResult, usageDetails, usageOutput, usageResult } from './result.ts'
+import { gateModes, type UsageResult, usageDetails, usageOutput, usageResult } from './result.ts'
 import { findSpikes, shortestBaseline } from './spikes.ts'
 
 const tagFilter = z.string().regex(/^tag:[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
@@ -53,15 +56,22 @@ const waiverField = z
 
 const outputPath = (what: string) => filePath(`Writes ${what} to this file.`, 'a path').optional()
 
-const usageInput = z.strictObject({
+const usageFields = z.strictObject({
   ...periodInput,
+  gate: choice(
+    gateModes,
+    'What happens without a limit. `auto` warns, `required` fails the gate, and `off` only reports: it passes and accepts no limit. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
+  ).default('auto'),
   budget: amountInput('The budget in usage credits. The gate fails above it. An equal amount passes.').optional(),
   warnBudget: amountInput('The gate warns above this amount.').optional(),
   budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
   forecastBudget: amountInput(
     'The gate fails when the forecast for the whole period is above this amount. On the last day and after it, the total counts instead.',
   ).optional(),
-  compare: choice(['previous-period'], 'Compares the usage with the previous period of equal length.').optional(),
+  compare: choice(
+    comparisons,
+    'Compares the usage with earlier days. `previous-period` is the period of equal length that ends the day before. `previous-month-days` are the same days of the previous month, such as 1–21 Oct for 1–21 Nov.',
+  ).optional(),
   maxIncrease: increaseInput.optional(),
   filter: lines(
     'Counts only usage with these tags. The API applies the filters. One filter per line.',
@@ -81,6 +91,14 @@ const usageInput = z.strictObject({
   htmlFile: outputPath('the report as one self-contained HTML page'),
 })
 
+/** A run needs a period, unless a budgets file has its own. */
+type PeriodChoice =
+  | { readonly period: string; readonly fromDate?: undefined; readonly toDate?: undefined }
+  | { readonly fromDate: string; readonly toDate: string; readonly period?: undefined }
+  | { readonly budgets: string }
+
+const usageInput = requireFields<PeriodChoice>()(usageFields)
+
 type UsageInput = z.output<typeof usageInput>
 
 export const usageCost = defineOperation({
@@ -97,9 +115,13 @@ export const usageCost = defineOperation({
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
     const budgets = await loadBudgets(files, input, today, period)
-    const options = { period, budgets, hasComparison: input.compare !== undefined, filters: input.filter ?? [] }
+    const previous = input.compare && comparedPeriod(input.compare, period)
+    const options = { today, period, previous, budgets, filters: input.filter ?? [] }
     const readings = await readUsage(api, organizationId, options)
-    return { organizationId, provider: providerOf(profile, apiOrigin), ...analyze({ readings, period, today, budgets, input }) }
+    // Without a gate, nothing can fail.
+    const onMissing = input.onMissing ?? (input.gate === 'off' ? 'warn' : undefined)
+    const analysis = { readings, period, today, budgets, input: { ...input, onMissing } }
+    return { organizationId, provider: providerOf(profile, apiOrigin), ...analyze(analysis) }
   },
   judge: judgeUsage,
   report: reportUsage,
@@ -116,9 +138,23 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
   const { values, names } = given
   return [
     ...checkPeriod(given, names.has('budgets')),
-    ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare: previous-period')] : []),
+    ...checkLimits(given),
+    ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values)
       ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${values.period} has none`)]
+      : []),
+  ]
+}
+
+const limitNames = ['budget', 'warnBudget', 'forecastBudget', 'budgets', 'maxIncrease'] as const
+
+function checkLimits({ values, names }: Given<typeof usageInput>): readonly Diagnostic[] {
+  const { gate, budget, warnBudget } = values
+  const refused = gate === 'off' ? limitNames.filter((name) => names.has(name)) : []
+  return [
+    ...refused.map((name) => inputDiagnostic(toKebab(name), 'cannot be combined with gate: off')),
+    ...(budget !== undefined && warnBudget?.gt(budget)
+      ? [inputDiagnostic('warn-budget', `is ${formatExact(warnBudget)}, above budget ${formatExact(budget)}, so the gate would never warn`)]
       : []),
   ]
 }
@@ -126,7 +162,7 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
 /** Throws an InputError for an expired waiver. */
 function checkWaiver(waiver: UsageInput['waiver'], today: Day): void {
   if (waiver === undefined || today <= waiver.until) return
-  const message = `expired on ${waiver.until}, and today is ${today} in UTC. Remove it, or set a new date and reason`
+  const message = `expired on ${plainDay(waiver.until)}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`
   throw inputError('waiver', message)
 }
 
@@ -155,7 +191,7 @@ interface Analysis {
 /** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
   const { main, previous } = readings
-  const { budget, warnBudget, forecastBudget, maxIncrease, waiver, groupBy } = input
+  const { gate, budget, warnBudget, forecastBudget, maxIncrease, waiver, groupBy } = input
   const isFinalOnly = input.unlocked === 'exclude'
   const judged = judgedTotal(main, isFinalOnly)
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
@@ -163,6 +199,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   // Without records, the usage is unknown, and so is whether it exceeds a budget.
   const isKnown = main.records.length > 0 || !main.grandTotal.eq(0)
   const overTime = analyzeDays({ readings, period, today, budgets, input })
+  const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
   return {
     grandTotalCredits: main.grandTotal,
@@ -184,8 +221,10 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     forecastBudget,
     // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
+    gate,
     ...overTime,
-    comparison: previous && compareUsage(previous, main, { isFinalOnly, maxIncrease }),
+    historyFailure: failure && { fromDate: failure.period.from, toDate: failure.period.to, reason: failure.reason },
+    comparison: previous && input.compare && compareUsage(previous, main, { compare: input.compare, isFinalOnly, maxIncrease }),
     budgets: outcomes,
     waiver,
     dataQualityIssues: issuesOf(readings, today, input),
@@ -196,7 +235,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     byMetric: groupRecords(main.records, 'metric'),
     records: [...main.records],
     otherRecords: [...(previous?.records ?? []), ...readings.others.flatMap(({ records }) => records)],
-    taggedRecords: [...readings.tagged].map(([tag, read]) => ({ tag, records: read.flatMap(({ records }) => records) })),
+    taggedRecords: [...readings.tagged].map(([tag, tagged]) => ({ tag, records: tagged.readings.flatMap(({ records }) => records) })),
   }
 }
 
@@ -210,10 +249,11 @@ function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: read
 function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageResult, 'forecast' | 'runsOutOn' | 'spikes' | 'spikeDays'> {
   const { budget, unlocked } = input
   const { main } = readings
-  const read = allReadings(readings)
+  const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records)
-  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known }) : undefined
+  const hasHistory = findHistoryFailure(readings.history, period) === undefined
+  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
   // A forecast includes provisional records, so it does not apply to a budget for final records only.
   const days =
     forecast?.status === 'expected' && unlocked === 'include'
@@ -233,7 +273,9 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
 function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {
   const { main } = readings
   // A tag without usage is an issue of its budget only.
-  const tagged = [...readings.tagged.values()].flat().filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
+  const tagged = [...readings.tagged.values()]
+    .flatMap((one) => one.readings)
+    .filter(({ records, grandTotal }) => records.length > 0 || !grandTotal.eq(0))
   const issues = [...allReadings(readings), ...tagged].flatMap((reading) => findDataQualityIssues(reading, today, onMissing))
   if (unlocked === 'include' || main.records.length === 0 || finalRecords(main.records).length > 0) return issues
   const { from: fromDate, to: toDate } = main.period

@@ -45,7 +45,8 @@ budgets:
       'Budget checkout exceeded: 25 of 24.999999 Credits (100.000004%). Total used: 37.50 Credits. Budget compute exceeded its warning level: 30.00 of 29.00 Credits. Budget warehouse exceeded its warning level: 2.50 of 2.00 Credits.',
     )
     expect(ran.exitCode).toBe(10)
-    expect(emulator().requests).toHaveLength(1)
+    // The period, and the four weeks before it.
+    expect(emulator().requests).toHaveLength(2)
   })
 
   it('reads every day of all its periods once', async () => {
@@ -75,7 +76,7 @@ budgets:
   it('reads tagged usage in separate requests', async () => {
     const ran = await judge('[{ name: tagged, limit: 1000, scope: { tag: team=checkout } }, { name: all, limit: 1000 }]')
     expect(emulator().requests.filter(({ path }) => path.includes('filter=tag%3Ateam%3Dcheckout'))).toHaveLength(1)
-    expect(emulator().requests).toHaveLength(2)
+    expect(emulator().requests).toHaveLength(3)
     expect(ran.budgets[0]).toMatchObject({ dataQualityIssue: { kind: 'no-records', level: 'fail' }, status: 'fail' })
     expect(ran.document.status).toBe('fail')
   })
@@ -179,6 +180,7 @@ budgets:
     ],
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \[0\]\.period\.to: .*is before from/],
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
+    ['- { name: x, limit: 1, warn: 2 }', /budgets\.yml:1:30: \[0\]\.warn: .*is above the limit/],
     ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
     ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is an unknown field/],
     ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is already the name of budget number 1/],

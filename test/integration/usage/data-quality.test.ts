@@ -5,7 +5,11 @@ import { invokeText } from '../../support/invoke.ts'
 const emulator = useEmulator()
 
 describe('figures that cannot be trusted', () => {
-  const answer = (body: object) => emulator().addFault({ effect: { kind: 'body', text: JSON.stringify({ status: 200, result: body }) } })
+  const answer = (body: object) => answerText(JSON.stringify({ status: 200, result: body }))
+  const answerText = (text: string) => {
+    emulator().clearFaults()
+    emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'body', text } })
+  }
   const record = (date: string, totalCredits: unknown, more: object = {}) => ({
     date,
     entityType: 'service',
@@ -54,7 +58,7 @@ describe('figures that cannot be trusted', () => {
   })
 
   it('are an error when a number is too large', async () => {
-    emulator().addFault({ effect: { kind: 'body', text: '{"result":{"grandTotalCredits":1e400,"costs":[]}}' } })
+    answerText('{"result":{"grandTotalCredits":1e400,"costs":[]}}')
     expect((await judge({ 'on-missing': 'ignore' })).reason).toContain('grandTotalCredits is not a finite number')
   })
 
@@ -103,12 +107,7 @@ describe('figures that cannot be trusted', () => {
   })
 
   it('are trusted when the API returns one object instead of a list, in any unit', async () => {
-    emulator().addFault({
-      effect: {
-        kind: 'body',
-        text: '{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}',
-      },
-    })
+    answerText('{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}')
     const ran = await judge({ 'to-date': from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
   })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addDays, type Day, formatDay, formatDays } from '../../../src/core/dates.ts'
+import { addDays, type Day, formatDay, formatDays, plainDay } from '../../../src/core/dates.ts'
 import { formatShortDay } from '../../../src/report/format.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
@@ -62,12 +62,6 @@ describe('the report', () => {
     })
   })
 
-  it('says that no limit is set', async () => {
-    const { blocks } = await judge({})
-    expect(JSON.stringify(blocks)).toContain('No limit is set.')
-    expect(JSON.stringify(blocks)).toContain('"none"')
-  })
-
   it('has a row for each group with its provisional part', async () => {
     const { blocks } = await judge({ 'group-by': 'entity' })
     const tables = blocks.flatMap((block) => (block.kind === 'table' ? [block] : []))
@@ -101,7 +95,7 @@ describe('a forecast', () => {
       record.micro = { compute: record.entityName === 'search' ? 1_000_000 : 3_000_000 }
     }
     const ran = await judge({ ...dates(days, ahead), 'forecast-budget': most })
-    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 9 } })
+    expect(ran.document).toMatchObject({ status, forecastCredits: '80', forecast: { status: 'expected', learnedFromDays: 28 } })
   })
 
   it('is not available early in the period, and does not fail the gate', async () => {
@@ -204,7 +198,7 @@ describe('the day on which usage exceeds the budget', () => {
 })
 
 it('names a spike with the entity and the metric that caused it', async () => {
-  const ran = await judge({ period: 'last-30-days' })
+  const ran = await judge({ period: 'last-30-days', gate: 'off' })
   expect(ran.document).toMatchObject({
     status: 'pass',
     spikes: [
@@ -235,7 +229,7 @@ describe('a waiver', () => {
     const ran = await judge({ budget: '50', waiver: waiver(addDays(today, -1)) })
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
     expect(ran.reason).toContain(
-      `waiver: expired on ${addDays(today, -1)}, and today is ${today} in UTC. Remove it, or set a new date and reason`,
+      `waiver: expired on ${plainDay(addDays(today, -1))}, and today is ${plainDay(today)} in UTC. Remove it, or set a new date and reason`,
     )
     expect(emulator().requests).toHaveLength(0)
   })

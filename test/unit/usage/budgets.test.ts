@@ -138,7 +138,7 @@ describe('judgeBudgets', () => {
   const main = { period, grandTotal: decimal(15), records, isFiltered: false }
   const judged = (scope: Scope) =>
     judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false }], {
-      readings: { unit: 'Credits', main, previous: undefined, others: [], tagged: new Map() },
+      readings: { unit: 'Credits', main, previous: undefined, others: [], history: { readings: [], failures: [] }, tagged: new Map() },
       today: '2026-03-10' as Day,
       isFinalOnly: false,
       onMissing: undefined,

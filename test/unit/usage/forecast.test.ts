@@ -25,7 +25,7 @@ const truths: Readonly<Record<string, (i: number, day: Day) => number>> = {
 function forecast(truth: (i: number, day: Day) => number, today: string, historyDays = 31): Forecast {
   const all = daySeries('2026-05-01', 61, truth)
   const known = new Map([...all].filter(([day]) => day < today && day >= addDays('2026-06-01' as Day, -historyDays)))
-  return forecastSpend({ period: june, today: today as Day, known })
+  return forecastSpend({ period: june, today: today as Day, known, hasHistory: true })
 }
 
 const expected = (answer: Forecast): Expectation => {
@@ -102,27 +102,37 @@ describe('forecastSpend', () => {
   it('needs only a fifth of a short period', () => {
     const week = { from: '2026-06-01' as Day, to: '2026-06-02' as Day, end: '2026-06-07' as Day }
     const seenAfter = (days: number) =>
-      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10) }).status
+      forecastSpend({ period: week, today: addDays(week.from, days), known: daySeries('2026-06-01', days, () => 10), hasHistory: true })
+        .status
     expect([seenAfter(1), seenAfter(2)]).toEqual(['too-early', 'expected'])
   })
 
   it('is not available without records', () => {
-    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map() })).toEqual({
+    expect(forecastSpend({ period: june, today: '2026-06-20' as Day, known: new Map(), hasHistory: true })).toEqual({
       status: 'too-early',
       untilDate: june.end,
       completeDays: 0,
     })
   })
 
+  it('is not available when the days before the period could not be read', () => {
+    const forecastAfter = (days: number) => {
+      const known = daySeries('2026-06-01', days, () => 10)
+      return forecastSpend({ period: june, today: addDays(june.from, days), known, hasHistory: false })
+    }
+    expect(forecastAfter(20)).toEqual({ status: 'unavailable', untilDate: june.end })
+    expect(forecastAfter(1).status).toBe('too-early')
+  })
+
   it('does not count a day without records yet as a day without usage', () => {
     const known = daySeries('2026-06-01', 18, () => 10)
-    const { total } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known }))
+    const { total } = expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true }))
     expect(total.toFixed()).toBe('300')
   })
 
   it('counts the usage of today when it is more than expected', () => {
     const known = new Map([...daySeries('2026-06-01', 19, () => 10), ['2026-06-20' as Day, decimal(50)] as const])
-    expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known })).total.toFixed()).toBe('340')
+    expect(expected(forecastSpend({ period: june, today: '2026-06-20' as Day, known, hasHistory: true })).total.toFixed()).toBe('340')
   })
 
   it('is never below the known usage', () => {
@@ -219,6 +229,31 @@ describe('the weekday pattern', () => {
   it('has a factor for each weekday', () => {
     const { expect: expectOn } = learn(idle)
     expect(Array.from({ length: 7 }, (_, i) => Math.round(expectOn(addDays(monday, 21 + i), i + 1)))).toEqual([12, 12, 12, 12, 12, 0, 0])
+  })
+})
+
+describe('a spike', () => {
+  const workdays = (i: number): number => (i % 7 > 4 ? 4 : 12)
+
+  it.each([14, 15, 20, 21, 27, 28])('on any of %i days changes no expected day', (count) => {
+    const usual = Array.from({ length: count }, (_, i) => workdays(i))
+    const expected = (values: readonly number[]): readonly number[] => Array.from({ length: 7 }, (_, i) => ahead(values, i + 1))
+    for (const at of usual.keys()) {
+      const values = usual.with(at, (usual[at] ?? 0) * 6)
+      for (const [i, value] of expected(values).entries())
+        expect([at, i, value]).toEqual([at, i, expect.closeTo(expected(usual)[i] ?? 0, 6)])
+    }
+  })
+
+  it('is a weekday with high usage in every week, and so part of the pattern', () => {
+    expect(
+      Math.round(
+        ahead(
+          weeks(2, (i) => (i % 7 === 2 ? 60 : 10)),
+          3,
+        ),
+      ),
+    ).toBe(60)
   })
 })
 

@@ -29,6 +29,7 @@ const result = (more: Partial<UsageResult> = {}): UsageResult => ({
   judgedCredits: decimal(30),
   budgetStatus: 'within',
   forecastBudgetExceeded: false,
+  gate: 'off',
   spikes: [],
   spikeDays: 2,
   budgets: [],
@@ -59,6 +60,7 @@ const budget = (more: Partial<BudgetOutcome> = {}): BudgetOutcome => ({
   provisional: decimal(1),
   limitStatus: 'within',
   isForecastAbove: false,
+  isForecastMissing: false,
   ...more,
 })
 
@@ -157,6 +159,7 @@ describe('the report', () => {
   it('names up to ten new and ten removed entities', () => {
     const entities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service' }))
     const comparison = (added: number, removed: number): UsageResult['comparison'] => ({
+      with: 'previous-period',
       fromDate: day('2026-02-27'),
       toDate: day('2026-02-28'),
       total: decimal(20),
@@ -186,6 +189,7 @@ describe('the report', () => {
       after: decimal(after),
     })
     const comparison: UsageResult['comparison'] = {
+      with: 'previous-period',
       fromDate: day('2026-02-27'),
       toDate: day('2026-02-28'),
       total: decimal(20),
@@ -213,7 +217,8 @@ describe('the report', () => {
         total: decimal(total),
         provisional: decimal(i === 0 ? total : 0),
       }))
-    const chartOf = (byDay: UsageResult['byDay']) => blocksOf({ byDay }).filter(({ kind }) => kind === 'chart')
+    const chartOf = (byDay: UsageResult['byDay']) =>
+      blocksOf({ byDay, toDate: byDay.at(-1)?.date ?? day('2026-03-02') }).filter(({ kind }) => kind === 'chart')
     expect(chartOf(days(1))).toEqual([])
     expect(chartOf(days(3, 0))).toEqual([])
     expect(chartOf(days(2))).toEqual([
@@ -222,16 +227,16 @@ describe('the report', () => {
         title: 'Credits per day',
         unit: 'Credits',
         points: [
-          { label: '01-01', value: 1, finalValue: 0 },
-          { label: '01-02', value: 1, finalValue: 1 },
+          { label: '1 Jan', value: 1, finalValue: 0 },
+          { label: '2 Jan', value: 1, finalValue: 1 },
         ],
       },
     ])
     expect(chartOf(days(62))).toMatchObject([{ title: 'Credits per day', points: { length: 62 } }])
     const weekly = chartOf(days(65))
     expect(weekly).toMatchObject([{ title: 'Credits per week', points: { length: 10 } }])
-    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '2026-01-01', value: 7, finalValue: 6 }]) }])
-    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '2026-03-08', value: 2, finalValue: 2 }]) }])
+    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '1 Jan', value: 7, finalValue: 6 }]) }])
+    expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '8 Mar', value: 2, finalValue: 2 }]) }])
   })
 
   it('has a row for each budget, with its scope and the day on which usage exceeds it', () => {
@@ -283,8 +288,8 @@ describe('the report', () => {
       [
         undefined,
         ['Day', 'Entity', 'Used (Credits)', 'Final'],
-        ['2026-03-01', 'checkout', '10.00', 'yes'],
-        ['2026-03-02', 'bare', '20.00', 'no'],
+        ['1\u00a0Mar\u00a02026', 'checkout', '10.00', 'yes'],
+        ['2\u00a0Mar\u00a02026', 'bare', '20.00', 'no'],
       ],
     ])
     const many = Array.from({ length: 1001 }, (_, i) => usageRecord('2026-03-01', i))

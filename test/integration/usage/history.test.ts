@@ -1,0 +1,221 @@
+// The four weeks before the period, which forecasts and spikes are based on.
+import { beforeEach, describe, expect, it } from 'vitest'
+import { addDays, type Day, plainDays } from '../../../src/core/dates.ts'
+import { toPlainText } from '../../../src/core/line.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
+import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
+
+let today: Day
+beforeEach(() => {
+  today = fillUsage(emulator(), 120, [
+    { name: 'checkout', microOn: (ago) => ({ compute: ago === 16 ? 90_000_000 : 3_000_000 + (ago % 7) * 100_000 }), locked: true },
+    { name: 'search', microOn: (ago) => ({ compute: ago === 5 ? 40_000_000 : 1_000_000 }), locked: true },
+  ])
+})
+
+type Inputs = Readonly<Record<string, string>>
+
+const run = (inputs: Inputs, files: Inputs = {}) =>
+  invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', gate: 'auto', ...inputs }, files })
+
+/** Ten days that are over, today, and nineteen that are ahead. */
+const running = (): Inputs => ({ 'from-date': addDays(today, -10), 'to-date': addDays(today, 19) })
+
+const windows = (): readonly string[] =>
+  emulator()
+    .requests.map(({ path }) => new URL(path, 'http://x').searchParams)
+    .map((query) => `${query.get('from_date')} ${query.get('to_date')}`)
+    .toSorted()
+
+/** The request for the four weeks before `running()`. */
+const failHistory = (status = 400) =>
+  emulator().addFault({
+    match: { path: `from_date=${addDays(today, -38)}` },
+    times: Number.POSITIVE_INFINITY,
+    effect: { kind: 'status', status, headers: { 'retry-after': '0' } },
+  })
+
+const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
+  blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
+
+describe('the same period', () => {
+  it('has the same forecast and the same spikes with every option', async () => {
+    const budgets = { 'budgets.yml': `[{ name: long, limit: 9999, period: last-90-days }, { name: same, limit: 9999 }]` }
+    const all = await Promise.all(
+      [
+        {},
+        { compare: 'previous-period' },
+        { compare: 'previous-month-days' },
+        { budgets: 'budgets.yml' },
+        { budget: '500', compare: 'previous-period', budgets: 'budgets.yml' },
+        { unlocked: 'exclude' },
+      ].map((inputs) => run({ ...running(), ...inputs }, budgets)),
+    )
+    const [first, ...others] = all.map(({ document: { forecast, spikes, spikeDays } }) => ({ forecast, spikes, spikeDays }))
+    expect(first).toMatchObject({
+      forecast: { status: 'expected', learnedFromDays: 28, isWeekdayAware: true },
+      spikes: [{ date: addDays(today, -5) }],
+      spikeDays: 11,
+    })
+    for (const other of others) expect(other).toEqual(first)
+    expect(all[3]?.document.budgets).toMatchObject([{ name: 'long' }, { name: 'same', forecast: first?.forecast }])
+  })
+
+  it('has the same forecast for a budget of its own, whatever the period of the run is', async () => {
+    const period = `{ from: ${addDays(today, -10)}, to: ${addDays(today, 19)} }`
+    const file = { 'b.yml': `[{ name: own, limit: 9999, period: ${period} }]` }
+    const forecastOf = async (inputs: Inputs) => {
+      const [budget] = (await run({ ...inputs, budgets: 'b.yml' }, file)).document.budgets as { forecast: unknown }[]
+      return budget?.forecast
+    }
+    const { forecast } = (await run(running())).document
+    expect([await forecastOf({ period: 'yesterday' }), await forecastOf({ period: 'last-60-days' })]).toEqual([forecast, forecast])
+  })
+})
+
+describe('the requests', () => {
+  it('are one for the period and one for the four weeks before it', async () => {
+    await run({ period: 'last-10-days' })
+    expect(windows()).toEqual([`${addDays(today, -37)} ${addDays(today, -10)}`, `${addDays(today, -9)} ${today}`])
+  })
+
+  it('are joined when all days fit into one', async () => {
+    const ran = await run({ period: 'last-3-days', budget: '100' })
+    expect(windows()).toEqual([`${addDays(today, -30)} ${today}`])
+    expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '12.3', days: 3, spikeDays: 3 })
+    expect(ran.document.records).toHaveLength(6)
+  })
+
+  it('are separate when the records of joined days do not add up exactly, because the total of a part is then unknown', async () => {
+    const record = (ago: number) => ({
+      date: addDays(today, -ago),
+      entityType: 'service',
+      entityId: 'a',
+      entityName: 'a',
+      totalCredits: 1,
+      locked: true,
+    })
+    const answer = (path: string, body: object) =>
+      emulator().addFault({ match: { path }, effect: { kind: 'body', text: JSON.stringify({ result: body }) } })
+    answer(`from_date=${addDays(today, -30)}`, { grandTotalCredits: 31.001, costs: Array.from({ length: 31 }, (_, i) => record(i)) })
+    answer(`from_date=${addDays(today, -2)}`, { grandTotalCredits: 3.0001, costs: [2, 1, 0].map(record) })
+    const ran = await run({ period: 'last-3-days', budget: '3' })
+    expect(ran.document).toMatchObject({ status: 'fail', grandTotalCredits: '3.0001', spikeDays: 3 })
+  })
+
+  it('do not depend on joined days that the API rejects', async () => {
+    emulator().addFault({ match: { path: `from_date=${addDays(today, -30)}` }, effect: { kind: 'status', status: 400 } })
+    const ran = await run({ period: 'last-3-days', budget: '100' })
+    expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '12.3', spikeDays: 0 })
+    expect(paragraphsOf(ran)).toContainEqual(expect.stringMatching(/^The usage of .* could not be read\. The API answered 400/))
+  })
+})
+
+describe('without the four weeks before the period, because they cannot be read,', () => {
+  const days = (): string => plainDays(addDays(today, -38), addDays(today, -11))
+
+  it.each([400, 403, 500])('there is no forecast, and the report says so: %i', async (status) => {
+    failHistory(status)
+    const ran = await run({ ...running(), budget: '500' })
+    expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
+    expect(ran.outputs).not.toHaveProperty('forecast-credits')
+    expect(paragraphsOf(ran)).toContainEqual(
+      expect.stringMatching(new RegExp(`^The usage of ${days()} could not be read, so there is no forecast\\. The API answered ${status}`)),
+    )
+  })
+
+  it('a forecast budget fails', async () => {
+    failHistory()
+    const ran = await run({ ...running(), 'forecast-budget': '5000' })
+    expect([ran.exitCode, ran.document.status]).toEqual([10, 'fail'])
+    expect(ran.reason).toMatch(/^The forecast budget of 5,000\.00 Credits was not checked, because there is no forecast\./)
+  })
+
+  it('a budget with forecast: true fails, and the others pass', async () => {
+    failHistory()
+    const file = { 'b.yml': '[{ name: ahead, limit: 9999, forecast: true }, { name: now, limit: 9999 }]' }
+    const ran = await run({ ...running(), budgets: 'b.yml' }, file)
+    expect(ran.document).toMatchObject({ status: 'fail', budgets: [{ status: 'fail' }, { status: 'pass' }] })
+    expect(ran.reason).toContain('Budget ahead has no forecast, because the days before its period could not be read.')
+  })
+
+  it('a comparison still works when it needs other days', async () => {
+    failHistory()
+    const ran = await run({ period: 'last-10-days', compare: 'previous-period', 'max-increase': '500%' })
+    expect(ran.document.status).toBe('pass')
+  })
+
+  it('the same is true when their records are inconsistent', async () => {
+    const costs = [{ date: addDays(today, -20), entityType: 'service', entityId: 'a', entityName: 'a', totalCredits: 1, locked: true }]
+    emulator().addFault({
+      match: { path: `from_date=${addDays(today, -38)}` },
+      effect: { kind: 'body', text: JSON.stringify({ result: { grandTotalCredits: 7, costs } }) },
+    })
+    const ran = await run({ ...running(), budget: '500' })
+    expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
+    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The records are inconsistent.'))
+  })
+
+  it('the same is true when their unit is another one', async () => {
+    emulator().addFault({
+      match: { path: `from_date=${addDays(today, -38)}` },
+      effect: { kind: 'body', text: '{"result":{"grandTotalCHC":0,"costs":[]}}' },
+    })
+    const ran = await run({ ...running(), budget: '500' })
+    expect(ran.document).toMatchObject({ status: 'pass', unit: 'Credits', forecast: { status: 'unavailable' } })
+    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The unit is CHC.'))
+  })
+})
+
+it('does not report missing records of days before the period', async () => {
+  fillUsage(emulator(), 12, [{ name: 'checkout', microOn: () => ({ compute: 1_000_000 }), locked: true }])
+  const ran = await run({ ...running(), budget: '500' })
+  expect(ran.document).toMatchObject({ status: 'pass', dataQualityIssues: [], forecast: { status: 'expected', learnedFromDays: 11 } })
+})
+
+describe('compare: previous-month-days', () => {
+  const runOn = (day: string, inputs: Inputs) =>
+    invokeText({
+      inputs: { ...inputsFor(emulator()), operation: 'usage-cost', 'on-missing': 'ignore', compare: 'previous-month-days', ...inputs },
+      clock: createVirtualClock(Date.parse(`${day}T12:00:00Z`)),
+    })
+
+  it.each([
+    ['2026-11-21', { period: 'month-to-date' }, '2026-10-01', '2026-10-21'],
+    ['2026-03-31', { period: 'month-to-date' }, '2026-02-01', '2026-02-28'],
+    ['2026-11-05', { period: 'previous-month' }, '2026-09-01', '2026-09-30'],
+    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-04'],
+  ])('on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
+    const ran = await runOn(now, inputs)
+    expect(ran.document.comparison).toMatchObject({ with: 'previous-month-days', fromDate, toDate })
+    expect(JSON.stringify(ran.blocks)).toContain('Change from the same days of the previous month')
+  })
+
+  it('rejects a period that overlaps the earlier days', async () => {
+    const ran = await run({ period: 'last-40-days', compare: 'previous-month-days' })
+    expect([ran.exitCode, ran.reason]).toEqual([
+      2,
+      expect.stringMatching(/^compare: previous-month-days requires a period of at most one month/),
+    ])
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('is judged by max-increase', async () => {
+    const ran = await run({ period: 'last-10-days', compare: 'previous-month-days', 'max-increase': '1%' })
+    expect(ran.reason).toMatch(/Usage increased by [\d.]+ Credits \(\d+%\) from the same days of the previous month\. The limit is 1%\./)
+  })
+})
+
+it('leaves changes below 0.5% of the total out of the report, and has all of them in the result', async () => {
+  fillUsage(emulator(), 60, [
+    { name: 'large', microOn: (ago) => ({ compute: ago < 10 ? 110_000_000 : 100_000_000 }), locked: true },
+    { name: 'tiny', microOn: (ago) => ({ compute: ago < 10 ? 500_000 : 1_000 }), locked: true },
+  ])
+  const ran = await run({ period: 'last-10-days', compare: 'previous-period' })
+  expect(ran.document.comparison).toMatchObject({ movers: [{ entityName: 'large' }, { entityName: 'tiny' }] })
+  const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title?.startsWith('Largest changes') ? [block] : []))
+  expect(table?.rows.map(([name = []]) => toPlainText(name))).toEqual(['large'])
+})
