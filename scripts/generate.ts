@@ -37,6 +37,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ],
     ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/runtime/cli/summaries.ts', renderSummaries(operations)],
+    ['src/runtime/input-names.ts', renderInputNames(operations)],
     ['src/report/page-assets.ts', await renderPageAssets(root)],
     ...schemas,
   ])
@@ -60,6 +61,12 @@ async function filesUnder(root: string, directory: string, extension: string): P
 function renderSummaries(operations: readonly OperationFacts[]): string {
   const summaries = Object.fromEntries(operations.map(({ name, summary }) => [name, summary]))
   return `// GENERATED from the operations by \`npm run generate\`.\nexport const summaries = ${JSON.stringify(summaries, null, 2)} as const\n`
+}
+
+/** The inputs of all operations, for suggestions. A run loads only its own operation. */
+function renderInputNames(operations: readonly OperationFacts[]): string {
+  const names = [...new Set(operations.flatMap(({ inputs }) => inputs.map(({ name }) => name)))].sort()
+  return `// GENERATED from the operations by \`npm run generate\`.\nexport const inputNames: readonly string[] = ${JSON.stringify(names, null, 2)}\n`
 }
 
 /** The libraries of the HTML page as they are published, and its own style and script. */

@@ -21,10 +21,13 @@ export function nearestName(given: string, known: Iterable<string>): string | un
   return bestDistance <= maxTypos ? best : undefined
 }
 
+/** The nearest known name, or the only one that starts with what was written. */
+export const meantName = (given: string, known: readonly string[]): string | undefined =>
+  nearestName(given, known) ?? onlyCompletion(given, known)
+
 /** `; did you mean "x"?`, or an empty text when no known name is close. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const names = [...known]
-  const name = nearestName(given, names) ?? onlyCompletion(given, names)
+  const name = meantName(given, [...known])
   return name === undefined ? '' : `; did you mean "${name}"?`
 }
 

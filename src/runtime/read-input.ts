@@ -14,6 +14,7 @@ import { type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings, Operation, Scope } from '../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Config } from './config-file.ts'
+import { checkVariables } from './variables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -23,7 +24,7 @@ type Values = Readonly<Record<string, unknown>>
 /** The request to the action, the command line or the library, before any check. */
 export interface RunRequest {
   readonly operation: string
-  /** Inputs by camelCase name; undefined means not given. */
+  /** Inputs by camelCase name; undefined means not given. An empty text is an error. */
   readonly inputs: Values
   /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
@@ -46,6 +47,8 @@ export interface RunInput {
   readonly lintSettings: LintSettings
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
   readonly sources: Readonly<Record<string, string>>
+  /** What the user should know before the run. */
+  readonly warnings: readonly string[]
   /** Empty for a self-hosted server, and where none is needed. */
   readonly organizationId: string
   /** Undefined where no service is given. */
@@ -54,11 +57,13 @@ export interface RunInput {
 
 /** Throws an InputError that lists all problems. */
 export async function readInput(request: RunRequest): Promise<RunInput> {
-  const { inputs, areText, env } = request
+  const { areText, env } = request
+  const inputs = withoutEmpty(request)
   const name = operationNamed(request.operation)
   const operation: Operation = await operations[name]()
   const { shape } = operation.input
   const settings = await readSettings(request)
+  const variables = checkVariables(env)
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
   const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
@@ -68,7 +73,8 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
   const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
   const all = [
     ...unknownInputs(inputs, name, [...settingNames, ...Object.keys(shape)]),
-    ...unusedVariables(env, Object.keys(shape)),
+    ...emptyInputs(request),
+    ...variables.diagnostics,
     ...settings.diagnostics,
     ...diagnostics,
     ...fields.diagnostics,
@@ -86,6 +92,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
     sources: settings.sources,
+    warnings: variables.warnings,
     organizationId: complete.organizationId ?? '',
     target: targetOf(complete, connection),
   }
@@ -108,6 +115,17 @@ function operationNamed(name: string): OperationName {
 const pick = (values: Values, isWanted: (key: string) => boolean): Values =>
   Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && isWanted(key)))
 
+const isEmptyText = ({ areText }: RunRequest, value: unknown): boolean => areText && value === ''
+
+const withoutEmpty = (request: RunRequest): Values =>
+  Object.fromEntries(Object.entries(request.inputs).filter(([, value]) => !isEmptyText(request, value)))
+
+/** An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget. */
+const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
+  Object.keys(pick(request.inputs, (name) => isEmptyText(request, request.inputs[name]))).map((name) =>
+    inputDiagnostic(toKebab(name), `is empty; give --${toKebab(name)} a value, or leave it out`),
+  )
+
 // A wrong value is also missing. Only the first diagnostic helps.
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
@@ -122,14 +140,12 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
 /** The config file, unless `config` names another one. */
 const defaultConfigFile = '.watchkeeper.yml'
 
-/** Set to 1, it turns the debug log on. */
-export const debugVariable = 'WATCHKEEPER_DEBUG'
-
 const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /** The common settings, from inputs, environment and config file, in this order of precedence. Those that are valid by themselves. */
-export async function readSettings({ inputs, areText, env, readConfigFile }: RunRequest) {
-  const own = pick(inputs, (key) => settingNames.includes(key))
+export async function readSettings(request: RunRequest) {
+  const { areText, env, readConfigFile } = request
+  const own = pick(withoutEmpty(request), (key) => settingNames.includes(key))
   const fromEnvironment = readEnvironment(env)
   const given = { ...fromEnvironment, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
@@ -172,29 +188,6 @@ function unknownInputs(inputs: Values, operation: string, known: readonly string
   return Object.keys(pick(inputs, (name) => !known.includes(name))).map((name) =>
     inputDiagnostic(quote(toKebab(name), 60), `unknown input of ${operation}${didYouMean(name, known.map(toKebab))}`),
   )
-}
-
-/**
- * Reports variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
- */
-function unusedVariables(env: Environment, inputNames: readonly string[]): readonly Diagnostic[] {
-  const prefix = toEnvironmentName('')
-  const settings = [...settingNames.map((name) => toEnvironmentName(toKebab(name))), debugVariable]
-  const inputs = new Map(inputNames.map((name) => [toEnvironmentName(toKebab(name)), toKebab(name)]))
-  return Object.keys(env).flatMap((variable) => {
-    if (!variable.startsWith(prefix) || settings.includes(variable)) return []
-    const input = inputs.get(variable)
-    if (input !== undefined)
-      return env[variable]?.trim()
-        ? [inputDiagnostic(variable, `is not read, because only common inputs have a variable; set the input ${input}`)]
-        : []
-    // Other tools may have variables with this prefix. A name close to that of a setting is a typing error.
-    const meant = nearestName(
-      variable.slice(prefix.length),
-      settings.map((name) => name.slice(prefix.length)),
-    )
-    return meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), `unknown variable; did you mean ${prefix}${meant}?`)]
-  })
 }
 
 const numberGrammar = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/

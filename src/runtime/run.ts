@@ -59,7 +59,7 @@ export interface Surface {
 }
 
 interface PublishedResult extends PublishableResult {
-  /** Number of warnings about files that could not be written. */
+  /** Number of warnings that were shown, such as those about files that could not be written. */
   readonly warnings: number
 }
 
@@ -74,12 +74,17 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
     // A file that cannot be written gives a warning at the end, when the whole result goes into it.
     await writeFileFrom(directory, file, `${JSON.stringify(await step.document())}\n`).catch(() => undefined)
   })
+  let warnings = 0
   const ran = await runOperation(
     { operation, inputs, areText: true, env, readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired) },
     {
       clock: systemClock,
       random: Math.random,
       note: (line) => surface.note(line),
+      warn(line) {
+        warnings++
+        surface.warn(line)
+      },
       debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
       files: workspaceFiles(directory, env, surface.remoteRepository),
@@ -93,7 +98,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   const result = await writeEssentialFiles(ran, directory)
   const resultFile = resultFileFor(result.publishSettings)
   surface.showResult(result, resultFile)
-  const warnings = await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
+  warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
 }
 
@@ -126,6 +131,8 @@ export interface RunDeps {
   readonly random: () => number
   /** Requests, retries and waits, one line each, without secrets. */
   readonly note: (line: string) => void
+  /** Problems that do not fail the run. Without it, they are notes. */
+  readonly warn?: (line: string) => void
   /** Every answer and every decision, without secrets; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
@@ -168,6 +175,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     const debug = debugLog(deps, redact)
     debug?.(describeInput(input))
     if (input.connection?.isUnencrypted) note(`The key travels unencrypted to ${input.connection.baseUrl.host}, because allow-http is set`)
+    for (const line of input.warnings) (deps.warn ?? deps.note)(redact(line))
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }

@@ -26,7 +26,7 @@ describe('an update of an action by Dependabot', () => {
   const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
 
   it('reaches documents and examples with files that commit-rebuilt accepts', async () => {
-    const inputs = ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', 'src/runtime/cli']
+    const inputs = ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', 'src/runtime']
     for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
     for (const name of readdirSync(join(copy, '.github/workflows'))) {

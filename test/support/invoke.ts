@@ -19,7 +19,7 @@ export interface InvokeOptions {
   readonly clock?: Clock
 }
 
-export type Invoked = PublishableResult & { readonly reason: string }
+export type Invoked = PublishableResult & { readonly reason: string; readonly warnings: readonly string[] }
 
 export async function invokeText({
   inputs,
@@ -29,10 +29,12 @@ export async function invokeText({
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const never = new AbortController().signal
+  const warnings: string[] = []
   const deps: RunDeps = {
     clock,
     random: () => 0.5,
     note: () => undefined,
+    warn: (line) => warnings.push(line),
     cancellation: { stop: never, abort: never },
     files: workspaceFiles(workspace, env),
   }
@@ -51,7 +53,7 @@ export async function invokeText({
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }
     const result = await runOperation(request, deps)
-    return { ...result, reason: result.document.failureReason }
+    return { ...result, reason: result.document.failureReason, warnings }
   } finally {
     await rm(workspace, { recursive: true })
   }

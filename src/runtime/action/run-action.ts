@@ -9,8 +9,9 @@ import type { Cancellation } from '../../http/deadline.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn, debugVariable, type Environment, keyIdsIn } from '../read-input.ts'
+import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
 import { cancelOnSignals, footerOf, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
+import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */

@@ -11,8 +11,9 @@ import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts
 import { settingsSchema } from '../../operation/inputs.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn, debugVariable } from '../read-input.ts'
+import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
+import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { remoteRepository } from './repository.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -37,9 +38,8 @@ export async function addOperation(
   command.action(async ({ json = false, ...flags }: { readonly json?: boolean } & Flags) => {
     if (command.args.length > 0)
       command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
-    // As everywhere, an empty value means not given.
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
-    exitWith(await runOperation(name, Object.fromEntries(given.filter(([, value]) => value !== '')), json, terminal))
+    exitWith(await runOperation(name, Object.fromEntries(given), json, terminal))
   })
 }
 

@@ -40,9 +40,42 @@ describe('wrong input', () => {
     expect(ran.reason).toBe('budget: unknown input of list-sources')
   })
 
-  it('is a variable that looks like an input and is never read', async () => {
-    const ran = await run({ operation: 'usage-cost', period: 'today' }, { env: { WATCHKEEPER_BUDGET: '100' } })
-    expect(ran.reason).toBe('WATCHKEEPER_BUDGET: is not read, because only common inputs have a variable; set the input budget')
+  it.each([
+    [
+      'WATCHKEEPER_BUDGET',
+      /^WATCHKEEPER_BUDGET: is not read, because only common inputs have a variable; remove it, and set the input budget/,
+    ],
+    // An input of other operations: no operation reads it from a variable.
+    [
+      'WATCHKEEPER_THRESHOLD',
+      /^WATCHKEEPER_THRESHOLD: is not read, .*; remove it, and set the input threshold where an operation needs it$/,
+    ],
+    ['WATCHKEEPER_BUGET', /^WATCHKEEPER_BUGET: unknown variable; did you mean the input budget\? It has no variable, because only common/],
+    ['WATCHKEEPER_THRESHHOLD', /^WATCHKEEPER_THRESHHOLD: unknown variable; did you mean the input threshold\?/],
+    ['WATCHKEEPER_FORECAST', /^WATCHKEEPER_FORECAST: unknown variable; did you mean the input forecast-budget\?/],
+    ['WATCHKEEPER_ORGANISATION_ID', /^WATCHKEEPER_ORGANISATION_ID: unknown variable; did you mean WATCHKEEPER_ORGANIZATION_ID\?$/],
+    ['WATCHKEEPER_DEBGU', /^WATCHKEEPER_DEBGU: unknown variable; did you mean WATCHKEEPER_DEBUG\?$/],
+    ['WATCHKEEPER_ApiUrl', /^WATCHKEEPER_ApiUrl: unknown variable; did you mean WATCHKEEPER_API_URL\?$/],
+  ])('is the variable %s, which looks like an input and is never read', async (variable, reason) => {
+    for (const inputs of [{ operation: 'usage-cost', period: 'today', budget: '1' }, { operation: 'list-sources' }]) {
+      const ran = await run(inputs, { env: { [variable]: '1' } })
+      expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
+    }
+    expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('is no variable that is empty: that means not set', async () => {
+    const ran = await run({ operation: 'list-sources' }, { env: { WATCHKEEPER_BUDGET: '', WATCHKEEPER_BUGET: ' ', WATCHKEEPER_XYZZY: '' } })
+    expect([ran.document.status, ran.warnings]).toEqual(['pass', []])
+  })
+
+  it('is no variable with another name: that is a warning', async () => {
+    const env = { WATCHKEEPER_XYZZY: '1', WATCHKEEPER_DEPLOY_RING: '2', OTHER: '3', WATCHKEEPER_TIMEOUT_SECONDS: '60' }
+    const ran = await run({ operation: 'list-sources' }, { env })
+    expect([ran.document.status, ran.warnings]).toEqual([
+      'pass',
+      ['Unknown variables with the prefix WATCHKEEPER_ are ignored: WATCHKEEPER_XYZZY, WATCHKEEPER_DEPLOY_RING. No input has such a name.'],
+    ])
   })
 
   it('is nothing that is empty: that means not given', async () => {

@@ -64,10 +64,32 @@ it('reports all wrong values at once', async () => {
   for (const line of [
     'budget: "lots" is not accepted',
     'warn-only: "maybe" is not accepted',
+    'max-attempts: is empty; give --max-attempts a value, or leave it out',
     'api-key-secret: is missing; set the input or WATCHKEEPER_API_KEY_SECRET',
   ])
     expect(ran.stderr).toContain(line)
-  expect(ran.stderr).not.toContain('max-attempts')
+})
+
+it.each([
+  [['--budget', ''], 'budget'],
+  [['--budget='], 'budget'],
+  [['--budget', '  '], 'budget'],
+  [['--filter', ''], 'filter'],
+  [['--warn-only', ''], 'warn-only'],
+  [['--result-file', ''], 'result-file'],
+])('rejects the empty option in %j', async (args, name) => {
+  const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
+  const ran = await run(['usage-cost', '--period', 'today', ...flags, ...args])
+  expect(ran.exitCode).toBe(2)
+  expect(ran.stderr).toContain(`${name}: is empty; give --${name} a value, or leave it out\n`)
+  expect(emulator().requests).toHaveLength(0)
+})
+
+it('warns of an unknown variable on stderr', async () => {
+  const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
+  const ran = await run(['list-sources', '--json', ...flags], { WATCHKEEPER_XYZZY: '1' })
+  expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\{/) })
+  expect(ran.stderr).toMatch(/^warning: Unknown variables with the prefix WATCHKEEPER_ are ignored: WATCHKEEPER_XYZZY\./)
 })
 
 it.each([

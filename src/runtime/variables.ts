@@ -1,0 +1,57 @@
+// Variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
+import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { meantName, toEnvironmentName, toKebab } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import { settingsSchema } from '../operation/inputs.ts'
+import { inputNames } from './input-names.ts'
+import type { Environment } from './read-input.ts'
+
+/** Set to 1, it turns the debug log on. */
+export const debugVariable = 'WATCHKEEPER_DEBUG'
+
+const prefix = toEnvironmentName('')
+
+/** The names that have a variable, in kebab-case. */
+const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).map(toKebab), 'debug']
+
+const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
+
+interface CheckedVariables {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Checks all variables with the prefix of this project. One that resembles an input of any operation is an error. Any other unknown one is
+ * a warning, because another tool may read it. An empty variable counts as not set.
+ */
+export function checkVariables(env: Environment): CheckedVariables {
+  const given = Object.keys(env).filter((variable) => variable.startsWith(prefix) && env[variable]?.trim())
+  const unread = given
+    .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
+    .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
+    .map(({ variable, name }) => ({ variable, meant: meantName(name, knownNames) }))
+  const unknown = unread.filter(({ meant }) => meant === undefined).map(({ variable }) => variable)
+  return {
+    diagnostics: unread.flatMap(({ variable, meant }) =>
+      meant === undefined ? [] : [inputDiagnostic(quote(variable, 60), describeMeant(variable, meant))],
+    ),
+    warnings: unknown.length === 0 ? [] : [describeUnknown(unknown)],
+  }
+}
+
+function describeMeant(variable: string, meant: string): string {
+  if (variableNames.includes(meant)) return `unknown variable; did you mean ${toEnvironmentName(meant)}?`
+  const rule = 'only common inputs have a variable'
+  if (variable === toEnvironmentName(meant))
+    return `is not read, because ${rule}; remove it, and set the input ${meant} where an operation needs it`
+  return `unknown variable; did you mean the input ${meant}? It has no variable, because ${rule}`
+}
+
+const mostNamed = 10
+
+function describeUnknown(variables: readonly string[]): string {
+  const named = variables.slice(0, mostNamed).map((variable) => quote(variable, 60))
+  const more = variables.length > mostNamed ? ` and ${variables.length - mostNamed} more` : ''
+  return `Unknown variables with the prefix ${prefix} are ignored: ${named.join(', ')}${more}. No input has such a name.`
+}
