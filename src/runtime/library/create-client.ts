@@ -8,6 +8,7 @@ import { type OperationName, type Operations, operationNames } from '../../opera
 import type { Environment } from '../read-input.ts'
 import { runOperation, writeEssentialFiles } from '../run.ts'
 import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
+import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */
 type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
@@ -72,9 +73,9 @@ export function createClient(options: ClientOptions): Client {
       },
     )
     const result = await writeEssentialFiles(ran, directory)
-    if (result.error !== undefined) throw result.error
+    if (result.error !== undefined) throw withOptionNames(result.error, Object.keys({ ...settings, ...input }))
     const failures = await writeOutputFiles(result.files, directory)
-    if (failures.length > 0) throw new WatchkeeperError('input', failures.join('\n'))
+    if (failures.length > 0) throw withOptionNames(new WatchkeeperError('input', failures.join('\n')), [])
     return result.document
   }
   const methods = operationNames.map((name) => [toCamel(name), (input?: object) => call(name, input)] as const)

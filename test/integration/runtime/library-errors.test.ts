@@ -1,0 +1,110 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { toCamel, toKebab } from '../../../src/core/names.ts'
+import { demo } from '../../../src/emulator/index.ts'
+import { ApiError, createClient, type InputError } from '../../../src/index.ts'
+import { settingsSchema } from '../../../src/operation/inputs.ts'
+import type { Operation } from '../../../src/operation/operation.ts'
+import { operationNames, operations } from '../../../src/operations.ts'
+import { useEmulator } from '../../support/emulator.ts'
+
+const emulator = useEmulator()
+
+const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) =>
+  createClient({
+    apiUrl: emulator().url,
+    apiKeyId: demo.apiKeyId,
+    apiKeySecret: demo.apiKeySecret,
+    organizationId: demo.organizationId,
+    serviceId: demo.services.checkout,
+    ...more,
+  })
+
+type Call = (input?: object) => Promise<unknown>
+
+const errorOf = async (call: Promise<unknown>): Promise<InputError> =>
+  call.then(
+    () => {
+      throw new Error('it did not fail')
+    },
+    (error) => error as InputError,
+  )
+
+const withoutQuotes = (text: string): string => text.replaceAll(/"[^"]*"/g, '')
+
+describe('an error of the library', () => {
+  it.each<[string, object, string]>([
+    ['usageCost', { period: 'today', forecastBudget: 1 }, 'forecastBudget: requires a period with future days, and today has none'],
+    ['usageCost', {}, 'period: is missing: set period, or fromDate and toDate'],
+    ['usageCost', { fromDate: '2026-03-02', toDate: '2026-03-01' }, 'toDate: is 1 Mar 2026, before fromDate 2 Mar 2026'],
+    [
+      'usageCost',
+      { period: 'month-to-date', forecastBudgt: 1 },
+      'forecastBudgt: unknown input of usage-cost; did you mean "forecastBudget"?',
+    ],
+    ['usageCost', { period: 'today', onMissing: 'from-date' }, 'onMissing: "from-date" is not accepted; accepted: fail, warn, ignore'],
+    ['usageCost', { period: 'today', budget: 1, warnBudget: 2 }, 'warnBudget: is 2, above budget 1, so the gate would never warn'],
+  ])('of %s with %o names options', async (method, input, message) => {
+    const call = (client() as unknown as Readonly<Record<string, Call>>)[method]
+    const error = await errorOf(call?.(input) ?? Promise.resolve())
+    expect(error.message).toBe(message)
+    expect(error.diagnostics[0]?.location.file).toBe(message.split(':')[0])
+  })
+
+  it('names no input of the action, for any operation and any wrong value', async () => {
+    const settings = Object.keys(settingsSchema.shape)
+    for (const name of operationNames) {
+      const operation: Operation = await operations[name]()
+      const inputs = Object.keys(operation.input.shape)
+      const kebabNames = [...settings, ...inputs].map(toKebab).filter((one) => one.includes('-'))
+      const pattern = new RegExp(`(?<![\\w-])(?:${kebabNames.join('|')})(?![\\w-])`)
+      const wrong = Object.fromEntries(inputs.map((input) => [input, { not: 'accepted' }]))
+      for (const input of [{}, wrong]) {
+        const bare = createClient({ organizationId: 'acme', maxAttempts: 99 }) as unknown as Readonly<Record<string, Call>>
+        const { message, diagnostics } = await errorOf(bare[toCamel(name)]?.(input) ?? Promise.resolve())
+        expect([name, withoutQuotes(message).match(pattern)?.[0]]).toEqual([name, undefined])
+        expect(diagnostics.map(({ location }) => location.file)).toEqual(expect.arrayContaining(['organizationId', 'maxAttempts']))
+      }
+    }
+  })
+
+  it('names options in the advice on a request that failed', async () => {
+    const error = await errorOf(client({ apiKeySecret: 'not-the-secret-of-the-demo' }).listSources())
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      kind: 'authentication',
+      status: 401,
+      attempts: 1,
+      advice: expect.stringContaining('Check apiKeyId and apiKeySecret'),
+    })
+    expect(error.message).toContain('Check apiKeyId and apiKeySecret')
+  })
+})
+
+it('without a limit, usageCost warns that nothing was checked', async () => {
+  const cost = await client().usageCost({ period: 'last-7-days' })
+  expect(cost).toMatchObject({ status: 'warn', failureReason: expect.stringMatching(/^No budget is set: nothing was checked\./) })
+  expect((await client().usageCost({ period: 'last-7-days', gate: 'off' })).status).toBe('pass')
+  expect((await client().usageCost({ period: 'last-7-days', gate: 'required' })).status).toBe('fail')
+})
+
+it('an unknown variable in the given environment is a line of onProgress', async () => {
+  const lines: string[] = []
+  await client({ env: { WATCHKEEPER_XYZZY: '1' }, onProgress: (line) => lines.push(line) }).listSources()
+  expect(lines).toEqual([expect.stringContaining('WATCHKEEPER_XYZZY')])
+})
+
+describe('the type of usageCost', () => {
+  type Input = Parameters<ReturnType<typeof createClient>['usageCost']>[0]
+
+  it('requires a period, as the run does', () => {
+    expectTypeOf<{ period: string }>().toExtend<Input>()
+    expectTypeOf<{ fromDate: string; toDate: string; budget: number }>().toExtend<Input>()
+    expectTypeOf<{ budgets: string }>().toExtend<Input>()
+    expectTypeOf<{ budgets: string; period: string }>().toExtend<Input>()
+    expectTypeOf<undefined>().not.toExtend<Input>()
+    expectTypeOf<{ budget: string }>().not.toExtend<Input>()
+    expectTypeOf<{ fromDate: string }>().not.toExtend<Input>()
+    expectTypeOf<{ period: string; fromDate: string }>().not.toExtend<Input>()
+    expectTypeOf<[]>().not.toExtend<Parameters<ReturnType<typeof createClient>['usageCost']>>()
+  })
+})
