@@ -17,6 +17,9 @@ beforeEach(() => {
 type Inputs = Readonly<Record<string, string>>
 
 describe.each<[string, Inputs, string, number]>([
+  ['no limit', {}, 'warn', 0],
+  ['no limit for a required gate', { gate: 'required' }, 'fail', 10],
+  ['a report without a gate', { gate: 'off' }, 'pass', 0],
   ['a budget that is kept', { budget: '48' }, 'pass', 0],
   ['a budget that is not', { budget: '47.999999' }, 'fail', 10],
   ['a warning', { 'warn-budget': '47' }, 'warn', 0],
@@ -37,9 +40,10 @@ describe.each<[string, Inputs, string, number]>([
       apiKeySecret: demo.apiKeySecret,
       organizationId: demo.organizationId,
     })
-    const { budget, 'warn-budget': warnBudget, compare, 'max-increase': maxIncrease } = inputs
+    const { gate, budget, 'warn-budget': warnBudget, compare, 'max-increase': maxIncrease } = inputs
     const library = await client.usageCost({
       period: 'last-10-days',
+      ...(gate && { gate: gate as 'required' | 'off' }),
       ...(budget && { budget }),
       ...(warnBudget && { warnBudget }),
       ...(compare && { compare: 'previous-period' }),

@@ -48,7 +48,7 @@ describe('a run enters the files that ARCHITECTURE.md lists, and no other', () =
   const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
   it('for usage-cost', async () => {
-    const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'yesterday' }
+    const inputs = { ...inputsFor(emulator(), 'clickhouse-cloud'), operation: 'usage-cost', period: 'yesterday', budget: '100' }
     const entered = await enteredFiles(inputs, {})
     expect(entered.toSorted()).toEqual((await listedFiles('usage-cost')).toSorted())
   })

@@ -27,6 +27,25 @@ async function totalOf(): Promise<string> {
 }
 
 describe('the cost gate', () => {
+  it('warns without a budget, with an annotation that says that nothing was checked', async () => {
+    const ran = await gate({ budget: '' })
+    expect([ran.exitCode, ran.outputs.get('status')]).toEqual([0, 'warn'])
+    expect(ran.summary).toMatch(/^### ⚠️ No budget is set: nothing was checked\./)
+    expect(commandsOf(ran)).toEqual(['warning'])
+    const required = await gate({ budget: '', gate: 'required' })
+    expect([required.exitCode, required.outputs.get('status'), commandsOf(required)]).toEqual([1, 'fail', ['error']])
+  })
+
+  it('has an annotation for an unknown variable, and fails on one that resembles an input', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), budget: '100000' }
+    const unknown = await runAction({ inputs, env: { WATCHKEEPER_XYZZY: '1' } })
+    expect([unknown.exitCode, commandsOf(unknown)]).toEqual([0, ['warning']])
+    expect(unknown.stdout).toMatch(/^::warning::Unknown variables with the prefix WATCHKEEPER_ are ignored: WATCHKEEPER_XYZZY\./m)
+    const misspelt = await runAction({ inputs, env: { WATCHKEEPER_BUGET: '1' } })
+    expect([misspelt.exitCode, misspelt.outputs.get('status')]).toEqual([1, 'error'])
+    expect(misspelt.outputs.get('failure-reason')).toContain('WATCHKEEPER_BUGET: unknown variable; did you mean the input budget?')
+  })
+
   it('agrees to the millionth with the sum of the records', async () => {
     const ran = await gate({})
     const records = ran.result?.records as { total: string }[]
@@ -101,7 +120,7 @@ describe('the cost gate', () => {
   it('reads a long period in windows that the API answers, as one figure', async () => {
     const ran = await gate({ 'from-date': new Date(Date.now() - 59 * 86_400_000).toISOString().slice(0, 10) })
     expect(ran.exitCode).toBe(0)
-    expect(emulator().requests).toHaveLength(2)
+    expect(emulator().requests).toHaveLength(3)
     expect(ran.outputs.get('days')).toBe('55')
   })
 })

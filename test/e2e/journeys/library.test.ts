@@ -46,7 +46,7 @@ describe('the library', () => {
     await expect(wrong).rejects.toBeInstanceOf(InputError)
     await expect(wrong).rejects.toMatchObject({
       kind: 'input',
-      diagnostics: ['bugdet', 'organization-id', 'period'].map((file) => ({ rule: 'input', location: { file } })),
+      diagnostics: ['bugdet', 'organizationId', 'period'].map((file) => ({ rule: 'input', location: { file } })),
     })
     expect(emulator().requests).toHaveLength(0)
   })

@@ -59,8 +59,9 @@ describe('the cost gate', () => {
   })
 
   it('is not green without a limit', async () => {
-    const { jobs } = await call('cost-gate')
-    expect(jobs.cost).toMatchObject({ result: 'failure', operations: [] })
+    const { jobs, outputs } = await call('cost-gate')
+    expect([jobs.cost?.result, outputs.status]).toEqual(['failure', 'fail'])
+    expect(outputs['failure-reason']).toMatch(/^No budget is set: nothing was checked\./)
   })
 })
 

@@ -87,7 +87,7 @@ it('a summary stays below what GitHub keeps, whatever other steps wrote into it 
   })
   const text = await readFile(summary)
   expect(text.length).toBeLessThanOrEqual(1024 * 1024)
-  expect(text.toString()).toMatch(/x### ✅/)
+  expect(text.toString()).toMatch(/x### ⚠️/)
   expect(text.toString()).toContain('did not fit. See the result file.')
 })
 

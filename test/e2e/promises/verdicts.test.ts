@@ -81,6 +81,14 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
     return `${query.get('from_date')} ${query.get('to_date')}`
   }
 
+  /** The requests for days that fit into one, and the 28 days before them, which are read with up to three days. */
+  const withHistory = (days: string): readonly string[] => {
+    const [from = '', to = ''] = days.split(' ')
+    const before = (count: number): string => new Date(Date.parse(from) - count * 86_400_000).toISOString().slice(0, 10)
+    const isShort = Date.parse(to) - Date.parse(from) < 3 * 86_400_000
+    return isShort ? [`${before(28)} ${to}`] : [`${before(28)} ${before(1)}`, days]
+  }
+
   it('reads the same days in every time zone', () =>
     forEachEntry<[string, string, string, string]>(
       [
@@ -102,8 +110,9 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
           inputs: { period, budget: '', 'on-missing': 'ignore' },
           api: { now: () => Date.parse(startAt) },
         })
-        expect(outcome).toMatchObject({ exitCode: 0, methods: 'GET', problems: [] })
-        expect(testApi.emulator.requests.map(({ path }) => sought(path))).toEqual([days])
+        expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
+        const asked = testApi.emulator.requests.map(({ path }) => sought(path)).toSorted()
+        expect(asked).toEqual(withHistory(days))
         expect(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`).toBe(days)
       },
       { atOnce: 4 },
@@ -118,16 +127,16 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
         inputs: { period: 'last-3-days', budget: '', 'on-missing': 'ignore' },
       },
     )
-    const [asked = ''] = testApi.emulator.requests.map(({ path }) => sought(path))
-    expect(asked).toBe(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`)
+    const asked = testApi.emulator.requests.map(({ path }) => sought(path))
+    expect(asked).toEqual(withHistory(`${ran.outputs.get('from-date')} ${ran.outputs.get('to-date')}`))
     expect(ran.outputs.get('days')).toBe('3')
   })
 
   it.each([
-    ['2026-01-01', '2026-01-31', ['2026-01-01 2026-01-31']],
-    ['2026-01-01', '2026-02-01', ['2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
-    ['2023-12-20', '2024-03-05', ['2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
-  ])('%s to %s is read in requests of at most 31 days', async (first, last, requests) => {
+    ['2026-01-01', '2026-01-31', ['2025-12-04 2025-12-31', '2026-01-01 2026-01-31']],
+    ['2026-01-01', '2026-02-01', ['2025-12-04 2025-12-31', '2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
+    ['2023-12-20', '2024-03-05', ['2023-11-22 2023-12-19', '2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
+  ])('%s to %s is read in requests of at most 31 days, with the 28 days before it', async (first, last, requests) => {
     const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
     const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
     expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
