@@ -4,7 +4,6 @@ import { meantName, toEnvironmentName, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames } from './input-names.ts'
-import type { Environment } from './read-input.ts'
 
 /** Set to 1, it turns the debug log on. */
 export const debugVariable = 'WATCHKEEPER_DEBUG'
@@ -25,7 +24,7 @@ interface CheckedVariables {
  * Checks all variables with the prefix of this project. One that resembles an input of any operation is an error. Any other unknown one is
  * a warning, because another tool may read it. An empty variable counts as not set.
  */
-export function checkVariables(env: Environment): CheckedVariables {
+export function checkVariables(env: Readonly<Record<string, string | undefined>>): CheckedVariables {
   const given = Object.keys(env).filter((variable) => variable.startsWith(prefix) && env[variable]?.trim())
   const unread = given
     .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))

@@ -480,18 +480,18 @@ type ReadDays = (days: Period) => Promise<UnitReading>
 
 async function readGroup({ days, needed, history }: PeriodGroup, today: Day, read: ReadDays): Promise<GroupReading> {
   if (history.length === 0 && needed.length === 1) return { readings: [await read(days)], history: [], failures: [] }
-  const alone = () => Promise.all(needed.map(read))
+  const readSeparately = () => Promise.all(needed.map(read))
   const whole = await read(days).catch((thrown: unknown) => {
     if (isTolerable(thrown, needed.length > 0)) return thrown
     throw thrown
   })
   const failed = (reason: string) => history.map((period) => ({ period, reason }))
-  if (whole instanceof Error) return { readings: await alone(), history: [], failures: failed(firstLine(whole)) }
+  if (whole instanceof Error) return { readings: await readSeparately(), history: [], failures: failed(firstLine(whole)) }
   const joined = whole as UnitReading
   const parts = (periods: readonly Period[]): readonly UnitReading[] => periods.map((period) => partOf(joined, period))
   // The total is that of all days. A part of it is exact only if the records add up to it.
   const isExact = totalOf(joined.records).eq(joined.grandTotal) && joined.records.every(({ date }) => isWithin(date, days))
-  const readings = isExact ? parts(needed) : await alone()
+  const readings = isExact ? parts(needed) : await readSeparately()
   const isReliable = findIssues(joined, today).every(({ kind }) => kind.startsWith('no-records') || kind === 'missing-days')
   if (isReliable) return { readings, history: parts(history), failures: [] }
   return { readings, history: [], failures: failed('The records are inconsistent.') }

@@ -68,7 +68,7 @@ const rules: Readonly<Record<string, Folder>> = {
       'node:util',
     ],
   },
-  'runtime/library': { folders: ['core', 'operation', 'runtime'], packages: ['zod'] },
+  'runtime/library': { folders: ['core', 'api', 'operation', 'runtime'], packages: ['zod'] },
   emulator: {
     folders: ['core'],
     packages: ['zod', 'zod/v3', 'node:http', 'node:net', 'node:util', 'node:zlib', 'node:events'],

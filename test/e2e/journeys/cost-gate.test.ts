@@ -27,7 +27,7 @@ async function totalOf(): Promise<string> {
 }
 
 describe('the cost gate', () => {
-  it('warns without a budget, with an annotation that says that nothing was checked', async () => {
+  it('V6: warns without a budget, and fails where a gate is required', async () => {
     const ran = await gate({ budget: '' })
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([0, 'warn'])
     expect(ran.summary).toMatch(/^### ⚠️ No budget is set: nothing was checked\./)
@@ -36,7 +36,7 @@ describe('the cost gate', () => {
     expect([required.exitCode, required.outputs.get('status'), commandsOf(required)]).toEqual([1, 'fail', ['error']])
   })
 
-  it('has an annotation for an unknown variable, and fails on one that resembles an input', async () => {
+  it('V6: has an annotation for an unknown variable, and fails on one that resembles an input', async () => {
     const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', ...days(), budget: '100000' }
     const unknown = await runAction({ inputs, env: { WATCHKEEPER_XYZZY: '1' } })
     expect([unknown.exitCode, commandsOf(unknown)]).toEqual([0, ['warning']])

@@ -80,7 +80,7 @@ describe('an error of the library', () => {
   })
 })
 
-it('without a limit, usageCost warns that nothing was checked', async () => {
+it('V6: without a limit, usageCost warns that nothing was checked', async () => {
   const cost = await client().usageCost({ period: 'last-7-days' })
   expect(cost).toMatchObject({ status: 'warn', failureReason: expect.stringMatching(/^No budget is set: nothing was checked\./) })
   expect((await client().usageCost({ period: 'last-7-days', gate: 'off' })).status).toBe('pass')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../../src/runtime/cli/run-cli.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 
 const emulator = useEmulator()
@@ -70,20 +71,24 @@ it('reports all wrong values at once', async () => {
     expect(ran.stderr).toContain(line)
 })
 
-it.each([
-  [['--budget', ''], 'budget'],
-  [['--budget='], 'budget'],
-  [['--budget', '  '], 'budget'],
-  [['--filter', ''], 'filter'],
-  [['--warn-only', ''], 'warn-only'],
-  [['--result-file', ''], 'result-file'],
-])('rejects the empty option in %j', async (args, name) => {
-  const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
-  const ran = await run(['usage-cost', '--period', 'today', ...flags, ...args])
-  expect(ran.exitCode).toBe(2)
-  expect(ran.stderr).toContain(`${name}: is empty; give --${name} a value, or leave it out\n`)
-  expect(emulator().requests).toHaveLength(0)
-})
+it('V6: rejects empty options', () =>
+  forEachEntry<[string, ...string[]]>(
+    [
+      ['budget', '--budget', ''],
+      ['budget', '--budget='],
+      ['budget', '--budget', '  '],
+      ['filter', '--filter', ''],
+      ['warn-only', '--warn-only', ''],
+      ['result-file', '--result-file', ''],
+    ],
+    async (name, ...args) => {
+      const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
+      const ran = await run(['usage-cost', '--period', 'today', ...flags, ...args])
+      expect(ran.exitCode).toBe(2)
+      expect(ran.stderr).toContain(`${name}: is empty; give --${name} a value, or leave it out\n`)
+      expect(emulator().requests).toHaveLength(0)
+    },
+  ))
 
 it('warns of an unknown variable on stderr', async () => {
   const flags = Object.entries(inputsFor(emulator())).flatMap(([flag, text]) => [`--${flag}`, text])
