@@ -81,7 +81,7 @@ function ownPrograms(runner: Environment, url: string): readonly Program[] {
         ...runner,
         ...Object.fromEntries(inputs),
         INPUT_OPERATION: 'usage-cost',
-        INPUT_PERIOD: 'last-30-days',
+        INPUT_PERIOD: 'yesterday',
         INPUT_BUDGET: '100000',
       },
     },
@@ -89,7 +89,7 @@ function ownPrograms(runner: Environment, url: string): readonly Program[] {
     { title: say`watchkeeper --help`, args: [commandLine, '--help'], env: {} },
     {
       title: say`watchkeeper usage-cost: one request, gate, report`,
-      args: [commandLine, 'usage-cost', '--period', 'last-30-days', '--budget', '100000'],
+      args: [commandLine, 'usage-cost', '--period', 'yesterday', '--budget', '100000'],
       env: Object.fromEntries(variables),
     },
   ]

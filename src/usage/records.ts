@@ -400,7 +400,7 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
     const all = await Promise.all(groups.map((group) => readGroup(group, today, (days) => read(days, wanted))))
     const readings = all.flatMap((one) => one.readings)
     for (const { unit } of readings) units.add(unit)
-    // Amounts in another unit cannot be added up. A year ago, the API may have counted in another one.
+    // Amounts in different units cannot be added up. Earlier usage may have another unit.
     const isKnown = ({ unit }: UnitReading): boolean => units.has(unit)
     const history = all.flatMap((one) => one.history)
     const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, reason: `The unit is ${one.unit}.` }))
@@ -481,13 +481,10 @@ type ReadDays = (days: Period) => Promise<UnitReading>
 async function readGroup({ days, needed, history }: PeriodGroup, today: Day, read: ReadDays): Promise<GroupReading> {
   if (history.length === 0 && needed.length === 1) return { readings: [await read(days)], history: [], failures: [] }
   const readSeparately = () => Promise.all(needed.map(read))
-  const whole = await read(days).catch((thrown: unknown) => {
-    if (isTolerable(thrown, needed.length > 0)) return thrown
-    throw thrown
-  })
+  const joined = await tryToRead(days, read, needed.length > 0)
   const failed = (reason: string) => history.map((period) => ({ period, reason }))
-  if (whole instanceof Error) return { readings: await readSeparately(), history: [], failures: failed(firstLine(whole)) }
-  const joined = whole as UnitReading
+  if (joined instanceof WatchkeeperError)
+    return { readings: await readSeparately(), history: [], failures: failed(joined.message.split('\n')[0] ?? '') }
   const parts = (periods: readonly Period[]): readonly UnitReading[] => periods.map((period) => partOf(joined, period))
   // The total is that of all days. A part of it is exact only if the records add up to it.
   const isExact = totalOf(joined.records).eq(joined.grandTotal) && joined.records.every(({ date }) => isWithin(date, days))
@@ -497,13 +494,19 @@ async function readGroup({ days, needed, history }: PeriodGroup, today: Day, rea
   return { readings, history: [], failures: failed('The records are inconsistent.') }
 }
 
-/** Days that only a forecast needs must not fail the run. Where other days are read with them, only a rejected request is worth a second one. */
-function isTolerable(thrown: unknown, hasNeeded: boolean): thrown is WatchkeeperError {
-  if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') return false
-  return !hasNeeded || thrown.kind === 'refused' || thrown.kind === 'bad-answer'
+/**
+ * Days that only a forecast needs must not fail the run, so their error is returned. Where needed days are read with them, this is true only
+ * of errors that a request for the needed days may not have.
+ */
+async function tryToRead(days: Period, read: ReadDays, hasNeeded: boolean): Promise<UnitReading | WatchkeeperError> {
+  try {
+    return await read(days)
+  } catch (thrown) {
+    if (!(thrown instanceof WatchkeeperError) || thrown.kind === 'cancelled') throw thrown
+    if (hasNeeded && thrown.kind !== 'refused' && thrown.kind !== 'bad-answer') throw thrown
+    return thrown
+  }
 }
-
-const firstLine = ({ message }: Error): string => message.split('\n')[0] ?? ''
 
 function partOf({ records, ...whole }: UnitReading, period: Period): UnitReading {
   const own = records.filter(({ date }) => isWithin(date, period))

@@ -107,7 +107,7 @@ const dashboard = '{ name: Meet, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4,
 /** What is read, created, changed and deleted, and the request that does it. */
 const actions = {
   read: { method: 'GET', inputs: { operation: 'list-sources' } },
-  'read a cost': { method: 'GET', inputs: { operation: 'usage-cost', period: 'last-7-days', budget: '100000' } },
+  'read a cost': { method: 'GET', inputs: { operation: 'usage-cost', period: 'today', budget: '100000' } },
   'read a backup': { method: 'GET', inputs: { operation: 'get-backup', 'backup-id': 'latest' } },
   create: {
     method: 'POST',

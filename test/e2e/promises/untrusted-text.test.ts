@@ -60,7 +60,7 @@ const fetchJson = async (path: string): Promise<unknown> =>
   (await fetch(`${emulator().url}${path}`, { headers: { authorization: `Basic ${basicPair}` } })).json()
 
 const service = `/v1/organizations/${demo.organizationId}/services/${demo.services.checkout}`
-const today = new Date().toISOString().slice(0, 10)
+const daysBefore = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 const reads: readonly (readonly [operation: string, path: string, inputs: Readonly<Record<string, string>>])[] = [
   ['list-alerts', `${service}/observability/alerts`, {}],
@@ -71,7 +71,7 @@ const reads: readonly (readonly [operation: string, path: string, inputs: Readon
   ['get-backup', `${service}/backups`, { 'backup-id': 'latest' }],
   [
     'usage-cost',
-    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${today}&to_date=${today}`,
+    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${daysBefore(28)}&to_date=${daysBefore(0)}`,
     {
       period: 'today',
       'on-missing': 'warn',
@@ -84,7 +84,7 @@ const reads: readonly (readonly [operation: string, path: string, inputs: Readon
   ],
   [
     'usage-cost',
-    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${today}&to_date=${today}`,
+    `/v1/organizations/${demo.organizationId}/usageCost?from_date=${daysBefore(28)}&to_date=${daysBefore(0)}`,
     { period: 'today', 'on-missing': 'warn', 'group-by': 'metric' },
   ],
 ]
@@ -97,7 +97,8 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
       const some = 'html-file' in inputs ? hostile : share(3, turn)
       for (const { id, value } of some.filter(({ value: text }) => text.length < 5000)) {
         emulator().clearFaults()
-        emulator().addFault({ effect: { kind: 'body', text: JSON.stringify(poison(good, value.toWellFormed())) } })
+        const text = JSON.stringify(poison(good, value.toWellFormed()))
+        emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'body', text } })
         const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })
         expect(problemsWithOutput(ran), id).toEqual([])
       }
@@ -107,6 +108,7 @@ describe.each(reads.map((read, turn) => [...read, turn] as const))(
       for (const { id, value } of share(reads.length, turn)) {
         emulator().clearFaults()
         emulator().addFault({
+          times: Number.POSITIVE_INFINITY,
           effect: { kind: 'status', status: 400, body: JSON.stringify({ status: 400, error: value, requestId: value }) },
         })
         const ran = await invokeText({ inputs: { ...inputsFor(emulator()), operation, ...inputs } })

@@ -84,9 +84,9 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
   /** The requests for days that fit into one, and the 28 days before them, which are read with up to three days. */
   const withHistory = (days: string): readonly string[] => {
     const [from = '', to = ''] = days.split(' ')
-    const before = (count: number): string => new Date(Date.parse(from) - count * 86_400_000).toISOString().slice(0, 10)
+    const daysBefore = (count: number): string => new Date(Date.parse(from) - count * 86_400_000).toISOString().slice(0, 10)
     const isShort = Date.parse(to) - Date.parse(from) < 3 * 86_400_000
-    return isShort ? [`${before(28)} ${to}`] : [`${before(28)} ${before(1)}`, days]
+    return isShort ? [`${daysBefore(28)} ${to}`] : [`${daysBefore(28)} ${daysBefore(1)}`, days]
   }
 
   it('reads the same days in every time zone', () =>

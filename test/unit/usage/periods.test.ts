@@ -7,16 +7,18 @@ import {
   daysBeside,
   daysIn,
   hasDaysAhead,
+  historyBefore,
   isPeriodName,
   isWithin,
   mayHaveDaysAhead,
+  monthBefore,
   type Period,
   type PeriodName,
   periodBefore,
   periodPresets,
   resolvePeriod,
 } from '../../../src/usage/periods.ts'
-import { cutIntoWindows, longestWindowDays } from '../../../src/usage/records.ts'
+import { cutIntoWindows, joinPeriods, longestWindowDays } from '../../../src/usage/records.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([
@@ -116,6 +118,39 @@ it.each<[PeriodName, string, number, string]>([
 
 it('compares with the period of equal length that ends the day before', () => {
   expect(periodBefore({ from: '2026-03-01' as Day, to: '2026-03-10' as Day })).toEqual({ from: '2026-02-19', to: '2026-02-28' })
+})
+
+it.each([
+  ['2026-11-01', '2026-11-21', '2026-10-01', '2026-10-21'],
+  ['2026-03-01', '2026-03-31', '2026-02-01', '2026-02-28'],
+  ['2026-01-15', '2026-01-31', '2025-12-15', '2025-12-31'],
+])('the same days of the previous month: %s to %s becomes %s to %s', (from, to, ...before) => {
+  expect(Object.values(monthBefore({ from: from as Day, to: to as Day }))).toEqual(before)
+})
+
+describe('joinPeriods', () => {
+  const period = (from: string, to: string): Period => ({ from: from as Day, to: to as Day })
+  const history = historyBefore(period('2026-11-01', '2026-11-22'))
+
+  it('joins consecutive periods that fit into one request', () => {
+    const main = period('2026-11-01', '2026-11-03')
+    expect(joinPeriods([main], [history])).toEqual([{ days: period('2026-10-04', '2026-11-03'), needed: [main], history: [history] }])
+  })
+
+  it('joins no periods with more than 31 days or with days in between, and has the needed ones first', () => {
+    const [long, later] = [period('2026-11-01', '2026-11-04'), period('2026-11-06', '2026-11-07')]
+    expect(joinPeriods([long, later], [history]).map(({ days }) => days)).toEqual([long, later, history])
+  })
+
+  it('has every period once', () => {
+    const pieces = Array.from({ length: 12 }, (_, i) =>
+      period(addDays('2026-01-01' as Day, i * 10), addDays('2026-01-01' as Day, i * 10 + 9)),
+    )
+    const groups = joinPeriods(pieces.slice(6), pieces.slice(0, 6))
+    expect(groups.flatMap(({ needed }) => needed).toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual(pieces.slice(6))
+    expect(groups.flatMap((group) => group.history)).toEqual(pieces.slice(0, 6))
+    expect(groups.every(({ days }) => daysIn(days) <= longestWindowDays)).toBe(true)
+  })
 })
 
 describe('daysBeside', () => {
