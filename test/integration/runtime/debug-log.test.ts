@@ -15,14 +15,14 @@ const settings = () => ({
 
 describe('the debug log', () => {
   it('names each request, its answer, and why it is sent again', async () => {
-    emulator().addFault({ match: { path: '/alerts' }, effect: { kind: 'status', status: 503 } })
+    emulator().addFault({ match: { path: '/sources' }, effect: { kind: 'status', status: 503 } })
     const lines: string[] = []
-    await createClient({ ...settings(), onDebug: (line) => lines.push(line) }).listAlerts()
+    await createClient({ ...settings(), onDebug: (line) => lines.push(line) }).listSources()
     const [given, failed, decision, answered] = lines
-    expect(given).toMatch(/^list-alerts \(read\), profile neutral, http:\S+; settings given: .*api-key-secret \(input\)/)
-    expect(failed).toMatch(/^GET \/v1\/\S+\/alerts answered 503 in \d+ ms/)
-    expect(decision).toMatch(/^GET \/v1\/\S+\/alerts: retry in \d+\.\d s$/)
-    expect(answered).toMatch(/^GET \/v1\/\S+\/alerts answered 200 in \d+ ms/)
+    expect(given).toMatch(/^list-sources \(read\), profile neutral, http:\S+; settings given: .*api-key-secret \(input\)/)
+    expect(failed).toMatch(/^GET \/v1\/\S+\/sources answered 503 in \d+ ms/)
+    expect(decision).toMatch(/^GET \/v1\/\S+\/sources: retry in \d+\.\d s$/)
+    expect(answered).toMatch(/^GET \/v1\/\S+\/sources answered 200 in \d+ ms/)
   })
 
   it('prints no secret, not even one that the API repeats', async () => {
