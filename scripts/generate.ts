@@ -6,7 +6,7 @@ import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
 import { describeOperations, type OperationFacts } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
-import { renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import { configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
 type ReadFile = (path: string) => Promise<string>
@@ -27,6 +27,10 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    [
+      'docs/configuration.md',
+      fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),
+    ],
     [
       'docs/reusable-workflows.md',
       fillMarkers(

@@ -1,25 +1,38 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
+import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { majorTag } from '../action-references.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
-const inputTable = (fields: readonly FieldFacts[]): string =>
-  table(
-    ['input', 'meaning', 'accepted', 'default'],
-    fields.map((field) => [
-      code(field.name),
-      field.description,
-      field.accepts,
-      field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
-    ]),
-  )
+const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'meaning', 'accepted', 'default'], fields.map(inputRow))
+
+const inputRow = (field: FieldFacts): readonly string[] => [
+  code(field.name),
+  field.description,
+  field.accepts,
+  field.isRequired ? 'required' : field.default === undefined ? '' : code(field.default),
+]
 
 const outputTable = (fields: readonly FieldFacts[]): string =>
   table(
     ['output', 'meaning'],
     fields.map(({ name, description }) => [code(name), description]),
   )
+
+/** The settings that a config file in the repository may contain. */
+export function configTable(operations: readonly OperationFacts[]): string {
+  const ofOperations = fileInputs.map((name) => operations.flatMap(({ inputs }) => inputs).find((field) => field.name === toKebab(name)))
+  const ofSettings = fileSettings.map((name) => settings.find((field) => field.name === toKebab(name)))
+  const fields = [...ofSettings, ...ofOperations].filter((field) => field !== undefined)
+  const rules = [
+    code('rules'),
+    'Severities of [rules](files.md#rules) for alerts and dashboards by their ids.',
+    'a map of rules: `error`, `warning`, `note` or `off`',
+    '',
+  ]
+  return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules])
+}
 
 /** The rules of `validate`, then those of `plan`. */
 export async function rulesTable(): Promise<string> {

@@ -82,6 +82,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const deadline = createDeadline({ ...options, stop: cancellation.stop })
   let lastRequestId: string | undefined
   let lastWindow: RateLimitWindow | undefined
+  const noteRetry = createRetryNotes(clock, note)
 
   async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
     const startedAtMs = clock.monotonicMs()
@@ -128,7 +129,7 @@ export function createRequester(options: RequesterOptions): Requester {
     if (decision.retry) {
       const line = `Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${facts.label}: ${reasonOf(failure)}`
       if (failure.status === 429) deadline.noteRateLimit(decision.waitMs, line)
-      else note(line)
+      else noteRetry(`${attempts.attemptNumber()} ${reasonOf(failure)}`, decision.waitMs, line)
       await unlessStopped(cancellation.stop, () => clock.sleep(decision.waitMs, cancellation.stop)).catch((thrown: unknown) => {
         throw error.outcomeUnknown ? error : thrown
       })
@@ -165,6 +166,20 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
+}
+
+/** Parallel requests that fail together wait for different times. */
+const sameFailureMs = 1000
+
+/** Parallel requests often fail for the same reason, which is worth one line. The debug log has a line for each. */
+function createRetryNotes(clock: Clock, note: (line: string) => void): (cause: string, waitMs: number, line: string) => void {
+  const notedUntilMs = new Map<string, number>()
+  return (cause, waitMs, line) => {
+    const now = clock.monotonicMs()
+    if (now < (notedUntilMs.get(cause) ?? 0)) return
+    notedUntilMs.set(cause, now + Math.max(waitMs, sameFailureMs))
+    note(line)
+  }
 }
 
 /** `GET /v1/… answered 200 in 84 ms, request id …, 96 of 100 requests left for 8.0 s`. */

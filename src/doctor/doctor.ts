@@ -69,7 +69,9 @@ export const doctor = defineOperation({
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
     const sentence = say`${headlineOf(checks)}: ${trusted(failed.map(({ name }) => name).join(', '))}.`
-    return { status: onlyPermissions && anyWorks ? 'warn' : 'fail', reasons: [], sentence }
+    if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence }
+    const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
+    return { status: 'fail', reasons: [], sentence, ...(isDenied && { exit: 'denied' }) }
   },
   report: ({ checks, checkedServiceId }) => ({
     headline: headlineOf(checks),

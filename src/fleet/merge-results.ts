@@ -43,32 +43,44 @@ interface Target {
   readonly service?: string
 }
 
+interface Fleet {
+  /** What the labels select. */
+  readonly selected: readonly FleetOrganization[]
+  /** The whole file, for the names of results that the labels do not select. */
+  readonly all: readonly FleetOrganization[]
+}
+
 /** `operations` must have results. Any other operation is checked once it has a result. */
 export function mergeResults(
-  fleet: readonly FleetOrganization[],
+  { selected, all }: Fleet,
   files: readonly ResultFile[],
   operations: readonly string[],
 ): readonly FleetResult[] {
+  const expected = targetsOf(selected)
+  const isExpected = new Set([...expected.organizations, ...expected.services].map(keyOf))
+  const known = targetsOf(all)
+  const names = new Map([...known.organizations, ...known.services].map((target) => [keyOf(target), target]))
+  const present = files.flatMap(({ file, results }) =>
+    results.map((result): FleetResult => {
+      const key = keyOf(result)
+      return { ...result, ...names.get(key), file, isOutsideFleet: !isExpected.has(key) && result.organizationId !== undefined }
+    }),
+  )
+  const missing = findMissing({ ...expected, operations }, present).map(
+    ({ operation, target }): FleetResult => ({ status: 'missing', operation, ...target, reason: '', isOutsideFleet: false }),
+  )
+  return [...present, ...missing].toSorted(byWorst)
+}
+
+function targetsOf(fleet: readonly FleetOrganization[]): Pick<Expected, 'organizations' | 'services'> {
   const services = fleet.flatMap(({ name, organizationId, services: own }): readonly Target[] =>
     own.map((service) => ({ organization: name, organizationId, service: service.name, serviceId: service.serviceId })),
   )
   // An organization with several keys has several entries in the file. The last one gives the name.
-  const organizations = [
-    ...new Map(
-      fleet.map(({ name, organizationId }): [string, Target] => [organizationId, { organization: name, organizationId }]),
-    ).values(),
-  ]
-  const targets = new Map([...organizations, ...services].map((target) => [keyOf(target), target]))
-  const present = files.flatMap(({ file, results }) =>
-    results.map((result): FleetResult => {
-      const target = targets.get(keyOf(result))
-      return { ...result, ...target, file, isOutsideFleet: target === undefined && result.organizationId !== undefined }
-    }),
+  const organizations = new Map(
+    fleet.map(({ name, organizationId }): [string, Target] => [organizationId, { organization: name, organizationId }]),
   )
-  const missing = findMissing({ organizations, services, operations }, present).map(
-    ({ operation, target }): FleetResult => ({ status: 'missing', operation, ...target, reason: '', isOutsideFleet: false }),
-  )
-  return [...present, ...missing].toSorted(byWorst)
+  return { organizations: [...organizations.values()], services }
 }
 
 const byWorst = (a: FleetResult, b: FleetResult): number =>

@@ -57,9 +57,10 @@ export const report = defineOperation({
   details,
   example: { fleet: 'examples/fleet.yml', resultFiles: ['examples/fleet-results/*.json'] },
   async run({ files }, { fleet: path, resultFiles, operations = [], labels: selected }) {
-    const fleet = readFleet(await files.read(path, 'fleet'), path, selected)
+    const text = await files.read(path, 'fleet')
+    const fleet = readFleet(text, path, selected)
     const { read, unreadable } = await readResultFiles(resultFiles, files)
-    const results = mergeResults(fleet, read, operations)
+    const results = mergeResults({ selected: fleet, all: readFleet(text, path) }, read, operations)
     const count = (status: FleetStatus): number => results.filter((one) => one.status === status).length
     return {
       resultCount: read.length,

@@ -17,6 +17,33 @@ export interface Point {
   readonly value: number
   /** The final part of the value; the rest is provisional. */
   readonly finalValue?: number
+  /** Far above comparable values. */
+  readonly isSpike?: boolean
+}
+
+/** A level for the sum of all points, such as a budget. Its label contains the value. Trusted. */
+export interface ChartLimit {
+  readonly label: string
+  readonly value: number
+}
+
+interface Chart {
+  readonly kind: 'chart'
+  readonly title: string
+  readonly unit: string
+  readonly points: readonly Point[]
+  /** Expected values: of points that can still grow, by their labels, and of later ones. */
+  readonly forecast?: readonly Pick<Point, 'label' | 'value'>[]
+  readonly limits?: readonly ChartLimit[]
+}
+
+interface Table {
+  readonly kind: 'table'
+  readonly title?: string
+  readonly columns: readonly Column[]
+  readonly rows: readonly (readonly Line[])[]
+  /** The status of each row, for media with colors. */
+  readonly statuses?: readonly Status[]
 }
 
 export interface DiffLine {
@@ -34,10 +61,10 @@ export type Block =
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   /** The most important numbers. */
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
-  | { readonly kind: 'table'; readonly title?: string; readonly columns: readonly Column[]; readonly rows: readonly (readonly Line[])[] }
+  | Table
   | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'diff'; readonly lines: readonly DiffLine[] }
-  | { readonly kind: 'chart'; readonly title: string; readonly unit: string; readonly points: readonly Point[] }
+  | Chart
   /** Collapsed where the medium can do that. */
   | { readonly kind: 'details'; readonly title: string; readonly blocks: readonly Block[] }
   /** Untrusted text over several lines. */

@@ -2,7 +2,7 @@ import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText } from '../core/line.ts'
 import { printable } from '../core/text.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type Status, toTable } from './blocks.ts'
+import { type Block, type BlockOf, type ChartLimit, type Point, type Status, toTable } from './blocks.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
 /** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
@@ -41,8 +41,14 @@ const scriptJson = (value: unknown): string =>
 interface PageChart {
   readonly labels: readonly string[]
   readonly unit: string
-  readonly totals: readonly number[]
-  readonly finals: readonly number[]
+  /** Null for points that are only expected. */
+  readonly totals: readonly (number | null)[]
+  readonly finals: readonly (number | null)[]
+  /** Null for points whose values are known. */
+  readonly forecast: readonly (number | null)[]
+  /** Positions of spikes. */
+  readonly spikes: readonly number[]
+  readonly limits: readonly ChartLimit[]
 }
 
 const renderBlocks = (blocks: readonly Block[], charts: PageChart[]): string => blocks.map((block) => renderBlock(block, charts)).join('\n')
@@ -81,18 +87,22 @@ const wrapped = (tag: string, html: string): string => `<${tag}>${html}</${tag}>
 
 const words: Readonly<Record<Status, string>> = { pass: 'Passed', warn: 'Warning', fail: 'Failed', error: 'Error' }
 
-function renderTable({ title, columns, rows }: BlockOf<'table'>): string {
+function renderTable({ title, columns, rows, statuses = [] }: BlockOf<'table'>): string {
   const side = (column: number, cell: Line = []): string => {
     if (columns[column]?.align === 'right') return ' class="right"'
     return isShort(cell) ? ' class="short"' : ''
   }
   const head = columns.map((column, i) => `<th scope="col"${side(i)}>${htmlText(column.title)}</th>`).join('')
   const body = rows.map(
-    (cells) => `<tr>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
+    (cells, row) =>
+      `<tr${rowClass(statuses[row])}>${cells.map((cell, i) => `<td${side(i, cell)}${sortKey(cell)}>${lineToHtml(cell)}</td>`).join('')}</tr>`,
   )
   const heading = title === undefined ? '' : `<h2>${htmlText(title)}</h2>\n`
-  return `${heading}<div class="scroll"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div>`
+  return `${heading}<div class="scroll" tabindex="0"><table class="sortable"><thead><tr>${head}</tr></thead>\n<tbody>${body.join('\n')}</tbody></table></div><p class="hint more">Scroll sideways for more columns →</p>`
 }
+
+/** Rows that passed have no color, so that the others stand out. */
+const rowClass = (status: Status | undefined): string => (status === undefined || status === 'pass' ? '' : ` class="${status}"`)
 
 /** A day or a number from this project, which must not break at its dashes. */
 const isShort = (cell: Line): boolean => {
@@ -110,16 +120,56 @@ function sortKey(cell: Line): string {
   return key === undefined ? '' : ` data-sort="${key}"`
 }
 
-function renderChart({ title, unit, points }: BlockOf<'chart'>, charts: PageChart[]): string {
-  charts.push({
-    labels: points.map(({ label }) => printable(label)),
+function renderChart(block: BlockOf<'chart'>, charts: PageChart[]): string {
+  const { title, unit } = block
+  const chart = toPageChart(block)
+  charts.push(chart)
+  const { forecast, spikes, limits, totals, finals } = chart
+  const [hasForecast, hasProvisional] = [forecast.some((value) => value !== null), totals.some((total, i) => total !== finals[i])]
+  const bars = [
+    keyOf('final', hasProvisional ? 'Final' : 'Used'),
+    ...(hasProvisional ? [keyOf('provisional', 'Provisional')] : []),
+    ...(hasForecast ? [keyOf('forecast', 'Forecast')] : []),
+    ...(spikes.length > 0 ? [keyOf('spike', 'Spike')] : []),
+  ]
+  const place = (kind: string, name: string): string =>
+    `<div class="chart ${kind}" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(name)}"></div>\n<p class="hint readout">Point at the chart or tap it to see its numbers. <span class="mouse">Drag to zoom, double-click to reset.</span></p>`
+  const daily = `<h2>${htmlText(title)}</h2>\n${legend(bars)}\n${place('bars', title)}`
+  if (!hasForecast && limits.length === 0) return daily
+  const name = `${unit}, running total`
+  const lines = [
+    keyOf('used', 'Used'),
+    ...(hasForecast ? [keyOf('expected', 'Forecast')] : []),
+    ...limits.map(({ label }, i) => keyOf(`limit ${limitColors[i] ?? 'muted'}`, label)),
+  ]
+  return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
+}
+
+/** Of the first limits, as in the page's script. */
+const limitColors = ['fail', 'warn'] as const
+
+const keyOf = (kind: string, text: string): string => `<span class="key ${kind}">${htmlText(text)}</span>`
+
+const legend = (keys: readonly string[]): string => `<p class="hint legend">${keys.join(' ')}</p>`
+
+function toPageChart({ unit, points, forecast = [], limits = [] }: BlockOf<'chart'>): PageChart {
+  const known = new Map(points.map((point) => [point.label, point]))
+  const expected = new Map(forecast.map(({ label, value }) => [label, value]))
+  const labels = [...new Set([...known.keys(), ...expected.keys()])]
+  const ofPoints = (value: (point: Point) => number) =>
+    labels.map((label) => {
+      const point = known.get(label)
+      return point === undefined ? null : value(point)
+    })
+  return {
+    labels: labels.map(printable),
     unit: printable(unit),
-    totals: points.map(({ value }) => value),
-    finals: points.map(({ value, finalValue }) => finalValue ?? value),
-  })
-  const hasOpen = points.some(({ value, finalValue = value }) => finalValue !== value)
-  const hint = `${hasOpen ? 'Dark bars are final. Light bars are provisional. ' : ''}<span class="mouse">Drag to zoom, double-click to reset.</span>`
-  return `<h2>${htmlText(title)}</h2>\n<div class="chart" data-chart="${charts.length - 1}" role="img" aria-label="${htmlText(title)}"></div>\n<p class="hint">${hint}</p>`
+    totals: ofPoints(({ value }) => value),
+    finals: ofPoints(({ value, finalValue = value }) => finalValue),
+    forecast: labels.map((label) => expected.get(label) ?? null),
+    spikes: labels.flatMap((label, i) => (known.get(label)?.isSpike ? [i] : [])),
+    limits: limits.map(({ label, value }) => ({ label: printable(label), value })),
+  }
 }
 
 const lineToHtml = (line: Line): string =>

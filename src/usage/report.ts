@@ -1,9 +1,9 @@
-import { type Day, formatDay, formatDays, plainDay, plainDays } from '../core/dates.ts'
+import { type Day, formatDay, formatDays, isDay, plainDay, plainDays } from '../core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../core/decimal.ts'
 import { counted, join, type Line, say, sentence, type Trusted, trusted, untrusted } from '../core/line.ts'
 import { plural, progressBar } from '../core/text.ts'
 import type { Report, Verdict } from '../operation/operation.ts'
-import type { Block, Column, Point } from '../report/blocks.ts'
+import type { Block, ChartLimit, Column, Point } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 
 import type { BudgetOutcome } from './budgets.ts'
@@ -363,34 +363,76 @@ function addedAndRemoved({ added, removed, ...comparison }: Comparison): readonl
 /** More bars would be thinner than a line. */
 const mostBars = 62
 
-function chart({ byDay, unit, toDate }: UsageResult): readonly Block[] {
+function chart(result: UsageResult): readonly Block[] {
+  const { byDay, unit, spikes, toDate } = result
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const isWeekly = byDay.length > mostBars
-  const points = isWeekly ? byWeek(byDay, toDate) : byDay.map((one) => toPoint([one], formatShortDay(one.date, toDate)))
-  return [{ kind: 'chart', title: `${unit} per ${isWeekly ? 'week' : 'day'}`, unit, points }]
+  const spikeDays = new Set(spikes.map(({ date }) => date))
+  const points = inGroups(byDay, isWeekly).map((days): Point => {
+    const total = sum(days.map((day) => day.total))
+    const provisional = sum(days.map((day) => day.provisional))
+    return {
+      label: chartLabel(days, toDate),
+      value: Number(total),
+      finalValue: Number(total.minus(provisional)),
+      ...(days.some(({ date }) => spikeDays.has(date)) && { isSpike: true }),
+    }
+  })
+  return [
+    {
+      kind: 'chart',
+      title: `${unit} per ${isWeekly ? 'week' : 'day'}`,
+      unit,
+      points,
+      ...chartForecast(result, isWeekly),
+      ...chartLimits(result),
+    },
+  ]
 }
 
-type Days = UsageResult['byDay']
-
-/** Weeks of seven days from the first day on. The last week may be shorter. */
-function byWeek(days: Days, reference: Day): readonly Point[] {
-  const starts = days.filter((_, i) => i % 7 === 0)
-  return starts.map(({ date }, i) => toPoint(days.slice(i * 7, i * 7 + 7), formatShortDay(date, reference)))
+/** Single days, or weeks from the first day on, of which the last may be shorter. */
+function inGroups<T>(days: readonly T[], isWeekly: boolean): readonly (readonly T[])[] {
+  const length = isWeekly ? 7 : 1
+  return days.filter((_, i) => i % length === 0).map((_, i) => days.slice(i * length, (i + 1) * length))
 }
 
-function toPoint(days: Days, label: string): Point {
-  const total = sum(days.map((day) => day.total))
-  const provisional = sum(days.map((day) => day.provisional))
-  return { label, value: Number(total), finalValue: Number(total.minus(provisional)) }
+/** The first day of the group. */
+const chartLabel = ([first]: readonly { readonly date: Day }[], reference: Day): string =>
+  first === undefined ? '' : formatShortDay(first.date, reference)
+
+function chartForecast({ forecast, byDay, toDate }: UsageResult, isWeekly: boolean): { readonly forecast?: readonly Point[] } {
+  if (forecast?.status !== 'expected') return {}
+  const expected = new Set(forecast.byDay.map(({ date }) => date))
+  const days = [...byDay.filter(({ date }) => !expected.has(date)), ...forecast.byDay]
+  const groups = inGroups(days, isWeekly).filter((some) => some.some(({ date }) => expected.has(date)))
+  return {
+    forecast: groups.map((some) => ({ label: chartLabel(some, toDate), value: Number(sum(some.map(({ total }) => total))) })),
+  }
+}
+
+function chartLimits({ budget, warnBudget, forecastBudget, unit }: UsageResult): { readonly limits?: readonly ChartLimit[] } {
+  const limit = (name: string, value: Decimal | undefined): readonly ChartLimit[] =>
+    value === undefined ? [] : [{ label: `${name} ${formatMoney(value)} ${unit}`, value: Number(value) }]
+  const isOther = budget === undefined || forecastBudget?.eq(budget) === false
+  const limits = [
+    ...limit('Budget', budget),
+    ...limit('Warning level', warnBudget),
+    ...(isOther ? limit('Forecast budget', forecastBudget) : []),
+  ]
+  return limits.length === 0 ? {} : { limits }
 }
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
 const money = (amount: Decimal): Line => [trusted(formatMoney(amount))]
 
+/** Failures first. */
+const statusOrder: readonly BudgetOutcome['status'][] = ['fail', 'warn', 'pass']
+
 const statusSigns = { pass: '✅', warn: '⚠️', fail: '❌' } as const
 
-function budgetTable({ budgets, unit, toDate }: UsageResult): Block {
+function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Block {
+  const budgets = inFile.toSorted((a, b) => statusOrder.indexOf(a.status) - statusOrder.indexOf(b.status))
   return {
     kind: 'table',
     title: 'Budgets',
@@ -404,6 +446,7 @@ function budgetTable({ budgets, unit, toDate }: UsageResult): Block {
       right('Provisional'),
       { title: 'Period' },
     ],
+    statuses: budgets.map(({ status }) => status),
     rows: budgets.map((budget) => {
       const [used, limit] = formatMoneyPair(budget.used, budget.limit)
       return [
@@ -486,7 +529,7 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     ...(isProvisional ? [right('Provisional')] : []),
   ]
   const rows = groups.map((group) => [
-    [by === 'date' ? trusted(formatDay(group.name as Day)) : untrusted(group.name)],
+    [by === 'date' && isDay(group.name) ? trusted(formatDay(group.name)) : untrusted(group.name)],
     ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
     money(group.total),
     [trusted(shareOf(group.total, total))],

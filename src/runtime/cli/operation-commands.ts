@@ -8,7 +8,7 @@ import { toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { plural } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
-import { settingsSchema } from '../../operation/inputs.ts'
+import { type Settings, settingsSchema } from '../../operation/inputs.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
@@ -43,6 +43,16 @@ export async function addOperation(
   })
 }
 
+/** Only the action comments and opens issues, and only a runner has a job summary. The flags are accepted, but not listed. */
+const actionOnlyFlags: readonly string[] = [
+  'comment',
+  'commentLabel',
+  'prNumber',
+  'issue',
+  'githubToken',
+  'summary',
+] satisfies readonly (keyof Settings)[]
+
 function addFlags(command: Command, shape: Shape, group: string): void {
   for (const [name, field] of Object.entries(shape)) {
     const core = coreOf(field)
@@ -56,7 +66,8 @@ function addFlags(command: Command, shape: Shape, group: string): void {
       // The message of an InvalidArgumentError would quote the value, which may be a secret.
       return command.error(`error: option '${flag}' was given twice`)
     })
-    command.addOption(group === '' ? option : option.helpGroup(group))
+    if (group !== '') option.helpGroup(group)
+    command.addOption(option.hideHelp(actionOnlyFlags.includes(name)))
   }
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../../core/version.ts'
 import { operationNames } from '../../operations.ts'
+import type { EmulatorCommand } from './serve-emulator.ts'
 import { summaries } from './summaries.ts'
 import { hasColors, type Terminal } from './terminal.ts'
 
@@ -100,16 +101,13 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .addOption(new Option('--port <number>', 'port to listen on').argParser(parsePort).default(0, 'any free port'))
     .addOption(new Option('--dialect <name>', 'API to serve').choices(['neutral', 'clickhouse-cloud', 'hyperdx']).default('neutral'))
     .option('--server-version <version>', 'version that the server states, with --dialect hyperdx')
+    .addOption(
+      new Option('--rate-limit <switch>', 'whether the API has the rate limit of its dialect').choices(['on', 'off']).default('on'),
+    )
     .action(async (options: EmulatorCommand) => {
       const { serveEmulator } = await import('./serve-emulator.ts')
       exitWith(await serveEmulator(options, terminal.signals, write))
     })
-}
-
-interface EmulatorCommand {
-  readonly port: number
-  readonly dialect: 'neutral' | 'clickhouse-cloud' | 'hyperdx'
-  readonly serverVersion?: string
 }
 
 function parsePort(text: string): number {

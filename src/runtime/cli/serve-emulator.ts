@@ -4,14 +4,23 @@ import type { Signals } from '../run.ts'
 
 type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
 
+/** The options of the command. */
+export interface EmulatorCommand {
+  readonly port: number
+  readonly dialect: Dialect
+  /** `on`: that of the dialect. */
+  readonly rateLimit: 'on' | 'off'
+  readonly serverVersion?: string
+}
+
 /** Prints the address and how to use it, and serves until a signal arrives. */
 export async function serveEmulator(
-  options: { readonly port: number; readonly dialect: Dialect; readonly serverVersion?: string },
+  { rateLimit, ...options }: EmulatorCommand,
   signals: Signals,
   write: (text: string) => void,
 ): Promise<number> {
   const { port, dialect } = options
-  const emulator = await startEmulator(options).catch((thrown: unknown) => {
+  const emulator = await startEmulator({ ...options, ...(rateLimit === 'off' && { rateLimit }) }).catch((thrown: unknown) => {
     if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'EADDRINUSE' || thrown.code === 'EACCES'))
       throw inputError('port', `port ${port} is not available (${thrown.code}); choose another port, or 0 for any free port`)
     throw thrown
