@@ -9,7 +9,11 @@ interface TerminalStyle {
   readonly color: boolean
   /** Where to find the parts that a terminal does not show. */
   readonly rest?: string
+  /** Columns of the terminal. Without it, no line is wrapped. */
+  readonly width?: number
 }
+
+const widthOf = ({ width = Number.POSITIVE_INFINITY }: TerminalStyle): number => width
 
 const restOf = ({ rest = 'the result file' }: TerminalStyle): string => rest
 
@@ -22,8 +26,9 @@ const signs: Readonly<Record<Status, { readonly sign: string; readonly color: 'g
 
 type Format = Parameters<typeof styleText>[0]
 
+/** Word by word, so that a line can be broken between two of them. */
 const paint = (style: TerminalStyle, format: Format, text: string): string =>
-  style.color ? styleText(format, text, { validateStream: false }) : text
+  style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
 /** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
@@ -34,14 +39,18 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
   switch (block.kind) {
     case 'verdict': {
       const { sign, color } = signs[block.status]
-      return [`${paint(style, [color, 'bold'], sign)} ${renderLine(block.line, style)}`]
+      return wrap(`${paint(style, [color, 'bold'], sign)} ${renderLine(block.line, style)}`, widthOf(style))
     }
     case 'paragraph':
-      return [renderLine(block.line, style)]
+      return wrap(renderLine(block.line, style), widthOf(style))
     case 'list':
-      return block.items.map((item) => `- ${renderLine(item, style)}`)
+      return block.items.flatMap((item) => indented('- ', wrap(renderLine(item, style), widthOf(style) - 2)))
     case 'facts':
-      return alignColumns(block.facts.map(({ label, value }) => [paint(style, 'dim', label), renderLine(value, style)]))
+      return renderColumns(
+        block.facts.map(({ label, value }) => [paint(style, 'dim', label), renderLine(value, style)]),
+        [],
+        style,
+      )
     case 'table':
       return renderTable(block, style)
     case 'diagnostics':
@@ -51,14 +60,28 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
         sign === ' ' ? `  ${printable(text)}`.trimEnd() : paint(style, diffColors[sign], `${sign} ${printable(text)}`),
       )
     case 'chart':
-      return [`${block.title}  ${sparkline(block.points.map(({ value }) => value))}`, rangeOf(block)]
+      return renderChart(block, style)
     case 'details':
-      return [paint(style, 'dim', `${block.title}: see ${restOf(style)}`)]
+      return wrap(paint(style, 'dim', `${block.title}: see ${restOf(style)}`), widthOf(style))
     case 'preformatted':
       return block.text.split('\n').map(printable)
     case 'footer':
-      return [paint(style, 'dim', renderLine(block.line, style))]
+      return wrap(paint(style, 'dim', renderLine(block.line, style)), widthOf(style))
   }
+}
+
+/** `lead` begins the first line, and the others are below its text. */
+const indented = (lead: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
+
+/** The bars in rows that fit. */
+function renderChart(block: BlockOf<'chart'>, style: TerminalStyle): readonly string[] {
+  const bars = sparkline(block.points.map(({ value }) => value))
+  const width = widthOf(style)
+  const range = wrap(rangeOf(block), width)
+  if (block.title.length + 2 + bars.length <= width) return [`${block.title}  ${bars}`, ...range]
+  const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
+  return [block.title, ...rows, ...range]
 }
 
 function rangeOf({ points, unit }: BlockOf<'chart'>): string {
@@ -75,7 +98,70 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, style: Terminal
   const body = rows.slice(0, maxRows).map((cells) => cells.map((cell) => renderLine(cell, style)))
   const right = columns.map(({ align }) => align === 'right')
   const more = rows.length > maxRows ? [`… ${rows.length - maxRows} more rows: see ${restOf(style)}`] : []
-  return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...alignColumns([head, ...body], right), ...more]
+  return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
+}
+
+/** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
+const narrowest = 16
+
+const gap = 2
+
+/** Aligned columns. If they do not fit, cells are wrapped between words. If that is not enough, each row becomes a short paragraph. */
+function renderColumns(rows: readonly (readonly string[])[], right: readonly boolean[], style: TerminalStyle): readonly string[] {
+  const columns = (rows[0] ?? []).map((_, column) => rows.map((cells) => cells[column] ?? ''))
+  const natural = columns.map((cells) => Math.max(...cells.map(displayWidth)))
+  const room = widthOf(style) - gap * (columns.length - 1)
+  if (sum(natural) <= room) return alignColumns(rows, natural, right)
+  const least = columns.map((cells, i) => (right[i] ? (natural[i] ?? 0) : leastWidth(cells, natural[i] ?? 0)))
+  if (sum(least) > room)
+    return right.length === 0 ? rows.flatMap((cells) => wrap(cells.join(' '.repeat(gap)), widthOf(style))) : flowRows(rows, style)
+  const widths = widen(least, natural, room)
+  return rows.flatMap((cells) => {
+    const wrapped = cells.map((cell, i) => wrap(cell, widths[i] ?? 0))
+    const height = Math.max(...wrapped.map(({ length }) => length))
+    const lines = Array.from({ length: height }, (_, i) => wrapped.map((lines) => lines[i] ?? ''))
+    return alignColumns(lines, widths, right)
+  })
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+const leastWidth = (cells: readonly string[], natural: number): number =>
+  Math.max(Math.min(natural, narrowest), ...cells.flatMap((cell) => cell.split(' ').map(displayWidth)))
+
+/** Gives the room that is left to the narrowest columns that need it. */
+function widen(least: readonly number[], natural: readonly number[], room: number): readonly number[] {
+  const widths = [...least]
+  for (let left = room - sum(least); left > 0; left--) {
+    const wanting = widths.map((width, i) => (width < (natural[i] ?? 0) ? width : Number.POSITIVE_INFINITY))
+    const i = wanting.indexOf(Math.min(...wanting))
+    widths[i] = (widths[i] ?? 0) + 1
+  }
+  return widths
+}
+
+/** `checkout` and below it `Used (CHC) 12.00 · Limit 10.00`, without empty cells. */
+function flowRows([head = [], ...rows]: readonly (readonly string[])[], style: TerminalStyle): readonly string[] {
+  return rows.flatMap(([first = '', ...cells]) => {
+    const pairs = cells.flatMap((cell, i) => (cell === '' || cell === '–' ? [] : [`${head[i + 1]} ${cell}`]))
+    const lines = wrapParts(pairs, ' · ', widthOf(style) - gap).flatMap((line) => wrap(line, widthOf(style) - gap))
+    return [...wrap(first, widthOf(style)), ...lines.map((line) => `${' '.repeat(gap)}${line}`)]
+  })
+}
+
+/** Lines of at most `width` columns, broken between words. A longer word has its own line, so that it can be copied. */
+const wrap = (text: string, width: number): readonly string[] =>
+  width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
+
+/** As many parts in each line as fit. */
+function wrapParts(parts: readonly string[], separator: string, width: number): readonly string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const joined = lines.length === 0 ? part : `${lines.at(-1)}${separator}${part}`
+    if (lines.length > 0 && displayWidth(joined) <= width) lines[lines.length - 1] = joined
+    else lines.push(part)
+  }
+  return lines
 }
 
 const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
@@ -91,9 +177,9 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
   const width = Math.max(...locations.map(displayWidth))
   const lines = shown.map(({ severity, message, rule }, i) => {
     const location = locations[i] ?? ''
-    const gap = ' '.repeat(width - displayWidth(location))
+    const blanks = ' '.repeat(width - displayWidth(location))
     const label = paint(style, diagnosticColors[severity], severity.padEnd('warning'.length))
-    return `${location}${gap}  ${label}  ${terminalUntrusted(message, maxSentenceLength)}  ${paint(style, 'dim', `(${rule})`)}`
+    return `${location}${blanks}  ${label}  ${terminalUntrusted(message, maxSentenceLength)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = diagnostics.length - shown.length
   return rest === 0 ? lines : [...lines, `… ${rest} more: see ${restOf(style)}`]
@@ -107,15 +193,14 @@ function renderLine(line: Line, style: TerminalStyle): string {
     .join('')
 }
 
-function alignColumns(rows: readonly (readonly string[])[], right: readonly boolean[] = []): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => displayWidth(cells[column] ?? ''))))
+function alignColumns(rows: readonly (readonly string[])[], widths: readonly number[], right: readonly boolean[]): readonly string[] {
   return rows.map((cells) =>
     cells
       .map((cell, column) => {
-        const gap = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
-        return right[column] ? `${gap}${cell}` : `${cell}${gap}`
+        const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
+        return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
       })
-      .join('  ')
+      .join(' '.repeat(gap))
       .trimEnd(),
   )
 }
@@ -129,7 +214,7 @@ const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 const singleColumns = /^[ -~\u00a0-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u259f]*$/
 
 /** Width of a text in terminal columns. */
-function displayWidth(text: string): number {
+export function displayWidth(text: string): number {
   const bare = text.replace(styling, '')
   // The first segmenter of a process takes 10 ms.
   if (singleColumns.test(bare)) return bare.length

@@ -16,6 +16,8 @@ interface DemoStep {
   readonly files?: Readonly<Record<string, string>>
   /** Whether the step is expected to fail. */
   readonly fails?: boolean
+  /** The lines of the report that are shown after the verdict. All of it is shown with `--verbose`. */
+  readonly highlights?: RegExp
 }
 
 /** Settings that a job would set once, as environment variables. */
@@ -36,14 +38,15 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const webhook = service?.webhooks[0]
   if (dashboard === undefined || tile === undefined || webhook === undefined) throw new Error('the shop has no checkout overview')
   return [
-    { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { tag: 'shop' } },
+    { title: 'List the dashboards with a tag', operation: 'list-dashboards', inputs: { tag: 'shop' }, highlights: / shop, / },
     { title: 'List the sources', operation: 'list-sources', inputs: {} },
     {
       title: 'Report the usage cost of 30 days, within the budget',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '500' },
+      highlights: /^CHC per day/,
     },
-    { title: 'Read the latest backup', operation: 'get-backup', inputs: { 'backup-id': 'latest' } },
+    { title: 'Read the latest backup', operation: 'get-backup', inputs: { 'backup-id': 'latest' }, highlights: /^Size/ },
     {
       title: 'Create an alert on a tile, with a single request',
       operation: 'create-alert',
@@ -54,32 +57,37 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
         interval: '1h',
         'webhook-id': webhook.id,
         name: 'Error rate in checkout',
-        message: 'More than 5 % of checkouts failed within an hour',
+        message: 'More than 5% of checkouts failed within an hour',
       },
+      highlights: /^Condition/,
     },
     {
-      title: 'Plan the changes of a file with alerts and dashboards, without writing',
+      title: 'Plan the changes of a file, without writing',
       operation: 'plan',
       inputs: { project: 'demo/shop' },
+      highlights: /^\+ create/,
       files: declared(webhook.id),
     },
     {
       title: 'Apply the file',
       operation: 'apply',
       inputs: { project: 'demo/shop' },
+      highlights: /^created/,
       files: declared(webhook.id),
     },
     {
-      title: 'Compare the same cost with a smaller budget and with the previous 30 days; the gate fails',
+      title: 'Compare the cost with a smaller budget; the gate fails',
       operation: 'usage-cost',
       inputs: { period: 'last-30-days', budget: '300', compare: 'previous-period' },
       fails: true,
+      highlights: /^(?:Budget exceeded on|Change from)/,
     },
     {
-      title: 'Check the backups of three services, of which only one is fresh; the gate fails',
+      title: 'Check the backups of three services; the gate fails',
       operation: 'check-backups',
       inputs: { services: Object.values(demo.services).join(', '), 'max-age-hours': '26' },
       fails: true,
+      highlights: /[❌✅]/u,
     },
   ]
 }
@@ -165,42 +173,60 @@ interface DemoOptions {
   readonly bundle: string | undefined
   readonly write: (text: string) => void
   readonly color: boolean
+  /** Shows whole logs, outputs and job summaries. */
+  readonly isVerbose: boolean
 }
 
 /** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
-export async function runDemo({ script, bundle, write, color }: DemoOptions): Promise<number> {
-  const paint = (format: 'bold' | 'dim' | 'cyan' | 'green' | 'red', text: string): string =>
-    color ? styleText(format, text, { validateStream: false }) : text
+export async function runDemo({ script, bundle, write, color, isVerbose }: DemoOptions): Promise<number> {
+  const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
   const line = (text = ''): void => write(`${text}\n`)
-  const program = bundle === undefined ? script : resolve(bundle)
+  const program = bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`
   const emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   try {
     const steps = demoSteps(emulator)
-    line(
-      `The emulator listens on ${emulator.url}. The demo needs no account and no network. ${bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`} runs ${steps.length} operations.`,
-    )
+    line(`${program} runs ${steps.length} operations against an emulator on ${emulator.url}.`)
+    line('The demo needs no account and no network.')
     let surprises = 0
     for (const [i, step] of steps.entries()) {
-      line()
-      line(paint('bold', `━━ ${i + 1} of ${steps.length} · ${step.title} `.padEnd(88, '━')))
-      const before = emulator.requests.length
-      const run = await runStep(step, program, bundle !== undefined, demoEnvironment(emulator))
-      for (const text of show(step, run, bundle !== undefined)) line(text)
-      const requests = emulator.requests.slice(before).map(({ method }) => method)
-      line(paint('dim', `requests: ${requests.join(', ')} · exit code ${run.exitCode}`))
-      const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
+      const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
+      const { lines, isAsExpected } = await showStep(step, { emulator, script, bundle, isVerbose, paint })
+      for (const text of ['', paint('bold', title.padEnd(longestLine, '━')), ...lines]) line(text)
       if (!isAsExpected) surprises += 1
     }
     line()
-    line(
-      surprises === 0
-        ? paint('green', 'All operations ended as expected, including the gates that fail. No data left this machine.')
-        : paint('red', `${surprises} operations did not end as expected.`),
-    )
+    for (const text of summarize(surprises, bundle !== undefined, isVerbose, paint)) line(text)
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
     await emulator.close()
   }
+}
+
+type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
+
+interface StepContext extends Pick<DemoOptions, 'script' | 'bundle' | 'isVerbose'> {
+  readonly emulator: Emulator
+  readonly paint: Paint
+}
+
+async function showStep(step: DemoStep, { emulator, script, bundle, isVerbose, paint }: StepContext) {
+  const asAction = bundle !== undefined
+  const before = emulator.requests.length
+  const run = await runStep(step, asAction ? resolve(bundle) : script, asAction, demoEnvironment(emulator))
+  const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
+  if (isAsExpected && !isVerbose) return { isAsExpected, lines: showBriefly(step, run, asAction) }
+  const requests = emulator.requests.slice(before).map(({ method }) => method)
+  const end = paint('dim', `requests: ${requests.join(', ')} · exit code ${run.exitCode}`)
+  return { isAsExpected, lines: [...showAll(step, run, asAction), end] }
+}
+
+function summarize(surprises: number, asAction: boolean, isVerbose: boolean, paint: Paint): readonly string[] {
+  if (surprises > 0) return [paint('red', `${surprises} operations did not end as expected.`)]
+  return [
+    paint('green', 'All operations ended as expected, including the gates that fail.'),
+    'No data left this machine.',
+    ...(isVerbose ? [] : [`For logs, outputs and job summaries, run: ${asAction ? 'npm run demo --' : 'watchkeeper demo'} --verbose`]),
+  ]
 }
 
 const indent = (text: string): readonly string[] =>
@@ -209,11 +235,31 @@ const indent = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => `   ${line}`.trimEnd())
 
-function show(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: boolean): readonly string[] {
+/** Fits a terminal of ordinary width. */
+const longestLine = 80
+
+const cut = (text: string): string => (text.length <= longestLine ? text : `${text.slice(0, longestLine - 1)}…`)
+
+/** The call, the verdict, and the lines of the report that matter most. */
+function showBriefly(step: DemoStep, { log }: DemoRun, asAction: boolean): readonly string[] {
+  const given = Object.entries(step.inputs)
+  const call = asAction
+    ? `with: { ${[`operation: ${step.operation}`, ...given.map(([name, value]) => `${name}: ${value}`)].join(', ')} }`
+    : commandOf(step)
+  const report = log.split('\n')
+  const verdict = report.filter((line) => /^[✔▲✖]/.test(line))
+  const highlights = report.filter((line) => step.highlights?.test(line))
+  return [cut(call), ...[...verdict, ...highlights].map((line) => cut(`   ${line}`))]
+}
+
+const commandOf = ({ operation, inputs }: DemoStep): string =>
+  `$ watchkeeper ${[operation, ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`)].join(' ')}`
+
+function showAll(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: boolean): readonly string[] {
   const given = Object.entries(step.inputs)
   const call = asAction
     ? ['with:', `   operation: ${step.operation}`, ...given.map(([name, value]) => `   ${name}: ${value}`)]
-    : [`$ watchkeeper ${[step.operation, ...given.map(([name, value]) => `--${name} '${value}'`)].join(' ')}`]
+    : [commandOf(step)]
   return [
     ...call,
     'log:',
@@ -224,15 +270,25 @@ function show(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: bool
   ]
 }
 
-/** The runner swallows masks and shows an annotation as its level and text. */
+/** The runner swallows masks, shows an annotation as its level and text, and a group as its title. */
 function asRunnerShows(log: string): string {
   const lines = log.split('\n')
   const masks = lines.filter((line) => line.startsWith('::add-mask::')).length
   const shown = lines
     .filter((line) => !line.startsWith('::add-mask::'))
-    .map((line) => line.replace(/^::(error|warning)[^:]*::/, (_, level: string) => `${level === 'error' ? 'Error' : 'Warning'}: `))
+    .filter((line) => line !== '::endgroup::')
+    .map((line) => line.replace(/^::group::/, '▾ '))
+    .map((line) =>
+      line.replace(
+        /^::(error|warning)[^:]*::(.*)/,
+        (_, level: string, text: string) => `${level === 'error' ? 'Error' : 'Warning'}: ${unescapeCommand(text)}`,
+      ),
+    )
   return [...(masks === 0 ? [] : [`(${masks} values masked)`]), ...shown].join('\n').trim()
 }
+
+/** The text of a workflow command, as @actions/core escapes it. */
+const unescapeCommand = (text: string): string => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%')
 
 const longestShown = 100
 
@@ -246,5 +302,8 @@ function readOutputs(text: string): readonly string[] {
 /** Replaces folded parts and drawings by one line each. */
 const shorten = (summary: string): string =>
   summary
-    .replace(/<details><summary>(.*?)<\/summary>[\s\S]*?<\/details>/g, '▸ $1')
+    .replace(/<details><summary>(.*?)<\/summary>[\s\S]*?<\/details>/g, (_, title: string) => `▸ ${unescapeHtml(title)}`)
     .replace(/```mermaid\n[\s\S]*?\n```/g, '▸ bar chart (Mermaid)')
+
+/** The title of a folded part, as a browser shows it. */
+const unescapeHtml = (text: string): string => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))

@@ -15,8 +15,9 @@ import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
 import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteRepository } from './repository.ts'
-import { hasColors, type Terminal } from './terminal.ts'
+import { columnsOf, hasColors, type Terminal } from './terminal.ts'
 
 /** Flags by camelCase name, as text. */
 type Flags = Readonly<Record<string, string>>
@@ -83,18 +84,25 @@ function flagHelp(field: z.core.$ZodType): string {
 
 /** The report goes to stdout, everything else to stderr. */
 async function runOperation(operation: string, inputs: Flags, json: boolean, terminal: Terminal): Promise<number> {
-  const cancellation = cancelOnSignals(terminal.signals)
+  const { signals, stderr, env } = terminal
+  const progress = createProgressLine(stderr, env.TERM === 'dumb')
+  const exit = (code: number): void => {
+    progress.erase()
+    signals.exit(code)
+  }
+  const cancellation = cancelOnSignals({ ...signals, exit })
   try {
-    const result = await runAndPublish(operation, inputs, terminalSurface(terminal, cancellation, json))
+    const result = await runAndPublish(operation, inputs, terminalSurface(terminal, progress, cancellation, json))
     return cancellation.wasCanceled() ? exitCodes.cancelled : result.exitCode
   } finally {
+    progress.erase()
     cancellation.dispose()
   }
 }
 
-function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation'], json: boolean): Surface {
+function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellation: Surface['cancellation'], json: boolean): Surface {
   const { env, directory, stdout, stderr } = terminal
-  const note = (line: string): void => void stderr.write(`${logLine(line)}\n`)
+  const note = (line: string): void => progress.note(logLine(line))
   return {
     env,
     directory,
@@ -103,16 +111,20 @@ function terminalSurface(terminal: Terminal, cancellation: Surface['cancellation
     ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
     warn: (line) => note(`warning: ${line}`),
     showProgress({ done, total, text }) {
-      if (!json) note(`${done}/${total} ${text}`)
+      if (!json) progress.show({ done, total, text: logLine(text) })
     },
     showResult({ document, blocks, publishSettings }, resultFile) {
+      progress.erase()
       warnOfIgnoredSettings(publishSettings, note)
       if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
       const isError = document.status === 'error'
       if (json && !isError) return
       const color = hasColors(terminal)
       const rest = resultFile === undefined ? '--json or --result-file' : 'the result file'
-      for (const line of renderTerminal(blocks, { color, rest })) (isError ? stderr : stdout).write(`${color ? line : logLine(line)}\n`)
+      const stream = isError ? stderr : stdout
+      const width = columnsOf(stream)
+      for (const line of renderTerminal(blocks, { color, rest, ...(width !== undefined && { width }) }))
+        stream.write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
     remoteRepository: () => remoteRepository(directory),
@@ -159,7 +171,7 @@ function rewordUsageError(text: string): string {
 /** Programs that read the JSON or the result file also need the message. */
 async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
   const result = toErrorResult(operation, new WatchkeeperError('input', rewordUsageError(message)), {}, [footerOf({}, systemClock.now())])
-  const surface = terminalSurface(terminal, neverCancelled, false)
+  const surface = terminalSurface(terminal, createProgressLine(terminal.stderr, false), neverCancelled, false)
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
   const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
   await publish(result, surface, { resultFile: resultFilePath(given, surface, operation), summary: true })

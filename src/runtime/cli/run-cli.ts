@@ -90,9 +90,10 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .command('demo')
     .description('Runs the main operations against an emulator, without an account and without network access.')
     .option('--bundle <file>', "run the action's bundle like a runner, instead of this command line")
-    .action(async ({ bundle }: { bundle?: string }) => {
+    .option('--verbose', 'show logs, outputs and job summaries')
+    .action(async ({ bundle, verbose = false }: { bundle?: string; verbose?: boolean }) => {
       const { runDemo } = await import('./demo.ts')
-      exitWith(await runDemo({ script: terminal.script, bundle, write, color: hasColors(terminal) }))
+      exitWith(await runDemo({ script: terminal.script, bundle, write, color: hasColors(terminal), isVerbose: verbose }))
     })
 
   program

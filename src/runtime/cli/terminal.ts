@@ -9,9 +9,19 @@ export interface Terminal {
   readonly directory: string
   readonly signals: Signals
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string): unknown }
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
 }
+
+export interface OutputStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  /** Width of the terminal. */
+  readonly columns?: number
+}
+
+/** Columns of a terminal, 80 where it does not report them. Undefined for a file or a pipe, whose readers wrap lines themselves. */
+export const columnsOf = ({ isTTY, columns }: OutputStream): number | undefined => (isTTY ? columns || 80 : undefined)
 
 /** Colors are used only on a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */
 export const hasColors = ({ stdout, env }: Terminal): boolean => stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'

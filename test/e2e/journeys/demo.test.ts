@@ -7,8 +7,19 @@ describe.each([
   ["the action's bundle", ['--bundle', 'dist/index.js']],
   ['the command line', []],
 ])('the demo of %s', (_, args) => {
-  it('shows the eight operations and two gates that fail, without credentials', async () => {
+  it('shows nine operations in at most 60 lines, each with its verdict', async () => {
     const ran = await runCli(['demo', ...args], {}, { directory: root })
+    expect(ran.exitCode).toBe(0)
+    const lines = ran.stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(60)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(lines.filter((line) => /^ {3}[✔✖] /.test(line))).toHaveLength(9)
+    expect(ran.stdout).toContain('   ✖ failed: Budget exceeded: ')
+    expect(lines.at(-1)).toMatch(/^For logs, outputs and job summaries, run: .* --verbose$/)
+  })
+
+  it('shows the eight operations and two gates that fail, without credentials', async () => {
+    const ran = await runCli(['demo', '--verbose', ...args], {}, { directory: root })
     expect(ran.exitCode).toBe(0)
     for (const operation of [
       'list-dashboards',
@@ -24,7 +35,9 @@ describe.each([
     expect(ran.stdout).toContain('Budget exceeded: ')
     expect(ran.stdout).toMatch(/2 of 3 services have no fresh backup: \S+ \(last backup failed\), \S+ \(2 d \d+ h old, limit 1 d 2 h\)\./)
     expect(ran.stdout).toContain('job summary (Markdown):\n   ### ✅ 3 dashboards')
-    expect(ran.stdout.trimEnd()).toMatch(/All operations ended as expected, including the gates that fail\. No data left this machine\.$/)
+    expect(ran.stdout.trimEnd()).toMatch(/All operations ended as expected, including the gates that fail\.\nNo data left this machine\.$/)
+    // Escapes of workflow commands and of HTML.
+    expect(ran.stdout).not.toMatch(/%25|%0A|&#\d+;|^ *::/m)
     expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')
     expect(ran.stdout).toContain('Applied to demo/shop (2 created)')
     expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(3)

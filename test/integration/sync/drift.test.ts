@@ -88,7 +88,7 @@ describe('drift', () => {
           name: 'No orders',
           adopt: true,
           dashboard: { name: 'Checkout overview' },
-          tile: 'Orders per minute',
+          tile: 'Orders',
           note: null,
           thresholdType: 'below',
           interval: '15m',

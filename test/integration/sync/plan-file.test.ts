@@ -29,7 +29,7 @@ const after = {
       name: 'No orders',
       adopt: true,
       dashboard: { name: 'Checkout overview' },
-      tile: 'Orders per minute',
+      tile: 'Orders',
       ...watching,
       note: null,
       thresholdType: 'below',

@@ -1,0 +1,47 @@
+import { progressBar } from '../../core/text.ts'
+import { displayWidth } from '../../report/terminal.ts'
+import { columnsOf, type OutputStream } from './terminal.ts'
+
+/** The last line of the stream, for messages that the next one replaces. Files and pipes get every message as a line. */
+export interface ProgressLine {
+  show(progress: { readonly done: number; readonly total: number; readonly text: string }): void
+  /** Writes a line that stays, above the progress. */
+  note(line: string): void
+  /** Removes the progress. */
+  erase(): void
+}
+
+const eraseLine = '\r\u001b[K'
+
+export function createProgressLine(stream: OutputStream, isDumb: boolean): ProgressLine {
+  let shown = ''
+  const erase = (): void => {
+    if (shown !== '') stream.write(eraseLine)
+    shown = ''
+  }
+  const note = (line: string): void => {
+    const below = shown
+    erase()
+    stream.write(`${line}\n`)
+    if (below !== '') stream.write(below)
+    shown = below
+  }
+  return {
+    note,
+    erase,
+    show({ done, total, text }) {
+      const columns = isDumb ? undefined : columnsOf(stream)
+      if (columns === undefined) return note(`${done}/${total} ${text}`)
+      erase()
+      // A line that the terminal wraps cannot be erased.
+      shown = cut(`${progressBar((100 * done) / total)} ${done}/${total} ${text}`, columns - 1)
+      stream.write(shown)
+    },
+  }
+}
+
+function cut(text: string, columns: number): string {
+  let end = text.length
+  while (displayWidth(text.slice(0, end)) > columns) end -= 1
+  return text.slice(0, end)
+}
