@@ -104,17 +104,21 @@ function renderTable({ title, columns, rows }: BlockOf<'table'>, style: Terminal
 /** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
 const narrowest = 16
 
-const gap = 2
+/** Between two columns, and before the lines below the first one of a row. */
+const between = '  '
 
-/** Aligned columns. If they do not fit, cells are wrapped between words. If that is not enough, each row becomes a short paragraph. */
-function renderColumns(rows: readonly (readonly string[])[], right: readonly boolean[], style: TerminalStyle): readonly string[] {
-  const columns = (rows[0] ?? []).map((_, column) => rows.map((cells) => cells[column] ?? ''))
-  const natural = columns.map((cells) => Math.max(...cells.map(displayWidth)))
-  const room = widthOf(style) - gap * (columns.length - 1)
-  if (sum(natural) <= room) return alignColumns(rows, natural, right)
-  const least = columns.map((cells, i) => (right[i] ? (natural[i] ?? 0) : leastWidth(cells, natural[i] ?? 0)))
-  if (sum(least) > room)
-    return right.length === 0 ? rows.flatMap((cells) => wrap(cells.join(' '.repeat(gap)), widthOf(style))) : flowRows(rows, style)
+type Rows = readonly (readonly string[])[]
+
+/** Aligned columns. If they are too wide, columns without values are left out, and cells are wrapped between words. */
+function renderColumns(all: Rows, rightOfAll: readonly boolean[], style: TerminalStyle): readonly string[] {
+  const widthsOfAll = naturalWidths(all)
+  if (roomFor(all, style) >= sum(widthsOfAll)) return alignColumns(all, widthsOfAll, rightOfAll)
+  const hasValues = widthsOfAll.map((_, i) => i === 0 || !isTable(rightOfAll) || all.slice(1).some((cells) => !isBlank(cells[i])))
+  const rows = all.map((cells) => cells.filter((_, i) => hasValues[i]))
+  const right = rightOfAll.filter((_, i) => hasValues[i])
+  const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
+  const least = natural.map((width, i) => (right[i] ? width : leastWidth(rows, i, width)))
+  if (sum(least) > room) return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(between), widthOf(style)))
   const widths = widen(least, natural, room)
   return rows.flatMap((cells) => {
     const wrapped = cells.map((cell, i) => wrap(cell, widths[i] ?? 0))
@@ -124,15 +128,25 @@ function renderColumns(rows: readonly (readonly string[])[], right: readonly boo
   })
 }
 
+/** Facts have no header. */
+const isTable = (right: readonly boolean[]): boolean => right.length > 0
+
+const isBlank = (cell = ''): boolean => cell === '' || cell === '–'
+
+const roomFor = ([cells = []]: Rows, style: TerminalStyle): number => widthOf(style) - between.length * (cells.length - 1)
+
+const naturalWidths = (rows: Rows): readonly number[] =>
+  (rows[0] ?? []).map((_, i) => Math.max(...rows.map((cells) => displayWidth(cells[i] ?? ''))))
+
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-const leastWidth = (cells: readonly string[], natural: number): number =>
-  Math.max(Math.min(natural, narrowest), ...cells.flatMap((cell) => cell.split(' ').map(displayWidth)))
+const leastWidth = (rows: Rows, column: number, natural: number): number =>
+  Math.max(Math.min(natural, narrowest), ...rows.flatMap((cells) => (cells[column] ?? '').split(' ').map(displayWidth)))
 
 /** Gives the room that is left to the narrowest columns that need it. */
 function widen(least: readonly number[], natural: readonly number[], room: number): readonly number[] {
   const widths = [...least]
-  for (let left = room - sum(least); left > 0; left--) {
+  for (let left = Math.min(room, sum(natural)) - sum(least); left > 0; left--) {
     const wanting = widths.map((width, i) => (width < (natural[i] ?? 0) ? width : Number.POSITIVE_INFINITY))
     const i = wanting.indexOf(Math.min(...wanting))
     widths[i] = (widths[i] ?? 0) + 1
@@ -140,12 +154,12 @@ function widen(least: readonly number[], natural: readonly number[], room: numbe
   return widths
 }
 
-/** `checkout` and below it `Used (CHC) 12.00 · Limit 10.00`, without empty cells. */
-function flowRows([head = [], ...rows]: readonly (readonly string[])[], style: TerminalStyle): readonly string[] {
+/** If that is not enough, each row becomes a short paragraph: `checkout`, and below it `Used (CHC) 12.00 · Limit 10.00`. */
+function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly string[] {
   return rows.flatMap(([first = '', ...cells]) => {
-    const pairs = cells.flatMap((cell, i) => (cell === '' || cell === '–' ? [] : [`${head[i + 1]} ${cell}`]))
-    const lines = wrapParts(pairs, ' · ', widthOf(style) - gap).flatMap((line) => wrap(line, widthOf(style) - gap))
-    return [...wrap(first, widthOf(style)), ...lines.map((line) => `${' '.repeat(gap)}${line}`)]
+    const pairs = cells.flatMap((cell, i) => (isBlank(cell) ? [] : [`${head[i + 1]} ${cell}`]))
+    const lines = wrapParts(pairs, ' · ', widthOf(style) - between.length).flatMap((line) => wrap(line, widthOf(style) - between.length))
+    return [...wrap(first, widthOf(style)), ...lines.map((line) => `${between}${line}`)]
   })
 }
 
@@ -200,7 +214,7 @@ function alignColumns(rows: readonly (readonly string[])[], widths: readonly num
         const blanks = ' '.repeat((widths[column] ?? 0) - displayWidth(cell))
         return right[column] ? `${blanks}${cell}` : `${cell}${blanks}`
       })
-      .join(' '.repeat(gap))
+      .join(between)
       .trimEnd(),
   )
 }

@@ -206,7 +206,8 @@ const assignmentsIn = (file: string): Record<string, string> =>
   Object.fromEntries(
     readFileSync(file, 'utf8')
       .split('\n')
-      .filter((line) => line !== '')
+      // The last line ends with a newline.
+      .slice(0, -1)
       .map((line) => {
         const at = line.indexOf('=')
         if (at < 1) throw new Error(`the runner refuses the line ${JSON.stringify(line)}`)

@@ -80,7 +80,7 @@ const declared = { 'observability/service.yml': read('examples/starter/service.y
 
 const asCode = {
   'service-id': demo.services.checkout,
-  variables: 'SERVICE=checkout\nWEBHOOK=oncall\nERRORS_PER_FIVE_MINUTES=20\n',
+  variables: 'SERVICE=checkout\nWEBHOOK=oncall\n\nERRORS_PER_FIVE_MINUTES=20\n',
 } as const
 
 const planAndApply = ({ inputs = {}, ...more }: Partial<Call> = {}): Promise<Called> =>

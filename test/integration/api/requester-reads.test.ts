@@ -55,6 +55,20 @@ describe('a read', () => {
     )
   })
 
+  it('says once why parallel requests that failed together wait', async () => {
+    await withSession(
+      emulator(),
+      async (session) => {
+        await Promise.all(Array.from({ length: 5 }, () => list(session)))
+        expect(methodsOf(emulator())).toHaveLength(10)
+        expect(session.notes).toEqual([
+          `Trying again in 0.3 s (attempt 1 of 5): ${listRequest}: status 503, INJECTED_FAULT: status 503 on request`,
+        ])
+      },
+      { faults: [{ times: 5, effect: { kind: 'status', status: 503 } }] },
+    )
+  })
+
   it('loses no attempt to the rate limit', async () => {
     await withSession(
       emulator(),

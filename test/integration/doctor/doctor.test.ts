@@ -46,10 +46,17 @@ describe('doctor', () => {
     })
   })
 
-  it('sends no other request after the key was rejected', async () => {
+  it('sends no other request after the key was rejected, and ends with the exit code for that', async () => {
     const ran = await doctor(withKey(demo.keys.disabled))
+    expect([ran.exitCode, ran.document.status]).toEqual([3, 'fail'])
+    expect(ran.reason).toBe('1 of 8 checks failed, 7 skipped: usage cost.')
     expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
     expect(emulator().requests).toHaveLength(1)
+  })
+
+  it('ends with the exit code for a lack of permissions when nothing else works', async () => {
+    const ran = await doctor({ ...withKey(demo.keys.observability), 'service-id': '' })
+    expect([ran.exitCode, ran.document.status]).toEqual([3, 'fail'])
   })
 
   it('distinguishes a wrong path from a wrong key', async () => {

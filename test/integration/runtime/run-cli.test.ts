@@ -8,7 +8,7 @@ const emulator = useEmulator()
 const secret = 'Canary0123456789'
 
 /** The command line in this process. */
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, terminal: object = {}) {
   const printed = { stdout: '', stderr: '' }
   const streamTo = (name: keyof typeof printed) => ({
     write: (text: string) => {
@@ -21,7 +21,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     directory: import.meta.dirname,
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin: process.stdin,
-    stdout: streamTo('stdout'),
+    stdout: { ...streamTo('stdout'), ...terminal },
     stderr: streamTo('stderr'),
   })
   return { exitCode, ...printed }
@@ -37,6 +37,7 @@ describe('an unknown name', () => {
       ['emulator', '--dialect', 'neutrl'],
       'Option --dialect does not accept "neutrl". Allowed choices are neutral, clickhouse-cloud, hyperdx.\n',
     ],
+    [['emulator', '--rate-limit', 'of'], 'Option --rate-limit does not accept "of". Allowed choices are on, off.\n'],
     [['emulator', '--port', '99999'], 'Option --port does not accept "99999". Use a number from 0 to 65535.\n'],
   ])('in %j is rejected with exit code 2', async (args, stderr) => {
     expect(await run(args)).toEqual({ exitCode: 2, stdout: '', stderr })
@@ -57,6 +58,37 @@ describe('an unknown name', () => {
     expect(ran.stderr).toMatch(/^(?:Unknown|Option|The command) /)
     expect(ran.stderr).not.toContain(secret)
   })
+})
+
+describe('--help of an operation', () => {
+  const actionOnly = ['comment', 'comment-label', 'pr-number', 'issue', 'github-token', 'summary']
+
+  it('lists no option that only the action uses', async () => {
+    const { stdout } = await run(['plan', '--help'])
+    for (const name of actionOnly) expect(stdout).not.toMatch(new RegExp(`^ +--${name}\\b(?!-)`, 'm'))
+    for (const name of ['files', 'prune', 'timeout-seconds', 'json']) expect(stdout).toContain(`  --${name}`)
+  })
+
+  it('such an option is accepted', async () => {
+    const given = actionOnly.flatMap((name) =>
+      name === 'github-token' ? [] : [`--${name}`, name === 'pr-number' ? '1' : name === 'comment-label' ? 'x' : 'off'],
+    )
+    const { stderr } = await run(['validate', ...given.with(given.indexOf('--summary') + 1, 'false')])
+    expect(stderr).not.toContain('Unknown option')
+    expect(stderr).not.toContain('is not accepted')
+  })
+})
+
+it('fits a report to the width of the terminal, and to none elsewhere', async () => {
+  const flags = Object.entries(inputsFor(emulator())).flatMap(([name, text]) => [`--${name}`, text])
+  const usage = ['usage-cost', '--period', 'last-30-days', ...flags]
+  const longest = async (terminal?: object): Promise<number> => {
+    const { stdout } = await run(usage, { NO_COLOR: '1' }, terminal)
+    return Math.max(...stdout.split('\n').map(({ length }) => length))
+  }
+  expect(await longest()).toBeGreaterThan(80)
+  expect(await longest({ isTTY: true })).toBeLessThanOrEqual(80)
+  expect(await longest({ isTTY: true, columns: 60 })).toBeLessThanOrEqual(60)
 })
 
 it('reports all wrong values at once', async () => {

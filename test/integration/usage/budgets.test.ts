@@ -158,7 +158,7 @@ budgets:
     const end = formatShortDay(addDays(today, 10), today)
     expect(ran.reason).toContain(`Budget will not be kept: forecast of 75.00 Credits by ${end} exceeds the limit of 74.99 Credits.`)
     const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title === 'Budgets' ? [block] : []))
-    expect(table?.rows[1]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
+    expect(table?.rows[0]?.[5]).toEqual([{ kind: 'trusted', text: `${end} (forecast)` }])
   })
 
   it.each([

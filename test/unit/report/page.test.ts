@@ -156,12 +156,52 @@ describe('a block', () => {
     const row = (line: Line): readonly Line[] => [line, [trusted('1')]]
     const cells = [[trusted('1 – 2 Mar 2026')], [trusted('x'.repeat(33))], [trusted('a'), untrusted('b')], [untrusted('b')], []]
     const html = mainOf({ kind: 'table', columns, rows: cells.map(row) })
-    expect(html.startsWith('<div class="scroll"><table class="sortable"><thead><tr><th scope="col">a</th>')).toBe(true)
+    expect(html.startsWith('<div class="scroll" tabindex="0"><table class="sortable"><thead><tr><th scope="col">a</th>')).toBe(true)
     expect(html).toContain('<th scope="col" class="right">b</th>')
     expect([...html.matchAll(/<tr><td([^>]*)>.*?<\/td><td([^>]*)>/g)].map(([, left, right]) => [left, right])).toEqual([
       [' class="short" data-sort="1772409600000"', ' class="right" data-sort="1"'],
       ...Array(4).fill(['', ' class="right" data-sort="1"']),
     ])
+  })
+})
+
+it('colors rows that failed or warn', () => {
+  const rows = ['a', 'b', 'c'].map((text) => [[trusted(text)]])
+  const html = renderPage('x', [{ kind: 'table', columns: [{ title: 'n' }], rows, statuses: ['fail', 'warn', 'pass'] }])
+  expect([...parse(html).querySelectorAll('tbody tr')].map((row) => row.getAttribute('class'))).toEqual(['fail', 'warn', null])
+})
+
+describe('a chart', () => {
+  const points = [
+    { label: '1 Mar', value: 3, finalValue: 3, isSpike: true },
+    { label: '2 Mar', value: 2, finalValue: 1 },
+  ]
+  const chart = { kind: 'chart', title: 'CHC per day', unit: 'CHC', points } as const
+  const dataOf = (html: string): unknown => JSON.parse(textsOf(html, '#charts')[0] ?? '')[0]
+
+  it('continues with the forecast after the known days', () => {
+    const forecast = [
+      { label: '2 Mar', value: 4 },
+      { label: '3 Mar', value: 5 },
+    ]
+    const html = renderPage('x', [{ ...chart, forecast, limits: [{ label: 'Budget 9.00 CHC', value: 9 }] }])
+    expect(dataOf(html)).toEqual({
+      labels: ['1 Mar', '2 Mar', '3 Mar'],
+      unit: 'CHC',
+      totals: [3, 2, null],
+      finals: [3, 1, null],
+      forecast: [null, 4, 5],
+      spikes: [0],
+      limits: [{ label: 'Budget 9.00 CHC', value: 9 }],
+    })
+    expect(textsOf(html, 'h2')).toEqual(['CHC per day', 'CHC, running total'])
+    expect(textsOf(html, '.legend')).toEqual(['Final Provisional Forecast Spike', 'Used Forecast Budget 9.00 CHC'])
+  })
+
+  it('has a legend of what it shows, and no running total without a limit or a forecast', () => {
+    const html = renderPage('x', [{ ...chart, points: points.map(({ label, value }) => ({ label, value })) }])
+    expect(textsOf(html, 'h2')).toEqual(['CHC per day'])
+    expect(textsOf(html, '.legend')).toEqual(['Used'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { say, trusted, untrusted } from '../../../src/core/line.ts'
+import { say, strong, trusted, untrusted } from '../../../src/core/line.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { renderTerminal } from '../../../src/report/terminal.ts'
 
@@ -131,6 +131,71 @@ describe('renderTerminal', () => {
     const lines = renderTerminal([{ kind: 'diagnostics', diagnostics: many }], { color: false })
     expect([lines.length, lines.at(-1)]).toEqual([101, '… 21 more: see the result file'])
     expect(lines.filter((line) => line.startsWith('e.yml'))).toHaveLength(1)
+  })
+
+  describe('at a width', () => {
+    const table = (titles: readonly string[], ...rows: readonly (readonly string[])[]): Block => ({
+      kind: 'table',
+      columns: titles.map((title) => ({ title, align: title.endsWith('#') ? 'right' : 'left' })),
+      rows: rows.map((cells) => cells.map((cell) => [trusted(cell)])),
+    })
+    const linesOf = (block: Block, width: number, color = false) => renderTerminal([block], { color, width })
+
+    it('leaves a table that fits as it is', () => {
+      const block = table(['Name', 'n #'], ['checkout', '1'])
+      expect(linesOf(block, 13)).toEqual(renderTerminal([block], { color: false }))
+    })
+
+    it('wraps long cells between words, and no numbers', () => {
+      expect(linesOf(table(['Check', 'Used #', 'Detail'], ['a', '12.00', 'The API rejects the key. Check it.']), 40)).toEqual([
+        'Check  Used #  Detail',
+        'a       12.00  The API rejects the key.',
+        '               Check it.',
+      ])
+    })
+
+    it('leaves out columns without values before it wraps', () => {
+      const block = table(['Name', 'Last error', 'Id'], ['No orders', '–', '65f5e4a35eedc0de'], ['Slow', '', '75f5e4a35eedc0de'])
+      expect(linesOf(block, 30)).toEqual(['Name       Id', 'No orders  65f5e4a35eedc0de', 'Slow       75f5e4a35eedc0de'])
+    })
+
+    it('turns the rows of a table that is still too wide into paragraphs', () => {
+      const block = table(
+        ['Budget', 'Used #', 'Limit #', 'Exceeded on', 'Period'],
+        ['shop', '12.00', '10.00', '–', '1\u00a0–\u00a02\u00a0Mar\u00a02026'],
+      )
+      expect(linesOf(block, 30)).toEqual(['shop', '  Used # 12.00 · Limit # 10.00', '  Period 1\u00a0–\u00a02\u00a0Mar\u00a02026'])
+    })
+
+    it('wraps facts below their values', () => {
+      const block: Block = { kind: 'facts', facts: [{ label: 'Limit', value: [trusted('1 day, from the configuration of the backups')] }] }
+      expect(linesOf(block, 30)).toEqual(['Limit  1 day, from the', '       configuration of the', '       backups'])
+    })
+
+    it('wraps sentences and items of lists, and keeps a long word in one piece', () => {
+      const text = say`The dashboard 65f5e4a35eedc0de00000014 is gone.`
+      expect(linesOf({ kind: 'verdict', status: 'fail', line: text }, 20)).toEqual([
+        '✖ failed: The',
+        'dashboard',
+        '65f5e4a35eedc0de00000014',
+        'is gone.',
+      ])
+      expect(linesOf({ kind: 'list', items: [say`one two three`] }, 9)).toEqual(['- one two', '  three'])
+    })
+
+    it('breaks the bars of a chart into rows', () => {
+      const points = Array.from({ length: 50 }, (_, i) => ({ label: `${i}`, value: i % 2 }))
+      const lines = linesOf({ kind: 'chart', title: 'CHC per day', unit: 'CHC', points }, 40)
+      expect(lines.slice(0, 3).map(({ length }) => length)).toEqual([11, 40, 10])
+      expect(lines.every(({ length }) => length <= 40)).toBe(true)
+    })
+
+    it('colors wrapped lines without moving them, and ends each color on its line', () => {
+      const block: Block = { kind: 'paragraph', line: [strong('one two three four')] }
+      const colored = linesOf(block, 9, true)
+      expect(colored.map((line) => line.replace(/\u001b\[[0-9;]*m/g, ''))).toEqual(['one two', 'three', 'four'])
+      for (const line of colored) expect(line).toMatch(/\u001b\[22m$/)
+    })
   })
 
   it('says what a long table leaves out', () => {

@@ -1,12 +1,12 @@
 // Verdict, report and files of a result, by value.
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
-import type { Day } from '../../../src/core/dates.ts'
+import { type Day, eachDay } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import type { Block, BlockOf } from '../../../src/report/blocks.ts'
 import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
 import { renderFiles } from '../../../src/usage/exports.ts'
-import type { Forecast } from '../../../src/usage/forecast.ts'
+import type { Expectation, Forecast } from '../../../src/usage/forecast.ts'
 import { judgeUsage, reportUsage } from '../../../src/usage/report.ts'
 import type { UsageResult } from '../../../src/usage/result.ts'
 import { usageCost } from '../../../src/usage/usage-cost.ts'
@@ -64,7 +64,7 @@ const budget = (more: Partial<BudgetOutcome> = {}): BudgetOutcome => ({
   ...more,
 })
 
-const forecast: Forecast = {
+const forecast: Expectation = {
   status: 'expected',
   untilDate: day('2026-03-31'),
   total: decimal(120),
@@ -239,7 +239,51 @@ describe('the report', () => {
     expect(weekly).toMatchObject([{ points: expect.arrayContaining([{ label: '8 Mar', value: 2, finalValue: 2 }]) }])
   })
 
-  it('has a row for each budget, with its scope and the day on which usage exceeds it', () => {
+  it('has a chart with the forecast, the limits and the spikes', () => {
+    const byDay = [2, 3].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(date), provisional: decimal(0) }))
+    const driver = { entityName: 'a', entityType: 'service', metric: 'compute', total: decimal(3), usual: decimal(1) }
+    const expected: Forecast = {
+      ...forecast,
+      byDay: [3, 4].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(10 * date) })),
+    }
+    const all = blocksOf({
+      byDay,
+      spikes: [{ date: day('2026-03-02'), total: decimal(2), usual: decimal(1), driver }],
+      forecast: expected,
+      budget: decimal(100),
+      warnBudget: decimal(80),
+      forecastBudget: decimal(100),
+    })
+    expect(all.find(({ kind }) => kind === 'chart')).toMatchObject({
+      points: [
+        { label: '2 Mar', value: 2, isSpike: true },
+        { label: '3 Mar', value: 3 },
+      ],
+      forecast: [
+        { label: '3 Mar', value: 30 },
+        { label: '4 Mar', value: 40 },
+      ],
+      limits: [
+        { label: 'Budget 100.00 Credits', value: 100 },
+        { label: 'Warning level 80.00 Credits', value: 80 },
+      ],
+    })
+  })
+
+  it('adds known and expected days of a week up', () => {
+    const dates = [...eachDay(day('2026-01-01'), day('2026-03-05'))]
+    const byDay = dates.map((date) => ({ date, total: decimal(1), provisional: decimal(0) }))
+    const ahead = [...eachDay(day('2026-03-05'), day('2026-03-10'))].map((date) => ({ date, total: decimal(5) }))
+    const [chart] = blocksOf({ byDay, forecast: { ...forecast, byDay: ahead } }).filter(({ kind }) => kind === 'chart')
+    // The week from 5 March has only expected days.
+    expect(chart).toMatchObject({ forecast: [{ label: '5 Mar', value: 30 }] })
+    const [early] = blocksOf({ byDay, forecast: { ...forecast, byDay: [{ date: day('2026-03-06'), total: decimal(5) }] } }).filter(
+      ({ kind }) => kind === 'chart',
+    )
+    expect(early).toMatchObject({ forecast: [{ label: '5 Mar', value: 6 }] })
+  })
+
+  it('has a row for each budget, failures first, with its scope and the day on which usage exceeds it', () => {
     const budgets = [
       budget({ scope: { service: ['checkout', 'search'], metric: ['compute'] }, runsOutOn: day('2026-03-20'), forecast }),
       budget({ name: 'odd', status: 'warn', dataQualityIssue: { kind: 'no-records', level: 'warn' } }),
@@ -249,6 +293,8 @@ describe('the report', () => {
       [
         'Budgets',
         ['Budget', 'Used (Credits)', 'Limit', 'Share', 'Forecast', 'Exceeded on', 'Provisional', 'Period'],
+        ['❌ zero', '30.00', '0.00', '–', 'too early', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
+        ['⚠️ odd', '30.00', '100.00', 'uncertain', '–', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
         [
           '✅ shop (service checkout, search; metric compute)',
           '30.00',
@@ -259,10 +305,9 @@ describe('the report', () => {
           '1.00',
           '1\u00a0–\u00a031\u00a0Mar\u00a02026',
         ],
-        ['⚠️ odd', '30.00', '100.00', 'uncertain', '–', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
-        ['❌ zero', '30.00', '0.00', '–', 'too early', '–', '1.00', '1\u00a0–\u00a031\u00a0Mar\u00a02026'],
       ],
     ])
+    expect(blocksOf({ budgets })).toContainEqual(expect.objectContaining({ title: 'Budgets', statuses: ['fail', 'warn', 'pass'] }))
   })
 
   it('folds groups beyond the first 25', () => {

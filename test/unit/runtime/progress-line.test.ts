@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { createProgressLine } from '../../../src/runtime/cli/progress-line.ts'
+
+/** What a terminal shows after the given writes: `\r` with an erase clears the current line. */
+function openTerminal(columns: number | undefined) {
+  const lines = ['']
+  const write = (text: string): void => {
+    for (const piece of text.split(/(\r\u001b\[K|\n)/)) {
+      if (piece === '\n') lines.push('')
+      else if (piece === '\r\u001b[K') lines[lines.length - 1] = ''
+      else lines[lines.length - 1] += piece
+    }
+  }
+  return { lines, stream: { write, isTTY: true, ...(columns !== undefined && { columns }) } }
+}
+
+const step = (done: number) => ({ done, total: 10, text: `created alert a-${done}` })
+
+describe('the progress at a terminal', () => {
+  it('is one line, below the lines that stay', () => {
+    const { lines, stream } = openTerminal(80)
+    const progress = createProgressLine(stream, false)
+    progress.show(step(1))
+    progress.show(step(2))
+    progress.note('Waiting 10.0 s for the rate limit')
+    expect(lines).toEqual(['Waiting 10.0 s for the rate limit', '██░░░░░░░░ 2/10 created alert a-2'])
+    progress.show(step(3))
+    expect(lines.at(-1)).toBe('███░░░░░░░ 3/10 created alert a-3')
+  })
+
+  it('leaves nothing behind when it is erased', () => {
+    const { lines, stream } = openTerminal(80)
+    const progress = createProgressLine(stream, false)
+    progress.show(step(10))
+    progress.note('Waiting')
+    progress.erase()
+    progress.erase()
+    expect(lines).toEqual(['Waiting', ''])
+  })
+
+  it.each([20, 12, 5])('is never wrapped, because a wrapped line cannot be erased: %i columns', (columns) => {
+    const { lines, stream } = openTerminal(columns)
+    createProgressLine(stream, false).show({ done: 1, total: 10, text: 'created 漢字漢字漢字漢字' })
+    expect(lines[0]?.length).toBeLessThan(columns)
+  })
+
+  it('has 80 columns where the terminal does not report them', () => {
+    const { lines, stream } = openTerminal(undefined)
+    createProgressLine(stream, false).show({ done: 1, total: 10, text: 'x'.repeat(200) })
+    expect(lines[0]).toHaveLength(79)
+  })
+})
+
+it.each([
+  ['a file', { isTTY: false }, false],
+  ['a terminal without control sequences', { isTTY: true }, true],
+])('the progress in %s is a line for each step', (_, more, isDumb) => {
+  let text = ''
+  const write = (piece: string): void => {
+    text += piece
+  }
+  const progress = createProgressLine({ write, ...more }, isDumb)
+  progress.show(step(1))
+  progress.note('Waiting')
+  progress.show(step(2))
+  progress.erase()
+  expect(text).toBe('1/10 created alert a-1\nWaiting\n2/10 created alert a-2\n')
+})
