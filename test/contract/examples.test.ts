@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -61,6 +61,19 @@ describe('examples/workflows/backups.yml', () => {
     const { document, reason } = await invokeText({ inputs: inputsOf('') })
     expect([document.status, reason]).toEqual(['error', expect.stringContaining('or services')])
   })
+})
+
+it('every workflow for the files of the starter kit sets the variables that they need', () => {
+  const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
+  expect(needed.size).toBe(3)
+  // Its files are those of the README, which need no variables.
+  const others = ['plan-and-apply.yml']
+  const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
+  for (const name of workflows) {
+    const text = read(`examples/workflows/${name}`)
+    if (!text.includes('observability/') && !/operation: (?:plan|apply|drift|validate)$/m.test(text)) continue
+    for (const variable of needed) expect(text, name).toMatch(new RegExp(`^ +${variable}: `, 'm'))
+  }
 })
 
 it('examples/.watchkeeper.yml sets what a run needs beside the key', async () => {

@@ -2,8 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../../src/core/errors.ts'
-import { toKebab } from '../../src/core/names.ts'
-import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { kits } from '../../src/runtime/cli/init.ts'
 import { forEachEntry } from '../support/corpus.ts'
 
@@ -61,10 +59,4 @@ describe('docs/cli.md', () => {
     const rows = [...text.matchAll(/^\| (\d+) \| /gm)].map(([, code]) => Number(code))
     expect(rows).toEqual(Object.values(exitCodes))
   })
-})
-
-it('docs/configuration.md lists the settings that a config file can set', () => {
-  const section = read('docs/configuration.md').split('The file can set these settings:')[1]?.split('\n\n')[1] ?? ''
-  const listed = [...section.matchAll(/`([a-z-]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name)
-  expect(listed.toSorted()).toEqual([...fileSettings.map(toKebab), ...fileInputs, 'rules'].toSorted())
 })

@@ -185,8 +185,8 @@ export async function runDemo({ script, bundle, write, color, isVerbose }: DemoO
   const emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   try {
     const steps = demoSteps(emulator)
-    line(`${program} runs ${steps.length} operations against an emulator on ${emulator.url}.`)
-    line('The demo needs no account and no network.')
+    line(`${program} runs ${steps.length} operations, without an account and a network.`)
+    line(`The emulator of the API listens on ${emulator.url}.`)
     let surprises = 0
     for (const [i, step] of steps.entries()) {
       const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `

@@ -26,7 +26,7 @@ const open: { readonly page: Page; readonly faults: string[] }[] = []
 beforeAll(async () => {
   browser = await openBrowser()
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-browser-'))
-  const usage = { operation: 'usage-cost', period: 'last-30-days', 'group-by': 'date', compare: 'previous-period' }
+  const usage = { operation: 'usage-cost', period: 'last-30-days', 'group-by': 'date', compare: 'previous-period', budget: '500' }
   const { files } = await invokeText({
     inputs: { ...inputsFor(emulator()), ...usage, budgets: 'budgets.json', 'html-file': 'page.html' },
     files: { 'budgets.json': JSON.stringify(budgets) },
@@ -91,7 +91,7 @@ describe.each<[string, BrowserContextOptions]>([
 
   it('has a chart that is drawn', async () => {
     expect(await shades(page)).toBeGreaterThan(5)
-    const [chart, place] = await Promise.all([page.locator('canvas').boundingBox(), page.locator('.chart').boundingBox()])
+    const [chart, place] = await Promise.all([page.locator('canvas').first().boundingBox(), page.locator('.chart').first().boundingBox()])
     expect(Math.round(chart?.width ?? 0)).toBe(Math.round(place?.width ?? -1))
   })
 
@@ -102,20 +102,50 @@ describe.each<[string, BrowserContextOptions]>([
 })
 
 describe('the page', () => {
-  it('tells the day and its amount under the pointer', async () => {
+  it('shows the day and its amount under the pointer', async () => {
     const page = await visit()
-    const values = page.locator('.u-legend .u-value')
-    expect(await values.allInnerTexts()).toEqual(['–', '–', '–'])
-    await page.locator('.u-over').hover()
-    const [day = '', used = '', final = ''] = await values.allInnerTexts()
+    const readout = page.locator('.readout').first()
+    const help = await readout.innerText()
+    await page.locator('.u-over').first().hover()
+    const [, day = ''] = /^(\d{1,2} [A-Z][a-z]{2}): used \d+\.\d\d Credits/.exec(await readout.innerText()) ?? []
     const days = await column(page, 2, 0)
-    expect(days.some((text) => text.endsWith(day))).toBe(true)
-    expect([used, final]).toEqual([expect.stringMatching(/^\d+(?:\.\d+)? Credits$/), expect.stringMatching(/^\d+(?:\.\d+)? Credits$/)])
+    expect(days.filter((text) => text.replaceAll('\u00a0', ' ').startsWith(`${day} `))).toHaveLength(1)
+    await page.locator('h1').hover()
+    expect(await readout.innerText()).toBe(help)
+  })
+
+  it('draws the running total below the days', async () => {
+    const page = await visit()
+    expect(await page.locator('h2').allInnerTexts()).toContain('Credits, running total')
+    expect(await page.locator('.chart canvas').count()).toBe(2)
+    expect(await page.locator('.legend').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Final\s+Provisional\s+Spike$/),
+      expect.stringMatching(/^Used\s+Budget 500\.00 Credits$/),
+    ])
+  })
+
+  it('shows in a narrow window that a table has more columns, until its end', async () => {
+    const page = await visit({ viewport: { width: 390, height: 844 } })
+    const [hint, box] = [page.locator('.more').first(), page.locator('.scroll').first()]
+    await expect.poll(() => hint.isVisible()).toBe(true)
+    await box.evaluate((element) => element.scrollTo(element.scrollWidth, 0))
+    await expect.poll(() => hint.isVisible()).toBe(false)
+  })
+
+  it('shows no such hint in a wide window', async () => {
+    const page = await visit({ viewport: { width: 1280, height: 900 } })
+    expect(await page.locator('.more:visible').count()).toBe(0)
+  })
+
+  it('shows budgets that failed first, in color', async () => {
+    const page = await visit()
+    const rows = page.locator('table >> nth=0 >> tbody tr')
+    expect(await rows.evaluateAll((all) => all.map(({ className }) => className))).toEqual(['fail', 'fail', ''])
   })
 
   it('sorts numbers as numbers, the other way round at the second click', async () => {
     const page = await visit()
-    const [before, head] = [amounts(await column(page, 2, 1)), page.getByRole('columnheader').filter({ hasText: 'Used, Credits' }).nth(2)]
+    const [before, head] = [amounts(await column(page, 2, 1)), page.getByRole('columnheader').filter({ hasText: 'Used (Credits)' }).nth(2)]
     expect(isDescending(before)).toBe(false)
     await head.click()
     await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending')
@@ -142,7 +172,8 @@ describe('the page', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending')
     const days = await column(page, 2, 0)
-    expect(days).toEqual(days.toSorted().toReversed())
+    const dates = days.map((text) => Date.parse(`${text} UTC`))
+    expect(dates).toEqual(dates.toSorted((a, b) => b - a))
   })
 
   it('shows foreign text as it is', async () => {
@@ -155,7 +186,7 @@ describe('the page', () => {
     const page = await visit()
     await page.setViewportSize({ width: 400, height: 800 })
     await expect.poll(() => ask(page, 'document.documentElement.scrollWidth')).toBe(400)
-    await expect.poll(async () => (await page.locator('canvas').boundingBox())?.width).toBeLessThan(400)
+    await expect.poll(async () => (await page.locator('canvas').first().boundingBox())?.width).toBeLessThan(400)
   })
 
   it('prints dark on white, also from a dark screen', async () => {
@@ -170,7 +201,7 @@ describe('the page', () => {
 
   it('is readable without its script', async () => {
     const page = await visit({ javaScriptEnabled: false })
-    expect(await page.locator('h1').innerText()).toMatch(/Credits used/)
+    expect(await page.locator('h1').innerText()).toMatch(/Budget all exceeded/)
     expect((await column(page, 2, 0)).length).toBeGreaterThan(20)
   })
 })

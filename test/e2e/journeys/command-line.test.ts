@@ -115,6 +115,33 @@ describe('watchkeeper emulator', () => {
   })
 })
 
+it('the emulator answers more requests than the rate limit allows with --rate-limit off', async () => {
+  const script = new URL('../../../npm/cli.js', import.meta.url).pathname
+  const port = await freePort()
+  const child = spawn(process.execPath, [
+    script,
+    'emulator',
+    '--dialect',
+    'clickhouse-cloud',
+    '--rate-limit',
+    'off',
+    '--port',
+    String(port),
+  ])
+  try {
+    const key = Buffer.from(`${demo.apiKeyId}:${demo.apiKeySecret}`).toString('base64')
+    const path = `/v1/organizations/${demo.organizationId}/services/${demo.services.checkout}/clickstack/sources`
+    const ask = async (): Promise<number> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Basic ${key}` } }).catch(() => undefined)
+      return answer?.status ?? 0
+    }
+    await expect.poll(ask, { timeout: 10_000 }).toBe(200)
+    expect(new Set(await Promise.all(Array.from({ length: 30 }, ask)))).toEqual(new Set([200]))
+  } finally {
+    child.kill('SIGINT')
+  }
+})
+
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
