@@ -185,7 +185,7 @@ export async function runDemo({ script, bundle, write, color, isVerbose }: DemoO
   const emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
   try {
     const steps = demoSteps(emulator)
-    line(`${program} runs ${steps.length} operations, without an account and a network.`)
+    line(`${program} runs ${steps.length} operations. They need no account.`)
     line(`The emulator of the API listens on ${emulator.url}.`)
     let surprises = 0
     for (const [i, step] of steps.entries()) {
