@@ -68,7 +68,11 @@ export const doctor = defineOperation({
     // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
-    const sentence = say`${headlineOf(checks)}: ${trusted(failed.map(({ name }) => name).join(', '))}.`
+    const names = failed.map(({ name }) => name).join(', ')
+    const skipped = countOf(checks, 'skipped')
+    const sentence = [
+      trusted(`${failed.length} of ${checks.length} checks failed: ${names}.${skipped === 0 ? '' : ` ${skipped} were skipped.`}`),
+    ]
     if (onlyPermissions && anyWorks) return { status: 'warn', reasons: [], sentence }
     const isDenied = onlyPermissions || failed.some(({ kind }) => kind === 'authentication')
     return { status: 'fail', reasons: [], sentence, ...(isDenied && { exit: 'denied' }) }
@@ -178,11 +182,12 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
   }
 }
 
+const countOf = (checks: readonly Check[], outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
+
+/** For a run that passes. */
 function headlineOf(checks: readonly Check[]): Line {
-  const count = (outcome: Check['outcome']): number => checks.filter((one) => one.outcome === outcome).length
-  const [ok, failed, skipped] = [count('ok'), count('failed'), count('skipped')]
-  const rest = skipped === 0 ? '' : `, ${skipped} skipped`
-  return failed === 0 ? [trusted(`${ok} checks passed${rest}`)] : [trusted(`${failed} of ${checks.length} checks failed${rest}`)]
+  const skipped = countOf(checks, 'skipped')
+  return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
 }
 
 const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const

@@ -62,7 +62,7 @@ function renderBlock(block: Block, charts: PageChart[]): string {
     case 'list':
       return `<ul>${block.items.map((item) => `<li>${lineToHtml(item)}</li>`).join('')}</ul>`
     case 'facts':
-      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
+      return `<dl class="facts">${block.facts.map(({ label, value }) => `<div${isLong(value) ? ' class="long"' : ''}><dt>${htmlText(label)}</dt><dd>${lineToHtml(value)}</dd></div>`).join('')}</dl>`
     case 'table':
       return renderTable(block)
     case 'diagnostics':
@@ -79,6 +79,9 @@ function renderBlock(block: Block, charts: PageChart[]): string {
       return `<pre>${block.text.split('\n').map(htmlText).join('\n')}</pre>`
   }
 }
+
+/** Would be much higher than the others in a box of the same width. */
+const isLong = (value: Line): boolean => toPlainText(value).length > 35
 
 /** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const

@@ -49,7 +49,7 @@ describe('doctor', () => {
   it('sends no other request after the key was rejected, and ends with the exit code for that', async () => {
     const ran = await doctor(withKey(demo.keys.disabled))
     expect([ran.exitCode, ran.document.status]).toEqual([3, 'fail'])
-    expect(ran.reason).toBe('1 of 8 checks failed, 7 skipped: usage cost.')
+    expect(ran.reason).toBe('1 of 8 checks failed: usage cost. 7 were skipped.')
     expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
     expect(emulator().requests).toHaveLength(1)
   })
