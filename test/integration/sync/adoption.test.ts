@@ -18,7 +18,7 @@ const asItIs = {
   threshold: 0.02,
   interval: '5m',
   channel: { type: 'webhook', webhook: 'oncall' },
-  message: 'More than 2 % of checkouts fail',
+  message: 'More than 2% of checkouts fail',
 }
 
 const theirs = () => {

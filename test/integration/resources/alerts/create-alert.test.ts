@@ -97,7 +97,7 @@ describe('if-exists', () => {
 
   it('update changes the one that is there, and a second time nothing', async () => {
     expect((await create({ ...fields, 'if-exists': 'update' })).document).toMatchObject({ changed: true, outcome: 'updated' })
-    expect(existing()).toMatchObject({ threshold: 5, message: 'More than 2 % of checkouts fail' })
+    expect(existing()).toMatchObject({ threshold: 5, message: 'More than 2% of checkouts fail' })
     expect((await create({ ...fields, 'if-exists': 'update' })).document).toMatchObject({ changed: false, outcome: 'unchanged' })
     expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET'])
   })
