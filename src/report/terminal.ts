@@ -64,7 +64,7 @@ function renderBlock(block: Block, style: TerminalStyle): readonly string[] {
     case 'details':
       return wrap(paint(style, 'dim', `${block.title}: see ${restOf(style)}`), widthOf(style))
     case 'preformatted':
-      return block.text.split('\n').map(printable)
+      return block.text.split('\n').flatMap((line) => wrap(printable(line), widthOf(style)))
     case 'footer':
       return wrap(paint(style, 'dim', renderLine(block.line, style)), widthOf(style))
   }
@@ -164,7 +164,7 @@ function flowRows([head = [], ...rows]: Rows, style: TerminalStyle): readonly st
 }
 
 /** Lines of at most `width` columns, broken between words. A longer word has its own line, so that it can be copied. */
-const wrap = (text: string, width: number): readonly string[] =>
+export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
 
 /** As many parts in each line as fit. */

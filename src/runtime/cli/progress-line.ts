@@ -1,5 +1,5 @@
 import { progressBar } from '../../core/text.ts'
-import { displayWidth } from '../../report/terminal.ts'
+import { displayWidth, wrap } from '../../report/terminal.ts'
 import { columnsOf, type OutputStream } from './terminal.ts'
 
 /** The last line of the stream, for messages that the next one replaces. Files and pipes get every message as a line. */
@@ -22,7 +22,7 @@ export function createProgressLine(stream: OutputStream, isDumb: boolean): Progr
   const note = (line: string): void => {
     const below = shown
     erase()
-    stream.write(`${line}\n`)
+    for (const part of wrap(line, columnsOf(stream) ?? Number.POSITIVE_INFINITY)) stream.write(`${part}\n`)
     if (below !== '') stream.write(below)
     shown = below
   }

@@ -44,6 +44,12 @@ describe('the progress at a terminal', () => {
     expect(lines[0]?.length).toBeLessThan(columns)
   })
 
+  it('breaks the lines that stay between words', () => {
+    const { lines, stream } = openTerminal(20)
+    createProgressLine(stream, false).note('Waiting 10.0 s for the rate limit')
+    expect(lines).toEqual(['Waiting 10.0 s for', 'the rate limit', ''])
+  })
+
   it('has 80 columns where the terminal does not report them', () => {
     const { lines, stream } = openTerminal(undefined)
     createProgressLine(stream, false).show({ done: 1, total: 10, text: 'x'.repeat(200) })
