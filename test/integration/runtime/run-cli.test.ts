@@ -86,7 +86,7 @@ it('fits a report to the width of the terminal, and to none elsewhere', async ()
     const { stdout } = await run(usage, { NO_COLOR: '1' }, terminal)
     return Math.max(...stdout.split('\n').map(({ length }) => length))
   }
-  expect(await longest()).toBeGreaterThan(80)
+  expect(await longest()).toBeGreaterThan(60)
   expect(await longest({ isTTY: true })).toBeLessThanOrEqual(80)
   expect(await longest({ isTTY: true, columns: 60 })).toBeLessThanOrEqual(60)
 })
