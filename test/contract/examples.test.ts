@@ -3,6 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { majorTag } from '../../scripts/action-references.ts'
+import { settings } from '../../scripts/reference/describe.ts'
+import { toEnvironmentName } from '../../src/core/names.ts'
 import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
@@ -66,14 +68,44 @@ describe('examples/workflows/backups.yml', () => {
 it('every workflow for the files of the starter kit sets the variables that they need', () => {
   const needed = new Set([...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, name = '']) => name))
   expect(needed.size).toBe(3)
-  // Its files are those of the README, which need no variables.
-  const others = ['plan-and-apply.yml']
+  // Their files are those of the README and of docs/self-hosted.md, which need no variables.
+  const others = ['plan-and-apply.yml', 'self-hosted.yml']
   const workflows = readdirSync(new URL('../../examples/workflows', import.meta.url)).filter((name) => !others.includes(name))
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)
     if (!text.includes('observability/') && !/operation: (?:plan|apply|drift|validate)$/m.test(text)) continue
     for (const variable of needed) expect(text, name).toMatch(new RegExp(`^ +${variable}: `, 'm'))
   }
+})
+
+describe('examples/kubernetes/cronjob.yml', () => {
+  interface Container {
+    readonly args: readonly string[]
+    readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
+    readonly securityContext: object
+    readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[]
+  }
+  const cronJob = parse(read('examples/kubernetes/cronjob.yml')) as {
+    readonly spec: {
+      readonly concurrencyPolicy: string
+      readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } } }
+    }
+  }
+  const [{ args, env, securityContext, volumeMounts }] = cronJob.spec.jobTemplate.spec.template.spec.containers
+
+  it('applies the mounted files, one run at a time, without a way to write to its container', () => {
+    expect(cronJob.spec.concurrencyPolicy).toBe('Forbid')
+    expect(args[0]).toBe('apply')
+    expect(volumeMounts).toEqual([expect.objectContaining({ mountPath: '/work/observability', readOnly: true })])
+    expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  })
+
+  it('sets only variables that are read, and takes the key from a secret', () => {
+    expect(env.map(({ name }) => name).filter((name) => !settings.some((setting) => toEnvironmentName(setting.name) === name))).toEqual([])
+    expect(env.filter(({ value }) => value === undefined)).toEqual([
+      { name: 'WATCHKEEPER_API_KEY', valueFrom: { secretKeyRef: { name: 'watchkeeper', key: 'api-key' } } },
+    ])
+  })
 })
 
 it('examples/.watchkeeper.yml sets what a run needs beside the key', async () => {
