@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { styleText } from 'node:util'
 import { exitCodes } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
+import type { ProfileName } from './profile-names.ts'
 
 interface DemoStep {
   readonly title: string
@@ -18,17 +19,22 @@ interface DemoStep {
   readonly fails?: boolean
   /** The lines of the report that are shown after the verdict. All of it is shown with `--verbose`. */
   readonly highlights?: RegExp
+  /** What happens in the web app before the step. */
+  readonly before?: () => void
 }
 
 /** Settings that a job would set once, as environment variables. */
-const demoEnvironment = ({ url }: Emulator): Readonly<Record<string, string>> => ({
-  WATCHKEEPER_API_URL: url,
-  WATCHKEEPER_PROFILE: 'clickhouse-cloud',
-  WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
-  WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
-  WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
-  WATCHKEEPER_SERVICE_ID: demo.services.checkout,
-})
+function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Record<string, string>> {
+  const server = { WATCHKEEPER_API_URL: url, WATCHKEEPER_PROFILE: profile }
+  if (profile === 'hyperdx') return { ...server, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+  return {
+    ...server,
+    WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+    WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+    WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+    WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+  }
+}
 
 /** The main operations against the emulator's shop. The last two are gates that fail. */
 function demoSteps({ store }: Emulator): readonly DemoStep[] {
@@ -91,6 +97,46 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
     },
   ]
 }
+
+/** Alerts and dashboards as code on a self-hosted server. The drift fails. */
+function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
+  const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
+  const webhook = service?.webhooks[0]
+  if (service === undefined || webhook === undefined) throw new Error('the shop has no webhook')
+  const file = { inputs: { project: 'demo/shop' }, files: declared(webhook.id) }
+  const changeThreshold = (): void => {
+    for (const alert of service.alerts) if (alert.name === 'Failed orders') alert.threshold = 1000
+  }
+  return [
+    {
+      title: 'Check the address, the version of the server and the key',
+      operation: 'doctor',
+      inputs: {},
+      highlights: /^(?:server version|user)/,
+    },
+    { title: 'Plan the changes of a file, without writing', operation: 'plan', ...file, highlights: /^\+ create/ },
+    { title: 'Apply the file', operation: 'apply', ...file, highlights: /^created/ },
+    { title: 'Plan again; there is nothing to do', operation: 'plan', ...file },
+    {
+      title: 'A user changes the alert in the web app; drift fails',
+      operation: 'drift',
+      ...file,
+      before: changeThreshold,
+      fails: true,
+      highlights: /^~/,
+    },
+    {
+      title: 'Remove the alert from the file, and apply it with prune',
+      operation: 'apply',
+      inputs: { ...file.inputs, prune: 'true' },
+      files: withoutAlerts(file.files),
+      highlights: /^deleted/,
+    },
+  ]
+}
+
+const withoutAlerts = (files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.slice(0, text.indexOf('alerts:'))]))
 
 const declared = (webhookId: string) => ({
   'observability/orders.yml': `dashboards:
@@ -171,6 +217,7 @@ interface DemoOptions {
   readonly script: string
   /** The action's bundle, to be started as a runner starts it; without it, this command line is used. */
   readonly bundle: string | undefined
+  readonly profile: ProfileName
   readonly write: (text: string) => void
   readonly color: boolean
   /** Shows whole logs, outputs and job summaries. */
@@ -178,24 +225,25 @@ interface DemoOptions {
 }
 
 /** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
-export async function runDemo({ script, bundle, write, color, isVerbose }: DemoOptions): Promise<number> {
+export async function runDemo({ script, bundle, profile, write, color, isVerbose }: DemoOptions): Promise<number> {
   const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
   const line = (text = ''): void => write(`${text}\n`)
   const program = bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`
-  const emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const emulator = await startEmulator({ dialect: profile, rateLimit: 'off' })
   try {
-    const steps = demoSteps(emulator)
+    const steps = profile === 'hyperdx' ? selfHostedSteps(emulator) : demoSteps(emulator)
     line(`${program} runs ${steps.length} operations. They need no account.`)
     line(`The emulator of the API listens on ${emulator.url}.`)
     let surprises = 0
     for (const [i, step] of steps.entries()) {
       const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
-      const { lines, isAsExpected } = await showStep(step, { emulator, script, bundle, isVerbose, paint })
+      const { lines, isAsExpected } = await showStep(step, { emulator, script, bundle, profile, isVerbose, paint })
       for (const text of ['', paint('bold', title.padEnd(longestLine, '━')), ...lines]) line(text)
       if (!isAsExpected) surprises += 1
     }
     line()
-    for (const text of summarize(surprises, bundle !== undefined, isVerbose, paint)) line(text)
+    const command = `${bundle === undefined ? 'watchkeeper demo' : 'npm run demo --'}${profile === 'hyperdx' ? ' --profile hyperdx' : ''}`
+    for (const text of summarize(surprises, command, isVerbose, paint)) line(text)
     return surprises === 0 ? exitCodes.ok : exitCodes.error
   } finally {
     await emulator.close()
@@ -204,15 +252,16 @@ export async function runDemo({ script, bundle, write, color, isVerbose }: DemoO
 
 type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
 
-interface StepContext extends Pick<DemoOptions, 'script' | 'bundle' | 'isVerbose'> {
+interface StepContext extends Pick<DemoOptions, 'script' | 'bundle' | 'profile' | 'isVerbose'> {
   readonly emulator: Emulator
   readonly paint: Paint
 }
 
-async function showStep(step: DemoStep, { emulator, script, bundle, isVerbose, paint }: StepContext) {
+async function showStep(step: DemoStep, { emulator, script, bundle, profile, isVerbose, paint }: StepContext) {
   const asAction = bundle !== undefined
+  step.before?.()
   const before = emulator.requests.length
-  const run = await runStep(step, asAction ? resolve(bundle) : script, asAction, demoEnvironment(emulator))
+  const run = await runStep(step, asAction ? resolve(bundle) : script, asAction, demoEnvironment(emulator, profile))
   const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
   if (isAsExpected && !isVerbose) return { isAsExpected, lines: showBriefly(step, run, asAction) }
   const requests = emulator.requests.slice(before).map(({ method }) => method)
@@ -220,12 +269,12 @@ async function showStep(step: DemoStep, { emulator, script, bundle, isVerbose, p
   return { isAsExpected, lines: [...showAll(step, run, asAction), end] }
 }
 
-function summarize(surprises: number, asAction: boolean, isVerbose: boolean, paint: Paint): readonly string[] {
+function summarize(surprises: number, command: string, isVerbose: boolean, paint: Paint): readonly string[] {
   if (surprises > 0) return [paint('red', `${surprises} operations did not end as expected.`)]
   return [
     paint('green', 'All operations ended as expected, including the gates that fail.'),
     'No data left this machine.',
-    ...(isVerbose ? [] : [`For logs, outputs and job summaries, run: ${asAction ? 'npm run demo --' : 'watchkeeper demo'} --verbose`]),
+    ...(isVerbose ? [] : [`For logs, outputs and job summaries, run: ${command} --verbose`]),
   ]
 }
 

@@ -6,6 +6,7 @@ import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/
 import { didYouMean, toEnvironmentName } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
+import type { ProfileName } from './profile-names.ts'
 import { remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -14,29 +15,38 @@ interface InitOptions {
   readonly words: readonly string[]
   /** Only shows the available kits. */
   readonly list: boolean
+  /** The product that the workflows are for. Without it, init asks for it together with the kits; otherwise it is the cloud. */
+  readonly profile?: ProfileName | undefined
+}
+
+/** What to write, and for which product. */
+interface Choice {
+  readonly profile: ProfileName
+  readonly chosen: readonly Kit[]
 }
 
 /** Writes workflows and sample files from examples/ into a repository. On an error, throws an InputError and writes no file. */
-export async function runInit({ words, list }: InitOptions, terminal: Terminal): Promise<number> {
+export async function runInit({ words, list, profile }: InitOptions, terminal: Terminal): Promise<number> {
   const write = (text: string): void => void terminal.stdout.write(text)
-  const named = requireKits(words)
+  const named: Choice = { profile: profile ?? defaultProfile, chosen: requireKits(words, profile ?? defaultProfile) }
   if (list) {
-    write(kitDetails())
+    write(kitDetails(profile))
     return exitCodes.ok
   }
   await requireRoot(terminal.directory)
-  const chosen = words.length > 0 ? named : await ask(terminal, write)
-  if (chosen === undefined) {
+  const choice = words.length > 0 ? named : await ask(terminal, profile, write)
+  if (choice === undefined) {
     write('\nNo files were written.\n')
     return exitCodes.cancelled
   }
-  if (chosen.length === 0) write('No files were written.\n')
-  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(chosen, terminal)))}\n`)
+  if (choice.chosen.length === 0) write('No files were written.\n')
+  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(choice, terminal)), choice.profile)}\n`)
   return exitCodes.ok
 }
 
-async function samplesFor(chosen: readonly Kit[], { script, directory }: Terminal): Promise<readonly Sample[]> {
-  const samples = await readSamples(chosen, join(dirname(script), '../examples'))
+async function samplesFor({ profile, chosen }: Choice, { script, directory }: Terminal): Promise<readonly Sample[]> {
+  const read = await readSamples(chosen, join(dirname(script), '../examples'))
+  const samples = profile === 'hyperdx' ? read.map((sample) => ({ ...sample, text: toSelfHosted(sample.text) })) : read
   return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
 }
 
@@ -47,13 +57,17 @@ async function requireRoot(directory: string): Promise<void> {
   throw inputError('init', message)
 }
 
-async function ask({ stdin, stdout, directory }: Terminal, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
+async function ask(
+  { stdin, stdout, directory }: Terminal,
+  profile: ProfileName | undefined,
+  write: (text: string) => void,
+): Promise<Choice | undefined> {
   if (stdin.isTTY !== true || stdout.isTTY !== true) {
-    const names = kits.map(({ name }) => name).join(', ')
-    throw inputError('init', `cannot ask without a terminal; name the kits to write. Available kits: ${names}`)
+    const names = kitsFor(profile ?? defaultProfile).map(({ name }) => name)
+    throw inputError('init', `cannot ask without a terminal; name the kits to write. Available kits: ${names.join(', ')}`)
   }
-  write(`init writes these kits to ${quote(directory)}. It never overwrites a file.\n\n${kitList({ numbered: true })}\n`)
-  return askForKits(stdin, write)
+  write(`init writes workflows and sample files to ${quote(directory)}. It never overwrites a file.\n\n`)
+  return askForChoice(stdin, write, profile)
 }
 
 interface KitFile {
@@ -72,6 +86,8 @@ interface Kit {
   readonly files: readonly KitFile[]
   /** Whether its workflows need `project` in the config file. */
   readonly hasProject?: true
+  /** Whether a self-hosted server has what it checks. */
+  readonly selfHosted?: true
 }
 
 const workflow = (name: string, check?: string): KitFile => ({
@@ -107,12 +123,14 @@ export const kits: readonly Kit[] = [
       },
     ],
     hasProject: true,
+    selfHosted: true,
   },
   {
     name: 'drift',
     summary: 'Opens an issue while alerts or dashboards differ from the files of plan-and-apply.',
     files: [workflow('drift')],
     hasProject: true,
+    selfHosted: true,
   },
   {
     name: 'backups',
@@ -129,46 +147,113 @@ export const kits: readonly Kit[] = [
   },
 ]
 
-const names = kits.map(({ name }) => name)
+const defaultProfile: ProfileName = 'clickhouse-cloud'
+
+const kitsFor = (profile: ProfileName): readonly Kit[] => (profile === 'hyperdx' ? kits.filter(({ selfHosted }) => selfHosted) : kits)
 
 /** The kits by name or by number in the list, in the order of the list. */
-export function selectKits(words: readonly string[]): { readonly chosen: readonly Kit[]; readonly diagnostics: readonly Diagnostic[] } {
+export function selectKits(
+  words: readonly string[],
+  profile: ProfileName = defaultProfile,
+): { readonly chosen: readonly Kit[]; readonly diagnostics: readonly Diagnostic[] } {
+  const available = kitsFor(profile)
+  const names = available.map(({ name }) => name)
   const meant = words.map((word) => ({
     word,
-    kit: /^\d{1,2}$/.test(word) ? kits[Number(word) - 1] : kits.find(({ name }) => name === word),
+    kit: /^\d{1,2}$/.test(word) ? available[Number(word) - 1] : available.find(({ name }) => name === word),
   }))
-  const diagnostics = meant.flatMap(({ word, kit }) =>
-    kit === undefined
-      ? [inputDiagnostic(quote(word, 40), `unknown kit; available kits: ${names.join(', ')}${didYouMean(word, names)}`)]
-      : [],
-  )
-  return { chosen: kits.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
+  const diagnostics = meant.flatMap(({ word, kit }) => {
+    if (kit !== undefined) return []
+    const problem = kits.some(({ name }) => name === word) ? 'this kit needs ClickHouse Cloud' : 'unknown kit'
+    return [inputDiagnostic(quote(word, 40), `${problem}; available kits: ${names.join(', ')}${didYouMean(word, names)}`)]
+  })
+  return { chosen: available.filter((kit) => meant.some((one) => one.kit === kit)), diagnostics }
 }
 
 /** Throws an InputError that lists all unknown words. */
-function requireKits(words: readonly string[]): readonly Kit[] {
-  const { chosen, diagnostics } = selectKits(words)
+function requireKits(words: readonly string[], profile: ProfileName): readonly Kit[] {
+  const { chosen, diagnostics } = selectKits(words, profile)
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   return chosen
 }
 
-const question = 'Which kits? Enter numbers or names separated by spaces, or press Enter for none: '
+const productQuestion =
+  'ClickHouse Cloud or self-hosted? Enter 1 for the cloud or 2 for a server of your own, or press Enter for the cloud: '
 
-/** Asks until the answer is valid; undefined when the input ends before that. */
-export async function askForKits(input: NodeJS.ReadableStream, write: (text: string) => void): Promise<readonly Kit[] | undefined> {
-  const lines = createInterface({ input })
-  write(question)
+const products: Readonly<Record<string, ProfileName>> = {
+  '': 'clickhouse-cloud',
+  '1': 'clickhouse-cloud',
+  'clickhouse-cloud': 'clickhouse-cloud',
+  '2': 'hyperdx',
+  hyperdx: 'hyperdx',
+}
+
+const kitQuestion = 'Which kits? Enter numbers or names separated by spaces, or press Enter for none: '
+
+/** Asks until the answers are valid; undefined when the input ends before that. */
+export async function askForChoice(
+  input: NodeJS.ReadableStream,
+  write: (text: string) => void,
+  given?: ProfileName,
+): Promise<Choice | undefined> {
+  const reader = createInterface({ input })
+  const lines = reader[Symbol.asyncIterator]()
   try {
-    for await (const line of lines) {
-      const { chosen, diagnostics } = selectKits(line.split(/[\s,]+/).filter((word) => word !== ''))
-      if (diagnostics.length === 0) return chosen
-      write(`${diagnostics.map(({ location, message }) => `${location.file}: ${message}`).join('\n')}\n${question}`)
-    }
-    return undefined
+    const profile = given ?? (await askUntil(lines, productQuestion, write, readProduct))
+    if (profile === undefined) return undefined
+    write(`${kitList(profile)}\n`)
+    const chosen = await askUntil(lines, kitQuestion, write, (line) => {
+      const { chosen, diagnostics } = selectKits(
+        line.split(/[\s,]+/).filter((word) => word !== ''),
+        profile,
+      )
+      return diagnostics.length === 0 ? { answer: chosen } : { problem: describeDiagnostics(diagnostics) }
+    })
+    return chosen && { profile, chosen }
   } finally {
-    lines.close()
+    reader.close()
   }
 }
+
+const readProduct = (line: string): Read<ProfileName> => {
+  const word = line.trim()
+  const answer = Object.hasOwn(products, word) ? products[word] : undefined
+  return answer === undefined ? { problem: `${quote(word, 40)}: enter 1 or 2` } : { answer }
+}
+
+type Read<T> = { readonly answer: T } | { readonly problem: string }
+
+async function askUntil<T>(
+  lines: AsyncIterator<string>,
+  question: string,
+  write: (text: string) => void,
+  read: (line: string) => Read<T>,
+): Promise<T | undefined> {
+  for (;;) {
+    write(question)
+    const { value, done } = await lines.next()
+    if (done === true) return undefined
+    const result = read(value)
+    if ('answer' in result) return result.answer
+    write(`${result.problem}\n`)
+  }
+}
+
+const describeDiagnostics = (diagnostics: readonly Diagnostic[]): string =>
+  diagnostics.map(({ location, message }) => `${location.file}: ${message}`).join('\n')
+
+/** The settings of the cloud in a step, whatever their order. */
+const cloudSettings = /^( +)profile: clickhouse-cloud\n(?:\1(?:organization-id|service-id|api-key-id|api-key-secret): .*\n)+/gm
+
+/** A workflow for a self-hosted server, on a runner that reaches it. Other files stay as they are. */
+export const toSelfHosted = (text: string): string =>
+  text
+    .replaceAll(
+      cloudSettings,
+      (_, indentation: string) =>
+        `${indentation}profile: hyperdx\n${indentation}api-url: \${{ vars.WATCHKEEPER_API_URL }}\n${indentation}api-key: \${{ secrets.WATCHKEEPER_API_KEY }}\n`,
+    )
+    .replaceAll(/^( +)runs-on: ubuntu-latest$/gm, '$1runs-on: self-hosted')
 
 export interface Sample extends KitFile {
   readonly text: string
@@ -280,14 +365,17 @@ const inColumns = (rows: readonly (readonly [string, string])[]): readonly strin
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd())
 }
 
-/** The names and summaries of the kits. They are numbered if an answer may use numbers. */
-const kitList = ({ numbered }: { readonly numbered: boolean }): string =>
-  inColumns(kits.map(({ name, summary }, i) => [numbered ? `${i + 1}  ${name}` : name, summary] as const))
+/** The numbers, names and summaries of the kits. */
+const kitList = (profile: ProfileName): string =>
+  inColumns(kitsFor(profile).map(({ name, summary }, i) => [`${i + 1}  ${name}`, summary] as const))
     .concat('')
     .join('\n')
 
 /** The kits and their files. */
-const kitDetails = (): string => kits.flatMap((kit) => [...describe(kit), '']).join('\n')
+const kitDetails = (profile: ProfileName = defaultProfile): string =>
+  kitsFor(profile)
+    .flatMap((kit) => [...describe(kit), ''])
+    .join('\n')
 
 const describe = ({ name, summary, files }: Kit): readonly string[] => [
   `${name}: ${summary}`,
@@ -303,26 +391,30 @@ const words: Readonly<Record<Written['outcome'], string>> = {
   same: 'unchanged',
 }
 
-function initReport(written: readonly Written[]): string {
+function initReport(written: readonly Written[], profile: ProfileName): string {
   const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
-  const steps = nextSteps(written).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
+  const steps = nextSteps(written, profile).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
   return [...files, '', 'Next steps:', '', ...steps, ''].join('\n')
 }
 
-function nextSteps(written: readonly Written[]): readonly (readonly string[])[] {
+function nextSteps(written: readonly Written[], profile: ProfileName): readonly (readonly string[])[] {
   const { secrets, variables, environment } = needsOf(written.map(({ sample }) => sample.text))
   const checks = written.flatMap(({ sample: { target, check }, outcome }) =>
     check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
   )
   return [
     ...step(checks.length > 0, ['Adapt the files:', ...inColumns(checks)]),
+    ...step(profile === 'hyperdx', [
+      'Register a runner with the label self-hosted that reaches your server.',
+      'For a server with a public address, replace "runs-on: self-hosted" by "runs-on: ubuntu-latest".',
+    ]),
     ...step(secrets.length > 0, [
       'Set the secrets with "gh secret set NAME", or under Settings > Secrets and variables > Actions:',
       ...secrets,
     ]),
     ...step(variables.length > 0, ['Set the variables with "gh variable set NAME", or on the same page:', ...variables]),
     ...step(environment.length > 0, ['Set these environment variables in the steps that read the files:', ...environment]),
-    ['Check the key and the settings before the first run:', ...doctor(variables)],
+    ['Check the key and the settings before the first run:', ...doctor(variables, profile)],
     [commit(written), 'Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.'],
   ]
 }
@@ -335,11 +427,15 @@ const commit = (written: readonly Written[]): string =>
 
 const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
 
-const doctor = (variables: readonly string[]): readonly string[] => {
+const doctor = (variables: readonly string[], profile: ProfileName): readonly string[] => {
   const service = toEnvironmentName('service-id')
-  const set = ['organization-id', 'api-key-id', 'api-key-secret'].map(toEnvironmentName)
+  const cloud = ['organization-id', 'api-key-id', 'api-key-secret'].map(toEnvironmentName)
+  const set = {
+    'clickhouse-cloud': [...cloud, ...variables.filter((name) => name === service)],
+    hyperdx: ['api-url', 'api-key'].map(toEnvironmentName),
+  }
   return [
-    `export ${[`${toEnvironmentName('profile')}=clickhouse-cloud`, ...[...set, ...variables.filter((name) => name === service)].map((name) => `${name}=…`)].join(' ')}`,
+    `export ${[`${toEnvironmentName('profile')}=${profile}`, ...set[profile].map((name) => `${name}=…`)].join(' ')}`,
     'watchkeeper doctor',
   ]
 }

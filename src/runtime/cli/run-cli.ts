@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../../core/version.ts'
 import { operationNames } from '../../operations.ts'
+import { type ProfileName, profileNames } from './profile-names.ts'
 import type { EmulatorCommand } from './serve-emulator.ts'
 import { summaries } from './summaries.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -81,9 +82,10 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .description('Writes workflows and sample files into this repository. Asks which ones, and never overwrites a file.')
     .argument('[kits...]', 'kits to write; without kits, init asks')
     .option('--list', 'list the kits and their files')
-    .action(async (words: readonly string[], { list = false }: { list?: boolean }) => {
+    .addOption(profileOption('product that the workflows are for; in a terminal, init asks'))
+    .action(async (words: readonly string[], { list = false, profile }: { list?: boolean; profile?: ProfileName }) => {
       const { runInit } = await import('./init.ts')
-      exitWith(await runInit({ words, list }, terminal))
+      exitWith(await runInit({ words, list, profile }, terminal))
     })
 
   program
@@ -91,9 +93,10 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .description('Runs the main operations against an emulator, without an account and without network access.')
     .option('--bundle <file>', "run the action's bundle like a runner, instead of this command line")
     .option('--verbose', 'show logs, outputs and job summaries')
-    .action(async ({ bundle, verbose = false }: { bundle?: string; verbose?: boolean }) => {
+    .addOption(profileOption('product to show').default('clickhouse-cloud'))
+    .action(async ({ bundle, profile, verbose = false }: { bundle?: string; profile: ProfileName; verbose?: boolean }) => {
       const { runDemo } = await import('./demo.ts')
-      exitWith(await runDemo({ script: terminal.script, bundle, write, color: hasColors(terminal), isVerbose: verbose }))
+      exitWith(await runDemo({ script: terminal.script, bundle, profile, write, color: hasColors(terminal), isVerbose: verbose }))
     })
 
   program
@@ -110,6 +113,8 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
       exitWith(await serveEmulator(options, terminal.signals, write))
     })
 }
+
+const profileOption = (description: string): Option => new Option('--profile <name>', description).choices(profileNames)
 
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN

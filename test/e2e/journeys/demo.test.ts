@@ -44,4 +44,20 @@ describe.each([
     expect(ran.stdout.match(/requests: GET, GET · exit code 0/g)).toHaveLength(1)
     expect(ran.stdout.match(/requests: POST · exit code 0/g)).toHaveLength(1)
   })
+
+  it('shows alerts and dashboards as code on a self-hosted server', async () => {
+    const ran = await runCli(['demo', '--profile', 'hyperdx', ...args], {}, { directory: root })
+    expect(ran.exitCode).toBe(0)
+    const verdicts = ran.stdout.split('\n').flatMap((line) => /^ {3}([✔✖] .*)/.exec(line)?.[1] ?? [])
+    expect(verdicts).toEqual([
+      '✔ 8 checks passed',
+      '✔ Plan for demo/shop (2 to create)',
+      '✔ Applied to demo/shop (2 created)',
+      '✔ No changes: the service matches the files',
+      '✖ failed: demo/shop has drifted: 1 to update',
+      '✔ Applied to demo/shop (1 deleted)',
+    ])
+    expect(ran.stdout.split('\n').filter((line) => line.length > 80 && !line.endsWith(' --verbose'))).toEqual([])
+    expect(ran.stdout).toContain(' --profile hyperdx --verbose\n')
+  })
 })

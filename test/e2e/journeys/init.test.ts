@@ -52,6 +52,30 @@ describe('watchkeeper init', () => {
     }
   })
 
+  it('writes workflows for a self-hosted server, and says what they need', async () => {
+    const { exitCode, stdout } = await init('plan-and-apply', 'drift', '--profile', 'hyperdx')
+    expect(exitCode).toBe(0)
+    const workflows = filesThere().filter((path) => path.startsWith('.github/'))
+    expect(workflows).toHaveLength(3)
+    for (const path of workflows) {
+      const text = readFileSync(join(directory, path), 'utf8')
+      expect(text).toContain('profile: hyperdx')
+      expect(await complaintsOf(text)).toEqual([])
+    }
+    const [, steps = ''] = stdout.split('Next steps:')
+    const listed = steps.split('\n').flatMap((line) => /^ {5}([A-Z_]+)$/.exec(line)?.[1] ?? [])
+    expect(listed).toEqual(['WATCHKEEPER_API_KEY', 'ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'])
+    expect(steps).toContain('export WATCHKEEPER_PROFILE=hyperdx WATCHKEEPER_API_URL=… WATCHKEEPER_API_KEY=…\n')
+    expect(steps).toContain('Register a runner with the label self-hosted')
+  })
+
+  it('writes no cost gate for a self-hosted server', async () => {
+    const ran = await init('cost-gate', '--profile', 'hyperdx')
+    expect(ran).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cost-gate: this kit needs ClickHouse Cloud') })
+    expect(filesThere()).toEqual([])
+    expect((await init('--list', '--profile', 'hyperdx')).stdout).not.toContain('cost-gate')
+  })
+
   it.each([
     ['https://github.com/shop/infra.git', 'project: shop/infra'],
     ['git@github.com:shop/infra.git', 'project: shop/infra'],
@@ -191,8 +215,10 @@ describe('nothing is written', () => {
 
 describe('in a terminal', () => {
   const prompt = 'press Enter for none: '
-  const answer = async (...typed: readonly string[]) =>
-    runInTerminal(['init'], { directory, answers: typed.map((type) => ({ after: prompt, type })) })
+  const answer = async (...typed: readonly string[]) => {
+    const product = { after: 'press Enter for the cloud: ', type: '\n' }
+    return runInTerminal(['init'], { directory, answers: [product, ...typed.map((type) => ({ after: prompt, type }))] })
+  }
 
   it('asks which, until the answer means something', async ({ skip }) => {
     if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
@@ -202,6 +228,22 @@ describe('in a terminal', () => {
     expect(screen).toContain('did you mean "backups"?')
     expect(exitCode).toBe(0)
     expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml', '.github/workflows/watchkeeper-cost-gate.yml'])
+  })
+
+  it('asks for the product, and offers the kits of a self-hosted server', async ({ skip }) => {
+    if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
+    const { exitCode, screen } = await runInTerminal(['init'], {
+      directory,
+      answers: [
+        { after: 'press Enter for the cloud: ', type: '2\n' },
+        { after: prompt, type: '2\n' },
+      ],
+    })
+    expect(exitCode).toBe(0)
+    expect(screen).toContain('ClickHouse Cloud or self-hosted?')
+    expect(screen).not.toContain('cost-gate')
+    expect(filesThere()).toEqual(['.github/workflows/watchkeeper-drift.yml', '.watchkeeper.yml'])
+    expect(readFileSync(join(directory, '.github/workflows/watchkeeper-drift.yml'), 'utf8')).toContain('profile: hyperdx')
   })
 
   it.for<[string, string, number]>([
@@ -216,19 +258,29 @@ describe('in a terminal', () => {
 })
 
 describe('from init to alerts that are as declared', () => {
-  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+  const variables = { SERVICE_NAME: 'checkout', WEBHOOK_NAME: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
 
-  it('plans, applies and finds no drift, once the secrets and variables are set that it asks for', async () => {
-    const { stdout } = await init('plan-and-apply', 'drift')
-    const known: Readonly<Record<string, string>> = {
-      WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
-      WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
-      WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
-      WATCHKEEPER_SERVICE_ID: demo.services.checkout,
-      SERVICE_NAME: 'checkout',
-      WEBHOOK_NAME: 'oncall',
-      ERRORS_PER_FIVE_MINUTES: '20',
-    }
+  it.each([
+    {
+      profile: 'clickhouse-cloud',
+      emulator: cloud,
+      settings: () => ({
+        WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+        WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+        WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+        WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+      }),
+    },
+    {
+      profile: 'hyperdx',
+      emulator: selfHosted,
+      settings: () => ({ WATCHKEEPER_API_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: selfHosted().url }),
+    },
+  ])('plans, applies and finds no drift with $profile, once the secrets and variables are set that it asks for', async (product) => {
+    const { stdout } = await init('plan-and-apply', 'drift', '--profile', product.profile)
+    const known: Readonly<Record<string, string>> = { ...product.settings(), ...variables }
     const wanted = Object.entries(known).filter(([name]) => stdout.includes(`     ${name}\n`))
     expect(wanted).toHaveLength(Object.keys(known).length)
     const files = Object.fromEntries(filesThere().map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
@@ -236,8 +288,8 @@ describe('from init to alerts that are as declared', () => {
       const { jobs } = parse(files[`.github/workflows/watchkeeper-${name}.yml`] ?? '') as { jobs: Readonly<Record<string, RunnableJob>> }
       const set = Object.fromEntries(wanted)
       const values = { github: { repository, ...github }, secrets: set, vars: set }
-      // In the place of the profile's address.
-      const { [name]: ran } = await runJobs(jobs, { values, env: { WATCHKEEPER_API_URL: emulator().url }, files })
+      // In the place of the cloud's address.
+      const { [name]: ran } = await runJobs(jobs, { values, env: { WATCHKEEPER_API_URL: product.emulator().url }, files })
       return ran?.result
     }
     const from = (fullName: string) => ({ event: { pull_request: { head: { repo: { full_name: fullName } } } } })

@@ -1,10 +1,11 @@
 // `init` where no process is needed: what an answer means, what files want, and where nothing is written.
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { askForKits, kits, makeFile, needsOf, placeOf, selectKits } from '../../../src/runtime/cli/init.ts'
+import { askForChoice, kits, makeFile, needsOf, placeOf, selectKits, toSelfHosted } from '../../../src/runtime/cli/init.ts'
 
 describe('an answer', () => {
   it.each<[readonly string[], readonly string[]]>([
@@ -26,20 +27,76 @@ describe('an answer', () => {
     expect(diagnostics[0]?.location.file).not.toContain('\u001b')
   })
 
-  const askWith = async (typed: string) => {
-    const input = new PassThrough()
-    const asking = askForKits(input, () => undefined)
-    input.end(typed)
-    return (await asking)?.map(({ name }) => name)
-  }
-
-  it('may come with commas, after others that meant nothing', async () => {
-    expect(await askWith('x\n9\n 3,fleet \n')).toEqual(['plan-and-apply', 'fleet'])
+  it.each([
+    ['cost-gate', 'this kit needs ClickHouse Cloud; available kits: plan-and-apply, drift'],
+    ['drfit', 'unknown kit; available kits: plan-and-apply, drift; did you mean "drift"?'],
+    ['3', 'unknown kit; available kits: plan-and-apply, drift'],
+  ])('%j means no kit of a self-hosted server', (word, message) => {
+    expect(selectKits([word], 'hyperdx').diagnostics.map((diagnostic) => diagnostic.message)).toEqual([message])
   })
 
-  it('is undefined when the input ends before it', async () => {
-    expect(await askWith('')).toBeUndefined()
-    expect(await askWith('nonsense\n')).toBeUndefined()
+  const askWith = async (typed: string, profile?: 'clickhouse-cloud' | 'hyperdx') => {
+    const input = new PassThrough()
+    const asked: string[] = []
+    const asking = askForChoice(input, (text) => void asked.push(text), profile)
+    input.end(typed)
+    const choice = await asking
+    return { asked: asked.join(''), choice: choice && [choice.profile, ...choice.chosen.map(({ name }) => name)] }
+  }
+
+  it.each([
+    ['\n1\n', ['clickhouse-cloud', 'cost-gate']],
+    ['1\n1\n', ['clickhouse-cloud', 'cost-gate']],
+    ['2\n1\n', ['hyperdx', 'plan-and-apply']],
+    ['hyperdx\ndrift\n', ['hyperdx', 'drift']],
+    ['toString\n3\n 2 \n1,2\n', ['hyperdx', 'plan-and-apply', 'drift']],
+  ])('%j names the product, then its kits', async (typed, choice) => {
+    expect((await askWith(typed)).choice).toEqual(choice)
+  })
+
+  it('is not needed for the product when the profile is given', async () => {
+    const { asked, choice } = await askWith('1\n', 'hyperdx')
+    expect(choice).toEqual(['hyperdx', 'plan-and-apply'])
+    expect(asked).not.toContain('self-hosted?')
+    expect(asked).not.toContain('cost-gate')
+  })
+
+  it('may come with commas, after others that meant nothing', async () => {
+    expect((await askWith('x\n9\n 3,fleet \n', 'clickhouse-cloud')).choice).toEqual(['clickhouse-cloud', 'plan-and-apply', 'fleet'])
+  })
+
+  it.each(['', 'nonsense\n', '\n', '2\nnonsense\n'])('is undefined when the input ends before it: %j', async (typed) => {
+    expect((await askWith(typed)).choice).toBeUndefined()
+  })
+})
+
+describe('a workflow for a self-hosted server', () => {
+  const example = (name: string): string => readFileSync(new URL(`../../../examples/workflows/${name}.yml`, import.meta.url), 'utf8')
+
+  it.each(
+    kits.filter(({ selfHosted }) => selfHosted).flatMap(({ files }) => files.filter((file) => file.example.startsWith('workflows/'))),
+  )('has the settings of the server, and none of the cloud: $example', ({ example: path }) => {
+    const text = toSelfHosted(example(path.slice('workflows/'.length, -'.yml'.length)))
+    expect(needsOf([text])).toMatchObject({
+      secrets: ['WATCHKEEPER_API_KEY'],
+      variables: ['ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'],
+    })
+    expect(text).toContain('          profile: hyperdx\n          api-url: ')
+    expect(text).toContain('    runs-on: self-hosted\n')
+    expect(text).not.toMatch(/clickhouse-cloud|organization|service-id|api-key-|ubuntu/)
+  })
+
+  it('differs from the workflow for the cloud in nothing else', () => {
+    const text = example('plan')
+    const removed = text.split('\n').filter((line) => !toSelfHosted(text).includes(line))
+    expect(removed.map((line) => line.trim().split(':')[0])).toEqual([
+      'runs-on',
+      'profile',
+      'organization-id',
+      'service-id',
+      'api-key-id',
+      'api-key-secret',
+    ])
   })
 })
 
