@@ -39,12 +39,19 @@ const publicRoutes = (passwords: Map<string, string>): Readonly<Record<string, (
   },
 })
 
-const userRoutes = (user: string, sources: unknown[]): Readonly<Record<string, (received: Received) => Answer>> => ({
+interface Objects {
+  readonly sources: unknown[]
+  readonly webhooks: unknown[]
+}
+
+const userRoutes = (user: string, { sources, webhooks }: Objects): Readonly<Record<string, (received: Received) => Answer>> => ({
   'GET /me': () => ({ status: 200, body: { accessKey: `key-of-${user}`, email: user } }),
   'POST /team/invitation': ({ body: { email = '' } }) => ({
     status: 200,
     body: { url: `http://localhost:8080/join-team?token=${Buffer.from(email).toString('hex')}` },
   }),
+  'GET /api/v2/webhooks': () => ({ status: 200, body: { data: webhooks } }),
+  'POST /api/v2/webhooks': ({ body }) => ({ status: 200, body: { data: webhooks.push(body) } }),
   'GET /api/v2/sources': () => ({ status: 200, body: { data: sources } }),
   'POST /api/v2/connections': () => ({ status: 200, body: { data: { id: 'connection' } } }),
   'POST /api/v2/sources': ({ body }) => ({ status: 200, body: { data: sources.push(body) } }),
@@ -52,7 +59,7 @@ const userRoutes = (user: string, sources: unknown[]): Readonly<Record<string, (
 
 async function startHyperdx(): Promise<Server> {
   const passwords = new Map<string, string>()
-  const sources: unknown[] = []
+  const objects: Objects = { sources: [], webhooks: [] }
   const requests: string[] = []
 
   function answer({ method, url: path = '', headers }: IncomingMessage, body: Received['body']): Answer {
@@ -61,7 +68,7 @@ async function startHyperdx(): Promise<Server> {
     const open = publicRoutes(passwords)[route]
     if (open !== undefined) return open({ path, body })
     const user = headers.cookie?.split('=')[1] ?? headers.authorization?.replace('Bearer key-of-', '') ?? ''
-    return (passwords.has(user) ? userRoutes(user, sources)[route]?.({ path, body }) : undefined) ?? { status: 401 }
+    return (passwords.has(user) ? userRoutes(user, objects)[route]?.({ path, body }) : undefined) ?? { status: 401 }
   }
 
   const server = createServer(async (request, response) => {
@@ -79,10 +86,14 @@ const password = createPassword()
 const options = { count: 3, password, clickHouse: 'http://localhost:8123' }
 const keys = ['key-of-conformance-0@example.com', 'key-of-conformance-1@example.com', 'key-of-conformance-2@example.com']
 
-it('registers the first user of an empty server, invites the others, and creates a source', async () => {
+it('registers the first user of an empty server, invites the others, and creates a webhook and a source', async () => {
   const { target, requests } = await startHyperdx()
   expect(await registerUsers({ ...options, target })).toEqual({ keys, cookie: 'connect.sid=conformance-0@example.com' })
-  expect(requests.filter((route) => route.startsWith('POST /api/v2'))).toEqual(['POST /api/v2/connections', 'POST /api/v2/sources'])
+  expect(requests.filter((route) => route.startsWith('POST /api/v2'))).toEqual([
+    'POST /api/v2/webhooks',
+    'POST /api/v2/connections',
+    'POST /api/v2/sources',
+  ])
 })
 
 it('signs in as the same users the second time, and creates nothing', async () => {

@@ -6,8 +6,9 @@ import * as z from 'zod'
 const help = `Usage: npm run conformance:users -- --target URL --output FILE [options]
 
 Registers the first user of a self-hosted server that has none, invites more users, because each access key has a rate limit of its own, and
-creates a connection and a source if there is no source. A second run signs in as the same users.
-Writes the lines keys=KEY,KEY,… and cookie=COOKIE to a file that only you should be able to read. Exits with 1 when the server refuses.
+creates a connection, a source and the webhook oncall if there is no source or no webhook. A second run signs in as the same users.
+Writes the lines key=KEY, keys=KEY,KEY,… and cookie=COOKIE to a file that only you should be able to read. Exits with 1 when the server
+refuses.
 
   --target URL     address of the API server, without /api/v2
   --output FILE    file for the keys and the cookie; default: GITHUB_OUTPUT
@@ -52,7 +53,7 @@ export async function registerUsers({ target, count, password, clickHouse }: Reg
   const owner = await signInOwner(target, first)
   const members: SignedIn[] = []
   for (const user of others) members.push((await signIn(target, user)) ?? (await invite(target, owner, user)))
-  await requireSource(target, owner.accessKey, clickHouse)
+  await requireObjects(target, owner.accessKey, clickHouse)
   return { keys: [owner, ...members].map(({ accessKey }) => accessKey), cookie: owner.cookie }
 }
 
@@ -91,8 +92,8 @@ async function readUser(target: string, answer: Response): Promise<SignedIn | un
   return { accessKey, cookie }
 }
 
-/** The official all-in-one image creates sources for the first user. The image of the server creates none. */
-async function requireSource(target: string, accessKey: string, clickHouse: string): Promise<void> {
+/** The official all-in-one image creates sources for the first user. The image of the server creates none. Neither creates webhooks. */
+async function requireObjects(target: string, accessKey: string, clickHouse: string): Promise<void> {
   const request = async (route: string, body?: unknown): Promise<unknown> => {
     const [method = '', path = ''] = route.split(' ')
     const authorization = `Bearer ${accessKey}`
@@ -100,7 +101,10 @@ async function requireSource(target: string, accessKey: string, clickHouse: stri
     if (!response.ok) throw new Error(`${route} answered ${response.status}: ${await response.text()}`)
     return z.object({ data: z.unknown() }).parse(await response.json()).data
   }
-  if (z.array(z.unknown()).parse(await request('GET sources')).length > 0) return
+  const has = async (kind: string): Promise<boolean> => z.array(z.unknown()).parse(await request(`GET ${kind}`)).length > 0
+  if (!(await has('webhooks')))
+    await request('POST webhooks', { name: 'oncall', service: 'generic', url: 'https://hooks.example.com/oncall' })
+  if (await has('sources')) return
   const connection = await request('POST connections', { name: 'ClickHouse', host: clickHouse, username: 'default', password: '' })
   await request('POST sources', {
     name: 'Logs',
@@ -155,7 +159,7 @@ async function main(): Promise<number> {
     clickHouse: clickhouse,
   })
   for (const secret of [...keys, cookie]) mask(secret)
-  appendFileSync(output, `keys=${keys.join(',')}\ncookie=${cookie}\n`, { mode: 0o600 })
+  appendFileSync(output, `key=${keys[0]}\nkeys=${keys.join(',')}\ncookie=${cookie}\n`, { mode: 0o600 })
   print(`${keys.length} keys are in ${output}.`)
   return 0
 }
