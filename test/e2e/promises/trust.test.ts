@@ -95,12 +95,14 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'api-url: https://evil.example',
       'api-key-id: evil',
       'api-key-secret: evil-evil-evil',
+      'api-key: evil-evil-evil',
+      'allow-http: true',
       'https-proxy: http://evil',
       'result-file: /tmp/evil',
     ].join('\n')
     const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
-    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'result-file'])
+    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http', 'result-file'])
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })

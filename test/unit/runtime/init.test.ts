@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { profileNames as apiProfileNames } from '../../../src/api/profiles.ts'
 import { askForChoice, kits, makeFile, needsOf, placeOf, selectKits, toSelfHosted } from '../../../src/runtime/cli/init.ts'
+import { profileNames } from '../../../src/runtime/cli/profile-names.ts'
 
 describe('an answer', () => {
   it.each<[readonly string[], readonly string[]]>([
@@ -68,6 +70,10 @@ describe('an answer', () => {
   it.each(['', 'nonsense\n', '\n', '2\nnonsense\n'])('is undefined when the input ends before it: %j', async (typed) => {
     expect((await askWith(typed)).choice).toBeUndefined()
   })
+})
+
+it('init and demo know every profile of the API', () => {
+  expect(profileNames).toEqual(apiProfileNames)
 })
 
 describe('a workflow for a self-hosted server', () => {
