@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { toEnvironmentName } from '../../src/core/names.ts'
+import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 
 /** The block that begins like this. */
 const shown = (path: string, language: string, start: string): string =>
@@ -37,4 +39,26 @@ it('the alert in the README can be planned', async () => {
   const ran = await runWithFile('$ watchkeeper plan --project shop/infra', shown('README.md', 'yaml', 'alerts:\n'))
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   expect(ran.stdout).toContain('+ create alert checkout-errors')
+})
+
+it('the commands of docs/self-hosted.md create the alert that it shows, and then there is nothing to do', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-self-hosted-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  mkdirSync(join(directory, 'observability'))
+  writeFileSync(join(directory, 'observability/errors.yml'), shown('docs/self-hosted.md', 'yaml', '# observability/errors.yml'))
+  const [project = '', ...commands] = shown('docs/self-hosted.md', 'sh', 'echo ').trim().split('\n')
+  writeFileSync(join(directory, '.watchkeeper.yml'), /'(.*)'/.exec(project)?.[1] ?? '')
+  const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: selfHosted().url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+  const verdicts: string[] = []
+  for (const command of commands) {
+    const ran = await runCli([/^watchkeeper (\w+)/.exec(command)?.[1] ?? ''], env, { directory })
+    expect(ran.exitCode, command).toBe(0)
+    verdicts.push(ran.stdout.split('\n')[0] ?? '')
+  }
+  expect(verdicts).toEqual([
+    '✔ Plan for demo/first (2 to create)',
+    '✔ Applied to demo/first (2 created)',
+    '✔ No changes: the service matches the files',
+    '✔ No drift: the service matches the files',
+  ])
 })
