@@ -84,7 +84,7 @@ export class ApiError extends WatchkeeperError {
 /** Classifies and explains the last failed attempt of a request. */
 export function explainFailure(facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): ApiErrorDetails {
   const isWrite = facts.method !== 'GET' && !facts.isSafe
-  const kind = classifyFailure(isWrite ? facts.method : 'GET', failure, end.decision)
+  const kind = classifyFailure(facts, isWrite, failure, end.decision)
   const outcomeUnknown = (failure.writeOutcome === 'unknown' || end.hadUnknownOutcome) && isWrite
   const advice = adviceFor(kind, facts, failure, { ...end, outcomeUnknown })
   return {
@@ -102,17 +102,20 @@ export function explainFailure(facts: RequestFacts, failure: AttemptFailure, end
 
 const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict', 429: 'rate-limited' }
 
-function classifyFailure(method: Method, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
+function classifyFailure(facts: RequestFacts, isWrite: boolean, failure: AttemptFailure, decision: RetryDecision): ErrorKind {
+  const method = isWrite ? facts.method : 'GET'
   if (failure.code === 'CANCELLED') return 'cancelled'
   if (failure.status !== 429 && method === 'POST' && failure.writeOutcome === 'unknown') return 'may-exist'
   if (!decision.retry && decision.because === 'deadline' && failure.status !== 429) return 'deadline'
-  if (failure.cause === 'status') return kindOfErrorStatus(failure)
+  if (failure.cause === 'status') return kindOfErrorStatus(failure, facts)
   if (failure.cause === 'tls' || failure.cause === 'redirect' || failure.cause === 'timeout') return failure.cause
   return failure.cause === 'unreadable' || failure.cause === 'unfit' || failure.cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
-function kindOfErrorStatus({ status = 0, isFromApi }: AttemptFailure): ErrorKind {
-  if (status === 404) return isFromApi ? 'not-found' : 'not-served'
+function kindOfErrorStatus({ status = 0, isFromApi }: AttemptFailure, { method, isSelfHosted, missing }: RequestFacts): ErrorKind {
+  // A self-hosted server always has its lists. ClickHouse and collectors, which may be at the address, answer plain text as well.
+  const mustExist = isSelfHosted && method === 'GET' && missing !== undefined
+  if (status === 404) return isFromApi && !mustExist ? 'not-found' : 'not-served'
   return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
 }
 
@@ -154,6 +157,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'permission':
       return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
+      // There is no service that could be missing.
+      if (facts.isSelfHosted && facts.method === 'POST') return `Check the ids that the ${noun} refers to.`
       return `The ${missing} does not exist, or ${keyName} has no access to it.`
     case 'not-served':
       return notServedAdvice(facts)
@@ -191,8 +196,9 @@ const keyAdvice = ({ isSelfHosted }: RequestFacts): string =>
 
 function notServedAdvice({ isSelfHosted, path, origin }: RequestFacts): string {
   if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
-  const [server, candidate] = /^\/api\/api\/v2(?:\/|$)/.test(path) ? ['the API server', origin] : ['the UI', `${origin}/api`]
-  return `This server is older than ${oldestRelease}, or api-url is wrong. If this is the address of ${server}, set api-url to ${candidate}.`
+  const given = path.slice(0, path.search(/\/api\/v2(?:[/?]|$)/))
+  const [server, candidate] = given.endsWith('/api') ? ['the API server', given.slice(0, -'/api'.length)] : ['the UI', `${given}/api`]
+  return `This server is older than ${oldestRelease}, or api-url is wrong. If this is the address of ${server}, set api-url to ${origin}${candidate}.`
 }
 
 // Every path begins with the version. It is a common mistake to put it into api-url, too.

@@ -92,7 +92,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     transport,
     redact: createRedact([...key.secrets, ...proxySecrets(proxy)]),
   })
-  const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, debug: options.debug })
+  const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
   const request = async <T>(call: Call<T>): Promise<T> => {
     await serverVersion()

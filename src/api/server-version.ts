@@ -12,11 +12,13 @@ interface VersionOptions {
   readonly userAgent: string
   readonly transport: Transport
   readonly signal: AbortSignal
+  /** For the whole run. */
+  readonly deadlineMs: number
   readonly debug?: ((line: string) => void) | undefined
 }
 
 /** The server may be slow. Its version is not worth a longer wait. */
-const timeoutMs = 10_000
+const longestWaitMs = 10_000
 
 /**
  * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
@@ -43,7 +45,7 @@ function toHealthUrl(baseUrl: URL): URL {
   return url
 }
 
-async function readVersion({ baseUrl, userAgent, transport, signal }: VersionOptions): Promise<string | undefined> {
+async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions): Promise<string | undefined> {
   try {
     const { status, text } = await transport.exchange({
       method: 'GET',
@@ -51,7 +53,7 @@ async function readVersion({ baseUrl, userAgent, transport, signal }: VersionOpt
       body: undefined,
       authorization: undefined,
       userAgent,
-      timeoutMs,
+      timeoutMs: Math.min(longestWaitMs, deadlineMs),
       signal,
     })
     return status === 200 ? versionIn(parseJson(text)) : undefined

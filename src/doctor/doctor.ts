@@ -145,7 +145,8 @@ const serverProbes = ({ api, apiOrigin, profile }: DoctorContext): readonly Prob
     name: 'user',
     run: async () => {
       const { permissions } = profile
-      const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', permission: permissions.observability })
+      const permission = permissions.observability
+      const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', missing: 'server', permission })
       return `${apiOrigin} answers, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}`
     },
   },

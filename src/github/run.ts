@@ -55,7 +55,7 @@ export function readRun(env: Environment): { readonly run: Run } | { readonly pr
   const [, owner, repository] = repositoryGrammar.exec(env.GITHUB_REPOSITORY ?? '') ?? []
   if (owner === undefined || repository === undefined || /^\.\.?$/.test(repository))
     return { problem: 'GITHUB_REPOSITORY is not owner/name' }
-  const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com', false)
+  const address = parseApiUrl(env.GITHUB_API_URL || 'https://api.github.com')
   if ('problem' in address) return { problem: `GITHUB_API_URL ${address.problem}` }
   const proxy = readProxySettings(env)
   const [fault] = proxy.diagnostics

@@ -10,15 +10,19 @@ interface ApiAddress {
   readonly isUnencrypted: boolean
 }
 
-/** Accepts https, and plain http for loopback addresses or where `allowHttp` is set. Returns the address, or the problem. */
-export function parseApiUrl(text: string, allowHttp: boolean): ApiAddress | { readonly problem: string } {
+/**
+ * Accepts https, and plain http for loopback addresses or where `allowHttp` is set. Returns the address, or the problem. Without
+ * `allowHttp`, no setting accepts plain http for this address.
+ */
+export function parseApiUrl(text: string, allowHttp?: boolean): ApiAddress | { readonly problem: string } {
   if (!grammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
   const isUnencrypted = url.protocol === 'http:' && !isLoopback(url.hostname)
   if (isUnencrypted && !allowHttp) {
-    return { problem: 'would send the key unencrypted; use https, or set allow-http: true if you trust the network in between' }
+    const setting = allowHttp === undefined ? '' : ', or set allow-http: true if you trust the network in between'
+    return { problem: `would send the key unencrypted; use https${setting}` }
   }
   url.pathname = url.pathname.replace(/\/+$/, '')
   return { url, isUnencrypted }

@@ -153,7 +153,16 @@ export type PublishSettings = Pick<Settings, 'summary'> &
   Partial<
     Pick<
       Settings,
-      'resultFile' | 'organizationId' | 'serviceId' | 'apiUrl' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
+      | 'resultFile'
+      | 'profile'
+      | 'organizationId'
+      | 'serviceId'
+      | 'apiUrl'
+      | 'comment'
+      | 'commentLabel'
+      | 'prNumber'
+      | 'issue'
+      | 'githubToken'
     >
   >
 

@@ -17,6 +17,10 @@ export interface InvokeOptions {
   readonly files?: Readonly<Record<string, string>>
   /** By default one that starts now. */
   readonly clock?: Clock
+  /** Called with each line of the log about requests. */
+  readonly note?: (line: string) => void
+  /** Aborted to cancel the run at once. */
+  readonly stop?: AbortSignal
 }
 
 export type Invoked = PublishableResult & { readonly reason: string; readonly warnings: readonly string[] }
@@ -26,16 +30,17 @@ export async function invokeText({
   env = {},
   files = {},
   clock = createVirtualClock(Date.now()),
+  note = () => undefined,
+  stop = new AbortController().signal,
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
-  const never = new AbortController().signal
   const warnings: string[] = []
   const deps: RunDeps = {
     clock,
     random: () => 0.5,
-    note: () => undefined,
+    note,
     warn: (line) => warnings.push(line),
-    cancellation: { stop: never, abort: never },
+    cancellation: { stop, abort: stop },
     files: workspaceFiles(workspace, env),
   }
   try {

@@ -104,7 +104,7 @@ async function readAll(directory: string, except: readonly string[]): Promise<Re
   return Object.fromEntries(await Promise.all(texts)) as Record<string, string>
 }
 
-/** The key's secret, what HTTP Basic makes of it, GitHub's token, and a proxy's password. Too short ones are refused, and may be quoted. */
+/** The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, GitHub's token, and a proxy's password. Too short ones are refused, and may be quoted. */
 function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
   const id = inputs['api-key-id'] ?? env.WATCHKEEPER_API_KEY_ID ?? ''
   const secret = (inputs['api-key-secret'] ?? env.WATCHKEEPER_API_KEY_SECRET ?? '').trim()
@@ -112,7 +112,10 @@ function credentialsOf(inputs: Environment, env: Environment): readonly string[]
     /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decodeURIComponent(new URL(value).password)] : [],
   )
   const tokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN].map((token) => token?.trim() ?? '')
-  return [secret, ...tokens, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(({ length }) => length >= 8)
+  const accessKey = (inputs['api-key'] ?? env.WATCHKEEPER_API_KEY ?? '').trim()
+  return [secret, accessKey, ...tokens, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(
+    ({ length }) => length >= 8,
+  )
 }
 
 interface CliOptions extends ProcessOptions {
@@ -131,7 +134,8 @@ export async function runCli(
     cwd: directory,
     reportTo,
   })
-  expectNoSecret(`${ran.stdout}\n${ran.stderr}`, credentialsOf({ 'api-key-secret': flagIn(args, '--api-key-secret') }, env))
+  const given = { 'api-key': flagIn(args, '--api-key'), 'api-key-secret': flagIn(args, '--api-key-secret') }
+  expectNoSecret(`${ran.stdout}\n${ran.stderr}`, credentialsOf(given, env))
   return ran
 }
 

@@ -1,4 +1,5 @@
 import * as core from '@actions/core'
+import { profileNamed } from '../../api/profiles.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Severity } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, toWatchkeeperError } from '../../core/errors.ts'
@@ -6,11 +7,21 @@ import { logLine } from '../../core/escape.ts'
 import { toCamel } from '../../core/names.ts'
 import { createRedact, formsOf } from '../../core/secrets.ts'
 import type { Cancellation } from '../../http/deadline.ts'
+import { parseApiUrl } from '../../http/proxy.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
-import { cancelOnSignals, footerOf, type PublishableResult, runAndPublish, type Signals, type Surface, toErrorResult } from '../run.ts'
+import {
+  cancelOnSignals,
+  footerOf,
+  type PublishableResult,
+  type PublishSettings,
+  runAndPublish,
+  type Signals,
+  type Surface,
+  toErrorResult,
+} from '../run.ts'
 import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 
@@ -166,7 +177,7 @@ interface NotifyContext {
 
 /** Updates comment and issue, if the settings ask for them. Resolves to a line for each that could not be written. */
 async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<readonly string[]> {
-  const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken, serviceId, organizationId, apiUrl } = result.publishSettings
+  const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note } = context
   if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return []
   if (commentLabel === undefined && hasWrongLabelInput(result))
@@ -182,7 +193,7 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
       comment,
       issue,
       label: commentLabel,
-      target: serviceId ?? organizationId ?? apiUrl,
+      target: labelTargetOf(result.publishSettings),
       prNumber,
       token: githubToken,
       redact: createRedact(secrets),
@@ -198,7 +209,14 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
 const hasChanges = ({ changed, toAdopt }: ResultDocument): boolean => changed === true || Number(toAdopt ?? 0) > 0
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
-function hasWrongLabelInput({ error }: RunResult): boolean {
-  const names = error instanceof InputError ? error.diagnostics.map(({ location }) => location.file) : []
-  return names.some((name) => name === 'operation' || name === 'service-id' || name === 'organization-id')
+function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
+  const parts = ['operation', 'service-id', 'organization-id', ...(profileNamed(publishSettings.profile).isSelfHosted ? ['api-url'] : [])]
+  return error instanceof InputError && error.diagnostics.some(({ location }) => parts.includes(location.file))
+}
+
+/** What the run is about, for the default label. An address that is not valid may hold a password. */
+function labelTargetOf({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
+  if (!profileNamed(profile).isSelfHosted) return serviceId ?? organizationId
+  const address = parseApiUrl(apiUrl, true)
+  return 'url' in address ? address.url.href : undefined
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startEmulator } from '../../../src/emulator/index.ts'
 import { hostile } from '../../support/corpus.ts'
 import { inputsFor, secrets, useEmulator } from '../../support/emulator.ts'
 import { otherComments, token, useGitHub } from '../../support/github-server.ts'
@@ -112,6 +113,21 @@ describe('two jobs', () => {
     }
     expect(comments()).toHaveLength(2)
   })
+
+  it('on two self-hosted servers have labels of their own', async () => {
+    const servers = [await startEmulator({ dialect: 'hyperdx' }), await startEmulator({ dialect: 'hyperdx' })]
+    try {
+      const inputs = { operation: 'list-sources', comment: 'always' }
+      // A wrong input changes nothing about the label.
+      for (const more of [{}, { kind: 'nonsense' }])
+        for (const server of servers)
+          await runGitHubStep(github(), { inputs: { ...inputsFor(server, 'hyperdx'), ...inputs, ...more }, secrets })
+      expect(comments()).toHaveLength(2)
+      for (const [i, comment] of comments().entries()) expect(comment.body).toContain(encodeURIComponent(servers[i]?.url ?? ''))
+    } finally {
+      await Promise.all(servers.map((server) => server.close()))
+    }
+  })
 })
 
 describe('what did not complete', () => {
@@ -131,6 +147,19 @@ describe('what did not complete', () => {
     expect(github().received).toEqual([])
     await gate({ ...inputs, 'comment-label': 'sources' })
     expect(comments()).toHaveLength(1)
+  })
+
+  it('is not written under the label of a self-hosted server whose address is wrong, nor of one with a password in it', async () => {
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'list-sources', comment: 'always', issue: 'on-failure' }
+    const password = 'hunter2-hunter2'
+    const url = `https://user:${password}@hyperdx.example`
+    const ran = await runGitHubStep(github(), { inputs: { ...inputs, 'api-url': url }, secrets: [password] })
+    expect(commandsOf(ran)).toEqual(['error', 'notice'])
+    expect(github().received).toEqual([])
+    // The file is checked without an address.
+    const validate = { ...inputs, operation: 'validate', 'api-url': url }
+    await runGitHubStep(github(), { inputs: validate, files: { 'observability/a.yml': 'alerts: {}' }, secrets: [password] })
+    expect(JSON.stringify(github().received)).not.toContain('hunter2')
   })
 })
 

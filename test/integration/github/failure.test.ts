@@ -80,7 +80,7 @@ describe('a failure is reported, with the permission that is missing', () => {
   it.each([
     ['GITHUB_REPOSITORY', 'acme', 'GITHUB_REPOSITORY is not owner/name.'],
     ['GITHUB_REPOSITORY', 'acme/..', 'GITHUB_REPOSITORY is not owner/name.'],
-    ['GITHUB_API_URL', 'http://github.example', 'GITHUB_API_URL would send the key unencrypted'],
+    ['GITHUB_API_URL', 'http://github.example', 'GITHUB_API_URL would send the key unencrypted; use https.'],
     ['GITHUB_API_URL', 'nonsense', 'GITHUB_API_URL is not a base URL'],
     ['HTTPS_PROXY', 'nonsense', 'HTTPS_PROXY is not a proxy URL'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', 'NODE_TLS_REJECT_UNAUTHORIZED is 0'],
