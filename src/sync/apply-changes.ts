@@ -89,21 +89,26 @@ async function writeAll(
     if (target?.kind === 'unknown') waiting.add(change)
     else await state.skip(change, state.stopped()?.message ?? `${section}.${key} was not written`)
   }
-  await forEachBySection(changes, () => maxConcurrentWrites(state, api), writeResolved)
+  await forEachBySection(changes, (section) => maxConcurrentWrites(section, state, api), writeResolved)
   return changes.filter((change) => waiting.has(change))
 }
 
 /** Section by section, in the order of the plan. */
-async function forEachBySection(changes: readonly Change[], limit: () => number, work: (change: Change) => Promise<void>): Promise<void> {
-  for (const group of Map.groupBy(changes, ({ section }) => section).values()) await forEachConcurrently(group, limit, work)
+async function forEachBySection(
+  changes: readonly Change[],
+  limit: (section: Section) => number,
+  work: (change: Change) => Promise<void>,
+): Promise<void> {
+  const groups = Map.groupBy(changes, ({ section }) => section)
+  for (const [section, group] of groups) await forEachConcurrently(group, () => limit(section), work)
 }
 
 /**
  * An update reads the object before it writes. Both must fit into the window of the rate limit, because the write overwrites an edit
  * made between them. A service that states no limit gets one object at a time.
  */
-const maxConcurrentWrites = (state: ApplyState, api: ReadApi): number =>
-  Math.min(state.maxConcurrentWrites(), Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
+const maxConcurrentWrites = (section: Section, state: ApplyState, api: ReadApi): number =>
+  Math.min(state.maxConcurrentWrites(section), Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
   const reason = state.stopped()?.message
@@ -173,18 +178,22 @@ async function demandMarker(change: Change, desired: Body, created: RemoteObject
   const type = types[change.section]
   const isMarked = (one: RemoteObject): boolean => type.readMarker(type.toBody(one))?.token === type.readMarker(desired)?.token
   if (isMarked(created)) return
-  const stored = await type.collection.get(api, service, created.id).catch(ignoreApiError)
+  const stored = await type.collection.get(api, service, created.id).catch(ignoreFailure)
   // Without a second proof, the verification of all writes judges it.
   if (stored === undefined || isMarked(stored)) return
-  await type.collection.remove(api, service, created.id)
+  // A failed removal must not look like a lost create, which is sent again.
+  const isRemoved = (await type.collection.remove(api, service, created.id).catch(ignoreFailure)) !== undefined
+  const end = isRemoved
+    ? 'was deleted again: the next run would not recognize it'
+    : `must be deleted by hand (${created.id}): the next run would not recognize it, and deleting it failed`
   throw new UnmarkedError(
     'refused',
-    `The service did not store the ownership marker, so the new ${type.noun} was deleted again: the next run would not recognize it. Its version may be too old.`,
+    `The service did not store the ownership marker, so the new ${type.noun} ${end}. The version of the service may be too old.`,
   )
 }
 
-function ignoreApiError(thrown: unknown): undefined {
-  if (!(thrown instanceof ApiError)) throw thrown
+function ignoreFailure(thrown: unknown): undefined {
+  if (!(thrown instanceof WatchkeeperError)) throw thrown
 }
 
 /** Right before the write: when the window of the rate limit ended with this read, the write would wait for the next one. */
@@ -501,7 +510,7 @@ async function pruneOrphans({ deletes, diagnostics, state, write, api, service }
     if (obstacle === undefined) await write(change)
     else await state.skip(change, obstacle)
   }
-  await forEachBySection(deletes, () => maxConcurrentWrites(state, api), deleteOne)
+  await forEachBySection(deletes, (section) => maxConcurrentWrites(section, state, api), deleteOne)
 }
 
 // Lists of remote objects, indexed by their ownership markers.

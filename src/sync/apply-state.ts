@@ -3,12 +3,15 @@ import { type ErrorKind, WatchkeeperError } from '../core/errors.ts'
 import type { FieldChange } from '../resources/compare.ts'
 import { withTileIds } from '../resources/dashboards/dashboard.ts'
 import { PendingId } from '../resources/resolve.ts'
-import { type Body, listOf, type RemoteObject } from '../resources/resource-type.ts'
+import { type Body, listOf, type RemoteObject, type Section } from '../resources/resource-type.ts'
 import type { Action, Change } from './change.ts'
 
 export type OnError = 'continue' | 'stop'
 
-/** Enough for latency not to matter; the rate limit may allow fewer. After a failure, and at first, one at a time: the key or the API may be wrong. */
+/**
+ * Enough for latency not to matter; the rate limit may allow fewer. After a failure, and at the start of a section, one at a time: the key
+ * or the API may be wrong, or the server may not store the markers of the section.
+ */
 const maxConcurrentWrites = 10
 
 /** After so many failures in a row the API itself is failing. */
@@ -180,8 +183,8 @@ export interface ApplyState extends Pick<KnownIds, 'resolve'> {
   stopped(): StopReason | undefined
   /** Aborted with the first reason to stop. */
   readonly hasStopped: AbortSignal
-  /** How many objects may be written at the same time. */
-  maxConcurrentWrites(): number
+  /** How many objects of the section may be written at the same time. */
+  maxConcurrentWrites(section: Section): number
 }
 
 export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
@@ -229,8 +232,8 @@ export function createApplyState({ stop, onError, onProgress }: ApplyStateOption
     all: () => [...outcomes.values()],
     stopped,
     hasStopped: halt.signal,
-    maxConcurrentWrites() {
-      const last = attempted.at(-1)
+    maxConcurrentWrites(section) {
+      const last = attempted.findLast((change) => change.section === section)
       return last !== undefined && isSuccess(outcomes.get(last) ?? { kind: 'failed' }) ? maxConcurrentWrites : 1
     },
   }

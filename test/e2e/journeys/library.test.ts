@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { demo } from '../../../src/emulator/index.ts'
+import { demo, startEmulator } from '../../../src/emulator/index.ts'
 import { ApiError, createClient, InputError, type ResultOf } from '../../../src/index.ts'
 import { ids, useEmulator } from '../../support/emulator.ts'
 
@@ -14,6 +14,49 @@ const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) =>
     serviceId: demo.services.checkout,
     ...more,
   })
+
+describe('the library with a self-hosted server', () => {
+  it('needs an address and a key, and its results name the server', async () => {
+    const server = await startEmulator({ dialect: 'hyperdx' })
+    try {
+      const selfHosted = createClient({ profile: 'hyperdx', apiUrl: server.url, apiKey: demo.apiKeySecret })
+      const listed = await selfHosted.listAlerts()
+      expectTypeOf(listed.serverUrl).toEqualTypeOf<string | undefined>()
+      expect(listed).toMatchObject({ status: 'pass', serverUrl: `${server.url}/api/v2` })
+      expect(listed.organizationId).toBeUndefined()
+      const [refused, wrong] = await Promise.all([
+        selfHosted.usageCost({ period: 'today' }).catch((thrown: unknown) => thrown),
+        createClient({ profile: 'hyperdx', apiUrl: server.url, apiKey: 'opens-nothing' })
+          .listAlerts()
+          .catch((thrown: unknown) => thrown),
+      ])
+      expect(refused).toBeInstanceOf(InputError)
+      expect(wrong).toBeInstanceOf(ApiError)
+      expect(wrong).toMatchObject({ kind: 'authentication', status: 401 })
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('passes the line about plain http on before the first request', async () => {
+    const lines: string[] = []
+    const stop = new AbortController()
+    const onProgress = (line: string): void => {
+      lines.push(line)
+      stop.abort()
+    }
+    const options = {
+      profile: 'hyperdx',
+      apiUrl: 'http://10.1.2.3:8000',
+      apiKey: demo.apiKeySecret,
+      onProgress,
+      signal: stop.signal,
+    } as const
+    await expect(createClient(options).listAlerts()).rejects.toBeInstanceOf(InputError)
+    await expect(createClient({ ...options, allowHttp: true }).listAlerts()).rejects.toMatchObject({ kind: 'cancelled' })
+    expect(lines).toEqual(['The key travels unencrypted to 10.1.2.3:8000, because allow-http is set'])
+  })
+})
 
 describe('the library', () => {
   it('has typed results, with the verdict beside them', async () => {

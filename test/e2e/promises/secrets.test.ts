@@ -2,12 +2,12 @@
 // what it was given (support/run.ts); here the API, a proxy, files and the user themselves try to have it printed.
 
 import { describe, expect, it } from 'vitest'
-import { demo, type Emulator } from '../../../src/emulator/index.ts'
+import { demo, type Effect, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { serviceOf } from '../../support/emulator.ts'
+import { inputsFor, serviceOf } from '../../support/emulator.ts'
 import { type Failure, type FailureRunOptions, runWithFailure, withTestApi } from '../../support/faults.ts'
-import { runCli } from '../../support/run-process.ts'
+import { type ActionOptions, runAction, runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
 /** As nasty as a secret can be: every encoding of it looks different. */
@@ -40,6 +40,26 @@ const meetWith = (
     inputs: { 'api-key-secret': secret, ...options.inputs },
     secrets: [secret, pairOf(secret)],
   })
+
+/** Runs with that key of a self-hosted server, which accepts it and fails as given. */
+async function meetSelfHosted(
+  key: string,
+  failure: Effect | undefined,
+  more: Omit<ActionOptions, 'inputs'> & { readonly inputs?: Record<string, string> } = {},
+) {
+  const server = await startEmulator({ dialect: 'hyperdx' })
+  try {
+    open(server, key)
+    if (failure !== undefined) server.addFault({ match: { path: '/api/v2' }, times: 9, effect: failure })
+    const inputs = { ...inputsFor(server, 'hyperdx'), operation: 'list-sources', 'max-attempts': '1', 'api-key': key, ...more.inputs }
+    return await runAction({ preload: {}, env: { WATCHKEEPER_DEBUG: '1' }, ...more, inputs, secrets: [key] })
+  } finally {
+    await server.close()
+  }
+}
+
+/** A header can send it. */
+const sendable = canary.replace('é', '~')
 
 const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Failure => ({
   effect: { kind: 'status', status, body, headers },
@@ -78,6 +98,32 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
       async (_, failure) => {
         const { ran } = await meetWith(plain, 'read', failure, { times: 9, inputs: { 'max-attempts': '2' } })
         expect(ran.outputs.get('status')).toMatch(/^(?:error|pass)$/)
+      },
+      { atOnce: 4 },
+    ))
+
+  it('not when a self-hosted server repeats its key in any encoding, with the debug log', () =>
+    forEachEntry<readonly [number, string]>(
+      formsOfSecret(sendable).map((form, i) => [i, form] as const),
+      async (_, form) => {
+        const body = JSON.stringify({ message: `bad key ${form}` })
+        const ran = await meetSelfHosted(sendable, { kind: 'status', status: 400, body })
+        expect(ran).toMatchObject({ exitCode: 1, result: { error: { kind: 'refused' } } })
+      },
+      { atOnce: 4 },
+    ))
+
+  it('not when doctor reads the user of a self-hosted server, whose answer has the key', () =>
+    forEachEntry<[string, unknown]>(
+      [
+        ['where the product shows it', { version: 'v2', user: { accessKey: plain, name: 'Ada', email: 'ada@shop.example' } }],
+        ['as the name', { user: { accessKey: plain, name: plain } }],
+        ['as the address', { user: { email: `${plain}@shop.example` } }],
+        ['in place of the user', { user: plain }],
+      ],
+      async (_, body) => {
+        const ran = await meetSelfHosted(plain, { kind: 'body', text: JSON.stringify(body) }, { inputs: { operation: 'doctor' } })
+        expect(ran.stdout).toContain('GET /api/v2 answered 200')
       },
       { atOnce: 4 },
     ))
@@ -137,6 +183,8 @@ describe.concurrent('S1: the key never leaves the process but to the API', () =>
         ['for a flag', ['list-sources', `--${plain}`, '--api-key-secret', plain]],
         ['with an equals sign', ['list-sources', `--api-key-secret=${plain}`, `--profile=${plain}`]],
         ['without a value after it', ['list-sources', plain, '--api-key-secret']],
+        ['as the key of a self-hosted server', ['list-sources', plain, '--profile', 'hyperdx', '--api-key', plain]],
+        ['as the key of a server with another profile', ['list-sources', '--profile', plain, `--api-key=${plain}`]],
       ],
       async (_, args) => {
         const ran = await runCli(args, { WATCHKEEPER_API_KEY_SECRET: plain })
@@ -173,6 +221,20 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
     expect(lines.slice(0, masks.length)).toEqual(masks)
     for (const form of [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64'), pairOf(canary)])
       expect(masks).toContain(`::add-mask::${form.replaceAll('%', '%25')}`)
+  })
+
+  it('every form of the key of a self-hosted server, from the input and from the variable', async () => {
+    const other = 'Other0123456789abcdefABCDEF'
+    const ran = await meetSelfHosted(sendable, undefined, {
+      env: { WATCHKEEPER_API_KEY: ` ${other}\n` },
+      inputs: { operation: 'nonsense' },
+    })
+    const lines = ran.stdout.split('\n')
+    const masks = lines.filter((line) => line.startsWith('::add-mask::'))
+    expect(lines.slice(0, masks.length)).toEqual(masks)
+    for (const key of [sendable, other])
+      for (const form of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')])
+        expect(masks).toContain(`::add-mask::${form.replaceAll('%', '%25')}`)
   })
 
   it('no id of an organization, a service or a thing', async () => {

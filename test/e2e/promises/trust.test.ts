@@ -12,6 +12,7 @@ import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.t
 import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
+import { runAction } from '../../support/run-process.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator()
@@ -35,6 +36,41 @@ describe('S3: the key goes over https, or to this very machine', () => {
     })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
     expect(ran.outputs.get('failure-reason')).toMatch(/^api-url: /)
+  })
+
+  const far = 'http://10.1.2.3:8000'
+  const refusal = 'would send the key unencrypted; use https, or set allow-http: true if you trust the network in between'
+
+  it('plain http beyond this machine needs allow-http, which no file of the repository can set', async () => {
+    const files = { '.watchkeeper.yml': 'allow-http: true\n' }
+    for (const profile of ['', 'clickhouse-cloud', 'hyperdx']) {
+      const inputs = { ...(profile === 'hyperdx' ? inputsFor(emulator(), profile) : inputsFor(emulator())), profile, 'api-url': far }
+      const refused = await runAction({ inputs: { operation: 'list-sources', ...inputs } })
+      expect(refused).toMatchObject({ exitCode: 1, result: { error: { kind: 'input' } } })
+      expect(refused.outputs.get('failure-reason')).toBe(`api-url: "${far}" ${refusal}`)
+      const inFile = await runAction({ inputs: { operation: 'list-sources', ...inputs }, files })
+      expect(inFile.exitCode).toBe(1)
+      expect(inFile.outputs.get('failure-reason')).toContain('.watchkeeper.yml: "allow-http" cannot be set in a file of the repository')
+      expect(inFile.outputs.get('failure-reason')).toContain(refusal)
+    }
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
+    ['the input', { 'allow-http': 'true' }, {}],
+    ['the environment', {}, { WATCHKEEPER_ALLOW_HTTP: 'true' }],
+  ])('with allow-http from %s, the log says that the key travels unencrypted, before the first request', async (_, more, env) => {
+    // A name that no resolver knows: nothing is sent.
+    const inputs = {
+      ...inputsFor(emulator(), 'hyperdx'),
+      operation: 'list-sources',
+      'api-url': 'http://hyperdx.invalid:8000',
+      'max-attempts': '1',
+    }
+    const ran = await runAction({ inputs: { ...inputs, ...more }, env: { WATCHKEEPER_DEBUG: '1', ...env } })
+    expect(ran).toMatchObject({ exitCode: 1, result: { error: { kind: 'network' } } })
+    const note = ran.stdout.indexOf('The key travels unencrypted to hyperdx.invalid:8000, because allow-http is set')
+    expect(note).toBeGreaterThan(-1)
+    expect(note).toBeLessThan(ran.stdout.indexOf('Server version: unknown'))
   })
 })
 

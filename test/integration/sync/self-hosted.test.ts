@@ -1,0 +1,433 @@
+// Alerts, dashboards and saved searches as code on a self-hosted server.
+import { describe, expect, it } from 'vitest'
+import { type Alert, demo, type Emulator, type EmulatorOptions, startEmulator } from '../../../src/emulator/index.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { actions, errorRules, errors, errorsIn, many, outcomes, shop, slow, tile } from '../../support/shop-declaration.ts'
+import {
+  afterPull,
+  convergenceProblems,
+  emptyPlan,
+  markersIn,
+  project,
+  type Site,
+  stateOf,
+  unownedIn,
+  withSite,
+} from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'hyperdx', use)
+
+const content = { dashboards: { shop }, savedSearches: { slow }, alerts: { errors, many } }
+const files = { 'a.json': content }
+
+async function withServer<T>(options: EmulatorOptions, use: (server: Emulator, site: Site) => Promise<T>): Promise<T> {
+  const server = await startEmulator({ dialect: 'hyperdx', rateLimit: 'off', ...options })
+  try {
+    return await withSite(server, 'hyperdx', (one) => use(server, one))
+  } finally {
+    await server.close()
+  }
+}
+
+const writesTo = ({ requests }: Emulator) =>
+  requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/validate')).map(({ method }) => method)
+
+describe('everything as code', () => {
+  it('makes the server as declared, and then has nothing to do', () =>
+    site(async (one) => {
+      const before = unownedIn(emulator())
+      expect(await one.plan(files)).toMatchObject({ toCreate: 4, changed: true })
+      expect(await convergenceProblems(one, content)).toEqual([])
+      expect(markersIn(emulator())).toHaveLength(4)
+      expect(unownedIn(emulator())).toBe(before)
+    }))
+
+  it('finds what was saved in the web app, and puts it right', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const stored = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      if (stored === undefined) throw new Error('it was not created')
+      serviceOf(emulator()).dashboards = serviceOf(emulator()).dashboards.filter((dashboard) => dashboard !== stored)
+      const [first, ...rest] = stored.tiles
+      emulator().saveInWebApp({ ...stored, tiles: [{ ...first, name: 'Renamed', config: { ...first?.config } }, ...rest] } as never)
+      const drift = await one.drift(files)
+      expect(drift.changed).toBe(true)
+      await one.apply(files)
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('deletes with prune what no file declares any more, and nothing else', () =>
+    site(async (one) => {
+      const before = unownedIn(emulator())
+      await one.apply(files)
+      const pruned = await one.apply({ 'a.json': { dashboards: { shop } } }, { prune: true })
+      expect(outcomes(pruned)).toMatchObject({ errors: 'deleted', many: 'deleted', slow: 'deleted', shop: 'unchanged' })
+      expect(unownedIn(emulator())).toBe(before)
+      expect(markersIn(emulator())).toHaveLength(1)
+    }))
+
+  it('pulls every object with its sources and webhooks by name, and adopts them', () =>
+    site(async (one) => {
+      const pulled = await one.pull({})
+      expect(errorsIn(pulled)).toEqual([])
+      const written = afterPull({}, pulled)
+      const text = Object.values(written).join('\n')
+      expect(text).toContain('source: Logs')
+      expect(text).toMatch(/webhook: (?:oncall|incidents)/)
+      for (const { id } of [...serviceOf(emulator()).sources, ...serviceOf(emulator()).webhooks]) expect(text).not.toContain(id)
+      const before = stateOf(emulator()).length
+      const applied = await one.apply(written)
+      expect(errorsIn(applied)).toEqual([])
+      expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['adopted']))
+      expect(await one.plan(written, { prune: true })).toMatchObject(emptyPlan)
+      expect(stateOf(emulator())).toHaveLength(before)
+    }))
+
+  it('rejects an email channel and an interval of 30 seconds without a request', async () => {
+    const wrong = {
+      errors: { ...errors, channel: { type: 'email', emailRecipients: ['a@b.example'] } },
+      many: { ...many, interval: '30s' },
+    }
+    const ran = await invokeText({
+      inputs: { operation: 'validate', profile: 'hyperdx' },
+      files: { 'observability/a.json': JSON.stringify({ ...content, alerts: wrong }) },
+    })
+    expect(ran.document).toMatchObject({ status: 'fail', errorCount: 2 })
+    const texts = (ran.document.diagnostics as { severity: string; message: string }[]).filter(({ severity }) => severity === 'error')
+    expect(texts.map(({ message }) => message).join('\n')).toMatch(/email[\s\S]*30s|30s[\s\S]*email/)
+  })
+
+  it('passes validate without an address and a key, with saved searches and webhooks by name', async () => {
+    const ran = await invokeText({
+      inputs: { operation: 'validate', profile: 'hyperdx' },
+      files: { 'observability/a.json': JSON.stringify(content) },
+    })
+    expect(ran.document).toMatchObject({ status: 'pass', objectCount: 4, errorCount: 0 })
+  })
+})
+
+describe('an alert that no file can declare', () => {
+  /** As a newer server stores one, with a marker of this project where `note` has one. */
+  function addInline(note: string | null, more: Partial<Alert> = {}): Alert {
+    const store = serviceOf(emulator())
+    const [template] = store.alerts
+    if (template === undefined) throw new Error('the shop has no alert')
+    const inline = { ...structuredClone(template), id: 'abcdefabcdefabcdefabcdef', name: 'Inline', ...more, note } as Alert
+    Object.assign(inline, { source: 'inline', dashboardId: null, tileId: null, savedSearchId: null, config: { sql: 'SELECT 1' } })
+    store.alerts.push(inline)
+    return inline
+  }
+
+  /** The line of this project in the note of a declared alert. */
+  async function markedNote(one: Site): Promise<string> {
+    await one.apply(files)
+    const found = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors')
+    if (found === undefined) throw new Error('it was not created')
+    return String(found.note)
+  }
+
+  const inlineIn = () => serviceOf(emulator()).alerts.find(({ id }) => id === 'abcdefabcdefabcdefabcdef')
+
+  it('is never pruned, updated or counted, also with the marker of this project', () =>
+    site(async (one) => {
+      const note = await markedNote(one)
+      const inline = structuredClone(addInline(note))
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+      const { errors: _, ...others } = content.alerts
+      const pruned = await one.apply({ 'a.json': { ...content, alerts: others } }, { prune: true })
+      expect(errorRules(pruned)).toEqual([])
+      expect(outcomes(pruned)).toMatchObject({ errors: 'deleted' })
+      expect(inlineIn()).toEqual(inline)
+    }))
+
+  it('is never pruned when it is the only one with a marker', () =>
+    site(async (one) => {
+      const note = await markedNote(one)
+      addInline(note)
+      const store = serviceOf(emulator())
+      store.alerts = store.alerts.filter(({ id }) => id === 'abcdefabcdefabcdefabcdef')
+      const pruned = await one.apply({ 'a.json': { dashboards: { shop }, savedSearches: { slow } } }, { prune: true })
+      expect(errorRules(pruned)).toEqual([])
+      expect(inlineIn()).toBeDefined()
+    }))
+
+  it('is not adopted by its name, nor by its id', () =>
+    site(async (one) => {
+      const inline = addInline(null, { name: 'Errors' })
+      const before = structuredClone(inline)
+      const byName = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true } } } })
+      expect(actions(byName)).toMatchObject({ errors: 'create' })
+      const byId = await one.plan({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true, id: inline.id } } } })
+      expect(errorRules(byId)).toEqual(['missing-object'])
+      await one.apply({ 'a.json': { ...content, alerts: { errors: { ...errors, adopt: true } } } })
+      expect(inlineIn()).toEqual(before)
+    }))
+
+  it('is left out by pull, with the reason', () =>
+    site(async (one) => {
+      addInline(await markedNote(one))
+      addInline(null, { id: 'abcdefabcdefabcdefabcde0', name: 'Other inline' })
+      const pulled = await one.pull({}, ['observability/**/*.yml'])
+      expect(JSON.stringify(pulled.writtenFiles)).not.toContain('nline')
+      const reasons = JSON.stringify(pulled)
+      expect(reasons).toContain('files cannot declare an alert with the source inline')
+      expect(errorsIn(pulled)).toEqual([])
+    }))
+
+  it('is listed, shown and deleted by its id like any other', async () => {
+    const { id } = addInline(null)
+    const run = (operation: string, more: Readonly<Record<string, string>> = {}) =>
+      invokeText({ inputs: { operation, ...inputsFor(emulator(), 'hyperdx'), ...more } })
+    expect(JSON.stringify((await run('list-alerts')).document)).toContain(id)
+    expect((await run('get-alert', { 'alert-id': id })).document).toMatchObject({ status: 'pass', alert: { source: 'inline' } })
+    expect((await run('delete-alert', { 'alert-id': id })).document).toMatchObject({ status: 'pass', alertId: id })
+    expect(inlineIn()).toBeUndefined()
+  })
+})
+
+describe('an older server', () => {
+  it('that drops a declared field fails apply by the name of the field, and deletes nothing', () =>
+    withServer({ unknownFields: ['numConsecutiveWindows'] }, async (server, one) => {
+      await one.apply({ 'a.json': { ...content, dashboards: { shop, old: { ...shop, name: 'Old' } } } })
+      const newer = { 'a.json': { ...content, alerts: { errors, many: { ...many, numConsecutiveWindows: 3 } } } }
+      const applied = await one.apply(newer, { prune: true })
+      expect(errorRules(applied)).toEqual(['field-dropped'])
+      expect(errorsIn(applied)[0]?.message).toBe(
+        'alerts.many: the service did not store numConsecutiveWindows. Its version may not have it yet: remove it from the file, or upgrade the service',
+      )
+      expect(outcomes(applied)).toMatchObject({ old: 'skipped' })
+      expect(serviceOf(server).dashboards.some(({ name }) => name === 'Old')).toBe(true)
+      expect(await one.plan(newer, { prune: true })).toMatchObject({ changed: true, toUpdate: 1, toDelete: 1 })
+      expect(errorRules(await one.apply(newer, { prune: true }))).toEqual(['field-dropped'])
+      // Without the field, everything is as declared.
+      expect(errorRules(await one.apply(files, { prune: true }))).toEqual([])
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('that drops a declared field of a new object, of a tile or of a saved search fails apply, too', () =>
+    withServer({ unknownFields: ['numConsecutiveWindows', 'seriesLimit', 'orderBy', 'filters'] }, async (_, one) => {
+      const config = { ...tile('A').config, groupBy: 'ServiceName', seriesLimit: 7 }
+      const newer = {
+        dashboards: { shop: { ...shop, tiles: [tile('A', 0, config), tile('B', 4)] } },
+        savedSearches: { slow: { ...slow, orderBy: 'Timestamp DESC' } },
+        alerts: { errors: { ...errors, numConsecutiveWindows: 2 } },
+      }
+      const applied = await one.apply({ 'a.json': newer })
+      expect(errorRules(applied)).toEqual(['field-dropped', 'field-dropped', 'field-dropped'])
+      const text = errorsIn(applied)
+        .map(({ message }) => message)
+        .join('\n')
+      for (const name of ['numConsecutiveWindows', 'seriesLimit', 'orderBy']) expect(text).toContain(name)
+      expect((await one.plan({ 'a.json': newer })).changed).toBe(true)
+    }))
+
+  it('that drops the field of the marker keeps nothing, stops after one object, and gets no duplicates', () =>
+    // With a limit that allows several writes at the same time.
+    withServer({ unknownFields: ['note'], rateLimit: { limit: 10_000, windowMs: 60_000 } }, async (server, one) => {
+      const alerts = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, { ...errors, name: `Alert ${i}` }]))
+      const before = serviceOf(server).alerts.length
+      const dashboards = { shop, two: { ...shop, name: 'Two' }, three: { ...shop, name: 'Three' } }
+      for (let turn = 0; turn < 3; turn++) {
+        const created = server.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/alerts')).length
+        const applied = await one.apply({ 'a.json': { dashboards, alerts } }, { prune: true })
+        const results = Object.values(outcomes(applied))
+        expect(results.filter((outcome) => outcome === 'failed')).toHaveLength(1)
+        expect(results.filter((outcome) => outcome === 'skipped')).toHaveLength(19)
+        const failed = applied.objects.find(({ outcome }) => outcome === 'failed')
+        expect(failed?.message).toContain('did not store the ownership marker')
+        expect(serviceOf(server).alerts).toHaveLength(before)
+        const posts = server.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/alerts')).length
+        expect(posts - created).toBe(1)
+      }
+      expect(serviceOf(server).dashboards.filter(({ name }) => name === 'Shop')).toHaveLength(1)
+    }))
+
+  it('that drops the field of the marker, and refuses to delete, is told which object is left', () =>
+    withServer({ unknownFields: ['note'] }, async (server, one) => {
+      server.addFault({ match: { method: 'DELETE' }, times: 99, effect: { kind: 'status', status: 500 } })
+      const applied = await one.apply({ 'a.json': { dashboards: { shop }, alerts: { errors, other: { ...errors, name: 'Other' } } } })
+      const left = serviceOf(server).alerts.filter(({ name }) => name === 'Errors' || name === 'Other')
+      expect(left).toHaveLength(1)
+      expect(outcomes(applied)).toMatchObject({ errors: 'failed', other: 'skipped' })
+      expect(applied.objects.find(({ key }) => key === 'errors')?.message).toContain(left[0]?.id)
+    }))
+
+  it('that drops tags keeps no dashboard without its marker', () =>
+    withServer({ unknownFields: ['tags'] }, async (server, one) => {
+      const before = stateOf(server)
+      const applied = await one.apply(files)
+      expect(outcomes(applied)).toMatchObject({ slow: 'failed', shop: 'skipped', errors: 'skipped', many: 'skipped' })
+      expect(stateOf(server)).toEqual(before)
+    }))
+
+  it('is refused before any write by every operation that writes', () =>
+    withServer({ serverVersion: '2.28.0' }, async (server, one) => {
+      await expect(one.apply(files)).rejects.toThrow(/^HyperDX 2\.28\.0 at .* is too old/)
+      await expect(one.plan(files)).rejects.toThrow(/is too old/)
+      await expect(one.pull({})).rejects.toThrow(/is too old/)
+      expect(server.requests.map(({ path }) => path)).toEqual(['/health'])
+    }))
+})
+
+describe('the rate limit of 100 requests a minute', () => {
+  const clockAndServer = async (
+    options: EmulatorOptions,
+    use: (server: Emulator, one: Site, clock: ReturnType<typeof createVirtualClock>) => Promise<void>,
+  ) => {
+    const clock = createVirtualClock()
+    const server = await startEmulator({ dialect: 'hyperdx', now: clock.now, ...options })
+    try {
+      await withSite(server, 'hyperdx', (one) => use(server, one, clock), clock)
+    } finally {
+      await server.close()
+    }
+  }
+
+  /** 300 objects: 30 dashboards, and 9 alerts on each. */
+  const threeHundred = () => {
+    const numbers = Array.from({ length: 30 }, (_, i) => i)
+    return {
+      dashboards: Object.fromEntries(numbers.map((i) => [`d${i}`, { ...shop, name: `Dashboard ${i}` }])),
+      alerts: Object.fromEntries(
+        numbers.flatMap((i) =>
+          Array.from({ length: 9 }, (_, j) => [`a${i}-${j}`, { ...errors, name: `Alert ${i} ${j}`, dashboard: `d${i}` }]),
+        ),
+      ),
+    }
+  }
+
+  const statusesOf = ({ requests }: Emulator) => new Set(requests.map(({ status }) => status))
+
+  it(
+    'lets 300 objects be created, changed and deleted without a rejection',
+    () =>
+      clockAndServer({}, async (server, one, clock) => {
+        const first = threeHundred()
+        expect(errorsIn(await one.apply({ 'a.json': first }))).toEqual([])
+        expect(await one.plan({ 'a.json': first })).toMatchObject(emptyPlan)
+        const changed = {
+          ...first,
+          alerts: Object.fromEntries(Object.entries(first.alerts).map(([key, alert]) => [key, { ...alert, threshold: 9 }])),
+        }
+        expect(errorsIn(await one.apply({ 'a.json': changed }))).toEqual([])
+        expect(errorsIn(await one.apply({ 'a.json': { dashboards: { keep: shop } } }, { prune: true }))).toEqual([])
+        expect(markersIn(server)).toHaveLength(1)
+        expect(statusesOf(server)).toEqual(new Set([200]))
+        expect(clock.elapsedMs()).toBeGreaterThan(10 * 60_000)
+      }),
+    120_000,
+  )
+
+  it(
+    'is kept without headers that state it',
+    () =>
+      clockAndServer({ rateLimit: 'off' }, async (server, one) => {
+        const few = threeHundred()
+        const some = { ...few, alerts: Object.fromEntries(Object.entries(few.alerts).slice(0, 120)) }
+        expect(errorsIn(await one.apply({ 'a.json': some }))).toEqual([])
+        const at = server.requests.filter(({ path }) => path.startsWith('/api/v2')).map(({ arrivedAtMs }) => arrivedAtMs)
+        expect(at.length).toBeGreaterThan(150)
+        for (const [i, arrivedAtMs] of at.slice(100).entries()) expect(arrivedAtMs - (at[i] ?? 0)).toBeGreaterThanOrEqual(60_000)
+      }),
+    120_000,
+  )
+
+  it('waits as long as Retry-After says', () =>
+    clockAndServer({ rateLimit: 'off' }, async (server, one, clock) => {
+      const effect = { kind: 'status', status: 429, body: 'Too many requests, please try again later.', contentType: 'text/html' } as const
+      server.addFault({ match: { path: '/alerts' }, effect: { ...effect, headers: { 'Retry-After': '60' } } })
+      expect(errorsIn(await one.plan(files))).toEqual([])
+      expect(clock.elapsedMs()).toBeGreaterThanOrEqual(60_000)
+      expect(clock.elapsedMs()).toBeLessThan(70_000)
+    }))
+
+  it('is kept when other users of the key take half of it', () =>
+    clockAndServer({ rateLimit: { limit: 20, windowMs: 60_000 } }, async (server, one) => {
+      const few = {
+        dashboards: { shop },
+        alerts: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`a${i}`, { ...errors, name: `A ${i}` }])),
+      }
+      expect(errorsIn(await one.apply({ 'a.json': few }))).toEqual([])
+      expect(statusesOf(server)).toEqual(new Set([200]))
+    }))
+})
+
+describe('a plan file', () => {
+  const planFile = 'it.plan.json'
+  const planOn = async (one: Site) =>
+    JSON.parse(JSON.stringify((await one.plan(files, { planFile })).planContent)) as Record<string, unknown>
+
+  it('applies to the server that it was made for', () =>
+    site(async (one) => {
+      const content = await planOn(one)
+      expect(content).toMatchObject({ serverUrl: `${emulator().url}/api/v2`, project })
+      expect(content).not.toHaveProperty('organizationId')
+      expect(content).not.toHaveProperty('serviceId')
+      const applied = await one.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })
+      expect(applied).toMatchObject({ toCreate: 4, changed: true })
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('is refused for another server, before any write', () =>
+    site(async (one) => {
+      const content = await planOn(one)
+      await withServer({}, async (server, other) => {
+        await expect(other.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })).rejects.toThrow(
+          `serverUrl was ${emulator().url}/api/v2 and is now ${server.url}/api/v2`,
+        )
+        expect(writesTo(server)).toEqual([])
+      })
+    }))
+
+  it('of a service is refused for a self-hosted server, and the other way round', () =>
+    site(async (one) => {
+      const content = await planOn(one)
+      const cloud = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+      try {
+        await withSite(cloud, 'clickhouse-cloud', async (service) => {
+          await expect(service.apply({ ...files, [planFile]: JSON.stringify(content) }, { planFile })).rejects.toThrow('and is now not set')
+          const ofService = await planOn(service)
+          await expect(one.apply({ ...files, [planFile]: JSON.stringify(ofService) }, { planFile })).rejects.toThrow(
+            'serverUrl was not set',
+          )
+        })
+        expect([...writesTo(cloud), ...writesTo(emulator())]).toEqual([])
+      } finally {
+        await cloud.close()
+      }
+    }))
+
+  it('of a service that was written before there were self-hosted servers still applies', async () => {
+    const older = {
+      kind: 'watchkeeper-plan',
+      version: 1,
+      digest: '41720d372904b9bd36117a289de50021e02078e9',
+      project,
+      organizationId: demo.organizationId,
+      serviceId: demo.services.checkout,
+      prune: false,
+      seen: { dashboards: 3, savedSearches: 1, alerts: 6 },
+      changes: [
+        { section: 'savedSearches', key: 'slow', action: 'create', digest: 'e76f104b189b96046a53c1866bb2400de72c9b39' },
+        { section: 'dashboards', key: 'shop', action: 'create', digest: '2afa8f9b696759b57d83397465ff6c9e20767f40' },
+        { section: 'alerts', key: 'errors', action: 'create', digest: '5adef38e5cd6707fd82f8ad91669e1b77e9011af' },
+        { section: 'alerts', key: 'many', action: 'create', digest: 'e1b0924700255024c78eaf6a4c5fc6cefdf0fcfa' },
+      ],
+    }
+    const cloud = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+    try {
+      await withSite(cloud, 'clickhouse-cloud', async (service) => {
+        expect(await planOn(service)).toEqual(older)
+        const applied = await service.apply({ ...files, [planFile]: JSON.stringify(older) }, { planFile })
+        expect(errorRules(applied)).toEqual([])
+        expect(await service.plan(files)).toMatchObject(emptyPlan)
+      })
+    } finally {
+      await cloud.close()
+    }
+  })
+})
