@@ -10,7 +10,7 @@ import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf } from '../core/text.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
-import { comparable, compareBodies, composeUpdate, diffFields, sidesOf } from '../resources/compare.ts'
+import { addedFields, comparable, compareBodies, composeUpdate, diffFields, sidesOf } from '../resources/compare.ts'
 import type { Body, RemoteObject, ResourceType, Section } from '../resources/resource-type.ts'
 import type { ResourceTypes } from '../resources/resource-types.ts'
 import { diffSides, snapshotOf } from '../resources/snapshot.ts'
@@ -366,11 +366,16 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
 /** A server that is older than a field strips it and answers as if it had stored it. */
 function findDroppedFields(change: Change, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
   const { before, after } = compareBodies(type, desired, actual)
-  const dropped = diffFields(after, before).filter(({ after: stored }) => stored === undefined)
+  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
+  const stored = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  const dropped = diffFields(after, before).filter((field) => field.after === undefined && !stored.has(withoutItems(field.path)))
   if (dropped.length === 0) return []
   const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
   return [{ rule: 'field-dropped', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
 }
+
+/** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
+const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
 
 /** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
 export function findDuplicateMarkers({ byToken }: MarkerIndex, type: ResourceType, projectToken: string): readonly Diagnostic[] {

@@ -6,18 +6,21 @@ import { dashboardCollection } from '../../src/resources/dashboards/dashboard.ts
 import { sourceCollection } from '../../src/resources/sources/source-wire.ts'
 import { webhookCollection } from '../../src/resources/webhooks/webhook-wire.ts'
 import { type RandomFile, randomFile } from '../support/random-declarations.ts'
-import { service as demoService } from '../support/session.ts'
 import { convergenceProblems, type Site, type SiteServer, withSite } from '../support/site.ts'
 
 const help = `Usage: npm run conformance:files -- --target emulator|URL [options]
 
 Writes random files with every optional field, and applies them one after the other: each must converge. The plan after an
-apply is empty, a second apply changes nothing, drift passes. The address, the key and the ids of a server are read from WATCHKEEPER_API_KEY_ID,
-WATCHKEEPER_API_KEY_SECRET, WATCHKEEPER_ORGANIZATION_ID and WATCHKEEPER_SERVICE_ID. Exits with 1 when a file does not converge.
+apply is empty, a second apply changes nothing, drift passes. Exits with 1 when a file does not converge.
 
-  --target TARGET   emulator, or the address of a server with the cloud's paths. Its objects without a marker are left alone.
-  --files COUNT     how many files; default: 100
-  --seed SEED       to repeat a run; default: RANDOM_SEED, or the time
+  --target TARGET     emulator, or the address of a server. Its objects without a marker are left alone.
+  --dialect DIALECT   of the emulator: clickhouse-cloud (default) or hyperdx
+  --files COUNT       how many files; default: 100
+  --seed SEED         to repeat a run; default: RANDOM_SEED, or the time
+
+A self-hosted server is given without /api/v2, and its key is the first one in CONFORMANCE_KEYS or KEYS. A server with the cloud's paths is
+one for which WATCHKEEPER_ORGANIZATION_ID is set: its key and its service are read from WATCHKEEPER_API_KEY_ID,
+WATCHKEEPER_API_KEY_SECRET and WATCHKEEPER_SERVICE_ID.
 
 The server needs sources for logs, traces, metrics and sessions, and two webhooks.
 `
@@ -25,6 +28,7 @@ The server needs sources for logs, traces, metrics and sessions, and two webhook
 const { values } = parseArgs({
   options: {
     target: { type: 'string' },
+    dialect: { type: 'string', default: 'clickhouse-cloud' },
     files: { type: 'string', default: '100' },
     seed: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -39,23 +43,42 @@ function required(name: string): string {
   return value
 }
 
-async function open(target: string): Promise<SiteServer & { readonly clock?: Clock; close(): Promise<void> }> {
-  if (target === 'emulator') return startEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+type TestedDialect = 'clickhouse-cloud' | 'hyperdx'
+
+interface TestedServer extends SiteServer {
+  readonly dialect: TestedDialect
+  readonly clock?: Clock
+  close(): Promise<void>
+}
+
+async function open(target: string): Promise<TestedServer> {
+  if (target === 'emulator') return openEmulator()
+  const server = { project: 'watchkeeper/conformance', clock: systemClock, close: async () => undefined }
+  if (process.env.WATCHKEEPER_ORGANIZATION_ID === undefined) {
+    const [accessKey] = (process.env.CONFORMANCE_KEYS ?? process.env.KEYS ?? '').split(',').filter(Boolean)
+    if (accessKey === undefined) throw new Error('Set CONFORMANCE_KEYS, or WATCHKEEPER_ORGANIZATION_ID for a server with organizations.')
+    return { ...server, dialect: 'hyperdx', url: target, connection: { credentials: { accessKey } } }
+  }
   return {
+    ...server,
+    dialect: 'clickhouse-cloud',
     url: target,
     connection: { credentials: { keyId: required('WATCHKEEPER_API_KEY_ID'), keySecret: required('WATCHKEEPER_API_KEY_SECRET') } },
     service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
-    project: 'watchkeeper/conformance',
-    clock: systemClock,
-    close: async () => undefined,
   }
 }
 
-async function filesFor({ session }: Site, place: typeof demoService, count: number, seed: number): Promise<readonly RandomFile[]> {
-  const sources = (await sourceCollection.list(session.api, place)).items as never[]
-  const webhooks = (await webhookCollection.list(session.api, place)).items as never[]
+async function openEmulator(): Promise<TestedServer> {
+  const dialect = values.dialect === 'hyperdx' ? 'hyperdx' : 'clickhouse-cloud'
+  const { url, close } = await startEmulator({ dialect, rateLimit: 'off' })
+  return { dialect, url, close }
+}
+
+async function filesFor({ session, target }: Site, { dialect }: TestedServer, count: number, seed: number): Promise<readonly RandomFile[]> {
+  const sources = (await sourceCollection.list(session.api, target)).items as never[]
+  const webhooks = (await webhookCollection.list(session.api, target)).items as never[]
   const connections = sources.map(({ connection }) => ({ id: connection })) as never[]
-  return fc.sample(randomFile({ sources, webhooks, connections }, 'clickhouse-cloud'), { numRuns: count, seed })
+  return fc.sample(randomFile({ sources, webhooks, connections }, dialect), { numRuns: count, seed })
 }
 
 /** `prune` rejects a file without objects, because it would delete everything. */
@@ -68,20 +91,19 @@ async function main(): Promise<number> {
   }
   const seed = Number(values.seed ?? process.env.RANDOM_SEED ?? Date.now() % 1e9)
   const server = await open(values.target)
-  const place = server.service ?? demoService
   const failures: string[] = []
   try {
     await withSite(
       server,
-      'clickhouse-cloud',
+      server.dialect,
       async (site) => {
-        const files = await filesFor(site, place, Number(values.files), seed)
+        const files = await filesFor(site, server, Number(values.files), seed)
         for (const [i, file] of files.entries()) {
           const problems = await convergenceProblems(site, kept(file))
           if (problems.length > 0) failures.push(`file ${i}: ${JSON.stringify(problems)}\n${JSON.stringify(file)}`)
         }
         const { objects } = await site.apply({ 'a.json': kept({ dashboards: {}, savedSearches: {}, alerts: {} }) }, { prune: true })
-        for (const { id } of objects) if (id !== undefined) await dashboardCollection.remove(site.session.api, place, id)
+        for (const { id } of objects) if (id !== undefined) await dashboardCollection.remove(site.session.api, site.target, id)
       },
       server.clock,
     )

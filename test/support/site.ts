@@ -1,4 +1,5 @@
 import { type Connection, readOnly } from '../../src/api/client.ts'
+import type { Target } from '../../src/api/path.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { demo, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts'
@@ -23,6 +24,8 @@ type ApplyInput = Partial<Parameters<typeof apply.run>[1]>
 
 export interface Site {
   readonly session: TestSession
+  /** The service or the self-hosted server. */
+  readonly target: Target
   readonly progress: readonly string[]
   plan(files: SiteFiles, input?: PlanInput): ReturnType<typeof plan.run>
   apply(files: SiteFiles, input?: ApplyInput): ReturnType<typeof apply.run>
@@ -74,6 +77,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
   try {
     return await use({
       session,
+      target: place,
       progress,
       plan: (files, input) => plan.run(readContextFor(files), { ...standard, ...input }),
       apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),

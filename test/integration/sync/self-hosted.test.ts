@@ -225,6 +225,19 @@ describe('an older server', () => {
       expect((await one.plan({ 'a.json': newer })).changed).toBe(true)
     }))
 
+  it('is not suspected where a server reorders filters and trims their names', async () => {
+    const filter = { type: 'QUERY_EXPRESSION', name: ' x ', sourceId: { source: 'Logs' } }
+    const filters = [
+      { ...filter, expression: 'one' },
+      { ...filter, expression: 'two', isVariableEnabled: true, variableName: 'env', isBroadcastEnabled: false },
+      { ...filter, expression: 'three' },
+    ]
+    for (let unknownDefaults = 0; unknownDefaults < 10; unknownDefaults++)
+      await withServer({ unknownDefaults }, async (_, one) => {
+        expect(await convergenceProblems(one, { dashboards: { shop: { ...shop, filters } } })).toEqual([])
+      })
+  })
+
   it('that drops the field of the marker keeps nothing, stops after one object, and gets no duplicates', () =>
     // With a limit that allows several writes at the same time.
     withServer({ unknownFields: ['note'], rateLimit: { limit: 10_000, windowMs: 60_000 } }, async (server, one) => {
