@@ -1,5 +1,4 @@
 import * as core from '@actions/core'
-import { profileNamed } from '../../api/profiles.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { Severity } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, toWatchkeeperError } from '../../core/errors.ts'
@@ -210,13 +209,13 @@ const hasChanges = ({ changed, toAdopt }: ResultDocument): boolean => changed ==
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
 function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
-  const parts = ['operation', 'service-id', 'organization-id', ...(profileNamed(publishSettings.profile).isSelfHosted ? ['api-url'] : [])]
+  const parts = ['operation', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
   return error instanceof InputError && error.diagnostics.some(({ location }) => parts.includes(location.file))
 }
 
 /** What the run is about, for the default label. An address that is not valid may hold a password. */
 function labelTargetOf({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
-  if (!profileNamed(profile).isSelfHosted) return serviceId ?? organizationId
+  if (profile !== 'hyperdx') return serviceId ?? organizationId
   const address = parseApiUrl(apiUrl, true)
   return 'url' in address ? address.url.href : undefined
 }

@@ -141,9 +141,9 @@ describe('the address of the UI', () => {
 
   it('ends in /api, and its version is below it', () =>
     withUi(async (url, asked) => {
-      const ran = await run({ 'api-url': `${url}/api` })
+      const ran = await run({ operation: 'list-sources', 'api-url': `${url}/api` })
       expect(ran.document).toMatchObject({ status: 'pass', serverUrl: `${url}/api/api/v2` })
-      expect(asked).toEqual(['/api/health without the key', '/api/api/v2/alerts with the key'])
+      expect(asked).toEqual(['/api/health without the key', '/api/api/v2/sources with the key'])
     }))
 
   it('is suggested with /api where it is missing', () =>
