@@ -1,7 +1,7 @@
 import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.ts'
 
 /** Exit codes of the command line; the action turns every code but 0 and 130 into 1. */
-export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, cancelled: 130 } as const
+export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, cancelled: 130 } as const
 
 export const exitCodeOfKind = {
   input: exitCodes.input,

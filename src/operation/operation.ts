@@ -52,10 +52,18 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
+  /** Asks the person at the terminal before a write. Throws kind `cancelled` when the answer is no. Undefined where nobody is asked. */
+  readonly confirm: ((review: Review) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void
   /** Reports progress of a long operation. Awaited, because a killed run leaves nothing else behind. */
   progress(progress: Progress): Promise<void>
+}
+
+/** What a person confirms. */
+export interface Review {
+  readonly blocks: readonly Block[]
+  readonly question: string
 }
 
 /** Severities of rules by their ids. */

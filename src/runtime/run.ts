@@ -19,6 +19,7 @@ import {
   pass,
   type Report,
   type ResultDocument,
+  type Review,
   type RunResult,
   type RunSubject,
   type Scope,
@@ -56,6 +57,8 @@ export interface Surface {
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
   readonly remoteRepository?: Files['remoteRepository']
+  /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where nobody is asked. */
+  readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
 }
 
 interface PublishedResult extends PublishableResult {
@@ -87,6 +90,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       },
       debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
+      confirm: surface.confirm,
       files: workspaceFiles(directory, env, surface.remoteRepository),
       async onProgress(step, settings) {
         surface.showProgress(step)
@@ -137,6 +141,7 @@ export interface RunDeps {
   readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
   readonly files: Files
+  readonly confirm?: Surface['confirm']
   /** Awaited before the next request, so that the progress can be written to a file. */
   readonly onProgress?: (step: ProgressStep, settings: PublishSettings) => Promise<void>
 }
@@ -273,6 +278,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     files: deps.files,
     lintSettings,
     stop: deps.cancellation.stop,
+    confirm: deps.confirm && ((review) => demandConfirmation(review, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
@@ -281,6 +287,11 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
       await deps.onProgress({ done, total, text: redact(toPlainText(line)), document }, input.settings)
     },
   }
+}
+
+async function demandConfirmation(review: Review, { confirm }: RunDeps, redact: Redact): Promise<void> {
+  if (await confirm?.(redactDeep(review, redact))) return
+  throw new WatchkeeperError('cancelled', 'Not confirmed. Nothing was written.')
 }
 
 interface CompletedOperation {

@@ -54,6 +54,8 @@ export const apply = defineOperation({
     const planFile = input.planFile ?? ''
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
+    // A plan file was reviewed.
+    if (agreed === undefined) await confirmPlan(planned, context)
     return { ...(await carryOut(planned, context, input.onError)), planFile, isPlanWrong: false }
   },
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
@@ -66,6 +68,16 @@ export const apply = defineOperation({
 })
 
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
+
+async function confirmPlan(planned: PlanningResult, { confirm }: ApplyContext): Promise<void> {
+  if (confirm === undefined || planned.plan.changes.every(({ action }) => action === 'unchanged')) return
+  const result = await toPlanResult(planned)
+  const question = `Apply these changes to ${result.project}?`
+  await confirm({
+    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
+    question,
+  })
+}
 
 async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context

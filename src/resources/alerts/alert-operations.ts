@@ -118,14 +118,20 @@ export const deleteAlert = defineOperation({
   }),
   details: noDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f' },
-  async run({ api, service }, input) {
-    return { alertId: input.alertId, changed: await alertCollection.remove(api, service, input.alertId) }
+  async run({ api, service, confirm }, { alertId: id }) {
+    const alert = confirm && (await alertCollection.get(api, service, id).catch(unlessNotFound))
+    if (confirm !== undefined && alert !== undefined) await confirm({ blocks: [alertFacts(alert)], question: 'Delete this alert?' })
+    return { alertId: id, changed: await alertCollection.remove(api, service, id) }
   },
   report: (result) => ({
     headline: result.changed ? say`Deleted alert ${untrusted(result.alertId)}` : say`Alert ${untrusted(result.alertId)} did not exist`,
     blocks: [],
   }),
 })
+
+function unlessNotFound(thrown: unknown): undefined {
+  if (!(thrown instanceof ApiError) || thrown.kind !== 'not-found') throw thrown
+}
 
 const ifExists = choice(
   ['create', 'skip', 'update', 'fail'],

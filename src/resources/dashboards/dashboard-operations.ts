@@ -4,6 +4,7 @@ import type { Target } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, type Line, say, trusted, untrusted } from '../../core/line.ts'
+import { plural } from '../../core/text.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { documentFile, documentText, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
@@ -138,10 +139,18 @@ export const deleteDashboard = defineOperation({
   }),
   details: z.object({ lostAlerts }),
   example: { dashboardId: '65f5e4a35eedc0de0000000c' },
-  async run({ api, service }, { dashboardId: id }) {
+  async run({ api, service, confirm }, { dashboardId: id }) {
     const current = await findDashboard(api, service, id)
     if (current === undefined) return { dashboardId: id, changed: false, lostAlerts: [] }
     const lost = await readLost(api, service, current, undefined)
+    await confirm?.({
+      blocks: [
+        { kind: 'paragraph', line: say`Dashboard ${nameOf(current)} (${current.id})` },
+        tileTable(current),
+        ...lostAlertsBlocks(lost),
+      ],
+      question: lost.length === 0 ? 'Delete this dashboard?' : `Delete this dashboard and ${plural(lost.length, 'alert')} on it?`,
+    })
     const changed = await dashboardCollection.remove(api, service, id)
     return { dashboardId: id, changed, lostAlerts: changed ? lost : [] }
   },

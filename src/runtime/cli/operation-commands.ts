@@ -9,12 +9,15 @@ import { createRedact } from '../../core/secrets.ts'
 import { plural } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
 import { type Settings, settingsSchema } from '../../operation/inputs.ts'
+import type { Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
 import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
+import { createConfirm } from './confirm.ts'
+import { withContext } from './contexts.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteRepository } from './repository.ts'
 import { columnsOf, hasColors, type Terminal } from './terminal.ts'
@@ -29,20 +32,50 @@ export async function addOperation(
   terminal: Terminal,
   exitWith: (code: number) => void,
 ): Promise<void> {
-  const { summary, input } = await operations[name]()
+  const { summary, input, effect, scope, example }: Operation = await operations[name]()
   const command = program.command(name).description(summary)
   addFlags(command, input.shape, '')
-  addFlags(command, settingsSchema.shape, 'Common options:')
-  command.addOption(new Option('--json', 'print the result as JSON').helpGroup('Common options:'))
+  if (effect === 'write') command.option('--yes', 'write without asking')
+  if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when there are changes`)
+  addFlags(command, settingsSchema.shape, commonGroup)
+  if (scope !== 'none')
+    command.addOption(
+      new Option('--context <name>', 'address, ids and key of a context; see watchkeeper context --help').helpGroup(commonGroup),
+    )
+  command.addOption(new Option('--json', 'print the result as JSON').helpGroup(commonGroup))
+  command.addHelpText('after', `\nEXAMPLES\n  ${commandLine(name, example)}`)
   // Commander's own message would quote the argument, which may be a secret.
   command.allowExcessArguments()
-  command.action(async ({ json = false, ...flags }: { readonly json?: boolean } & Flags) => {
+  command.action(async ({ json = false, yes = false, detailedExitcode = false, context, ...flags }: OwnFlags & Flags) => {
     if (command.args.length > 0)
       command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
-    exitWith(await runOperation(name, Object.fromEntries(given), json, terminal))
+    const env = context === undefined ? terminal.env : await withContext(terminal.env, context)
+    const inputs = Object.fromEntries(given)
+    exitWith(await runOperation(name, inputs, { json, yes, detailedExitcode }, { ...terminal, env }))
   })
 }
+
+const commonGroup = 'Common options:'
+
+/** Flags of the command line only. */
+interface OwnFlags {
+  readonly json?: boolean
+  readonly yes?: boolean
+  readonly detailedExitcode?: boolean
+  readonly context?: string
+}
+
+/** A call of the operation, for its help. */
+function commandLine(name: string, example: Readonly<Record<string, unknown>>): string {
+  const flags = Object.entries(example).flatMap(([field, value]) => {
+    const values = Array.isArray(value) ? value : [value]
+    return values.map((one: unknown) => (one === true ? `--${toKebab(field)}` : `--${toKebab(field)} ${shellQuote(String(one))}`))
+  })
+  return ['watchkeeper', name, ...flags].join(' ')
+}
+
+const shellQuote = (text: string): string => (/^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** Only the action comments and opens issues, and only a runner has a job summary. The flags are accepted, but not listed. */
 const actionOnlyFlags: readonly string[] = [
@@ -59,7 +92,7 @@ function addFlags(command: Command, shape: Shape, group: string): void {
     const core = coreOf(field)
     const isBoolean = core instanceof z.ZodBoolean
     const flag = `--${toKebab(name)}`
-    const option = new Option(`${flag} ${isBoolean ? '[value]' : '<value>'}`, flagHelp(field))
+    const option = new Option(`${flag} ${isBoolean ? '[true|false]' : `<${placeholderFor(field)}>`}`, flagHelp(field))
     if (isBoolean) option.preset('true')
     option.argParser((next: string, before: string | undefined) => {
       if (before === undefined) return next
@@ -72,18 +105,51 @@ function addFlags(command: Command, shape: Shape, group: string): void {
   }
 }
 
+/** The longest list of choices that stands in place of the value. */
+const longestChoices = 36
+
+const placeholders: readonly (readonly [RegExp, string])[] = [
+  [/^(?:a path|paths|globs?)\b/, 'file'],
+  [/^a UUID/, 'uuid'],
+  [/^an id\b/, 'id'],
+  [/^https:/, 'url'],
+  [/^a day|^YYYY/, 'date'],
+  [/^an amount|^a decimal/, 'amount'],
+  [/^a (?:whole )?number/, 'number'],
+]
+
+/** What stands for the value in help: its choices, or its kind. */
+function placeholderFor(field: z.core.$ZodType): string {
+  const core = coreOf(field)
+  const { accepts = '' } = metaOf(field)
+  const choices = isChoice(core) ? core.options.join('|') : ''
+  if (choices !== '' && choices.length <= longestChoices) return choices
+  return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
+}
+
+const isChoice = (core: z.core.$ZodType): core is z.ZodEnum => core instanceof z.ZodEnum
+
 function flagHelp(field: z.core.$ZodType): string {
   const { description = '', accepts } = metaOf(field)
   const standard = defaultOf(field)
+  const core = coreOf(field)
+  const isShown = core instanceof z.ZodBoolean || (isChoice(core) && core.options.join('|').length <= longestChoices)
   return [
     description,
-    ...(accepts !== undefined && !(coreOf(field) instanceof z.ZodBoolean) ? [`(${accepts})`] : []),
+    ...(accepts !== undefined && !isShown ? [`(${accepts})`] : []),
     ...(standard !== undefined ? [`[default: ${String(standard)}]`] : []),
   ].join(' ')
 }
 
+type RunFlags = Required<Omit<OwnFlags, 'context'>>
+
 /** The report goes to stdout, everything else to stderr. */
-async function runOperation(operation: string, inputs: Flags, json: boolean, terminal: Terminal): Promise<number> {
+async function runOperation(
+  operation: string,
+  inputs: Flags,
+  { json, yes, detailedExitcode }: RunFlags,
+  terminal: Terminal,
+): Promise<number> {
   const { signals, stderr, env } = terminal
   const progress = createProgressLine(stderr, env.TERM === 'dumb')
   const exit = (code: number): void => {
@@ -92,8 +158,11 @@ async function runOperation(operation: string, inputs: Flags, json: boolean, ter
   }
   const cancellation = cancelOnSignals({ ...signals, exit })
   try {
-    const result = await runAndPublish(operation, inputs, terminalSurface(terminal, progress, cancellation, json))
-    return cancellation.wasCanceled() ? exitCodes.cancelled : result.exitCode
+    const surface = terminalSurface(terminal, progress, cancellation, json)
+    const result = await runAndPublish(operation, inputs, { ...surface, confirm: createConfirm(terminal, yes) })
+    if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
+    if (cancellation.wasCanceled()) return exitCodes.cancelled
+    return detailedExitcode && result.exitCode === exitCodes.ok && result.document.changed === true ? exitCodes.hasChanges : result.exitCode
   } finally {
     progress.erase()
     cancellation.dispose()

@@ -1,4 +1,5 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander'
+import { toKebab } from '../../core/names.ts'
 import { version } from '../../core/version.ts'
 import { operationNames } from '../../operations.ts'
 import { type ProfileName, profileNames } from './profile-names.ts'
@@ -22,6 +23,8 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
   })
   await addOperations(program, args, terminal, exitWith)
   addTools(program, terminal, exitWith)
+  addContextCommands(program, terminal)
+  addCompletion(program, terminal)
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode
@@ -67,6 +70,12 @@ const createProgram = (): Command =>
     .version(version, '--version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({
+      visibleOptions(command) {
+        const [help, ...others] = Help.prototype.visibleOptions.call(this, command).toReversed()
+        return [...(help === undefined ? [] : [help]), ...others.toReversed()]
+      },
+    })
     .exitOverride()
     .addHelpText(
       'after',
@@ -115,6 +124,79 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
 }
 
 const profileOption = (description: string): Option => new Option('--profile <name>', description).choices(profileNames)
+
+function addCompletion(program: Command, terminal: Terminal): void {
+  program
+    .command('completion')
+    .description('Prints a script that completes commands and options in a shell.')
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', '\nEXAMPLES\n  source <(watchkeeper completion bash)')
+    .action(async (shell: 'bash' | 'zsh' | 'fish') => {
+      const { completionScript } = await import('./completion.ts')
+      const { addOperation } = await loadOperationCommands()
+      const complete = createProgram()
+      for (const name of operationNames) await addOperation(complete, name, terminal, () => undefined)
+      addTools(complete, terminal, () => undefined)
+      addContextCommands(complete, terminal)
+      terminal.stdout.write(completionScript(shell, complete))
+    })
+}
+
+/** Contexts, for people who work with several services. */
+function addContextCommands(program: Command, terminal: Terminal): void {
+  const write = (text: string): void => void terminal.stdout.write(text)
+  const context = program
+    .command('context')
+    .description('Manages contexts: named settings of a service, and where its key comes from. Use one with --context.')
+  const add = context.command('add').description('Adds a context. It stores no key.').argument('<name>', 'name of the context')
+  for (const [flag, description] of contextOptions) add.option(flag, description)
+  const example =
+    "watchkeeper context add staging --profile hyperdx --api-url https://hyperdx.example.com --key-command 'pass show hyperdx'"
+  add.addHelpText('after', `\nEXAMPLES\n  ${example}`).action(async (name: string, options: Readonly<Record<string, string>>) => {
+    const { addContext } = await loadContexts()
+    const values = Object.entries(options).map(([key, value]) => [toKebab(key), value])
+    const path = await addContext(terminal.env, name, Object.fromEntries(values))
+    write(`Added context ${name} to ${path}. Try it with: watchkeeper doctor --context ${name}\n`)
+  })
+  context
+    .command('list')
+    .description('Lists the contexts.')
+    .action(async () => {
+      const { readContexts } = await loadContexts()
+      const contexts = Object.entries(await readContexts(terminal.env))
+      if (contexts.length === 0) write('No contexts. Add one with: watchkeeper context add\n')
+      for (const [name, settings] of contexts) {
+        const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${value}\n`)
+        write(`${name}\n${lines.join('')}`)
+      }
+    })
+  context
+    .command('remove')
+    .description('Removes a context.')
+    .argument('<name>', 'name of the context')
+    .action(async (name: string) => {
+      const { removeContext } = await loadContexts()
+      await removeContext(terminal.env, name)
+      write(`Removed context ${name}.\n`)
+    })
+}
+
+const contextOptions = [
+  ['--profile <name>', 'product behind the API: clickhouse-cloud or hyperdx'],
+  ['--api-url <url>', 'base URL of the API'],
+  ['--observability-path <text>', 'path segment of dashboards and alerts'],
+  ['--organization-id <uuid>', 'id of the organization'],
+  ['--service-id <uuid>', 'id of the service'],
+  ['--api-key-id <id>', 'id of the API key, for ClickHouse Cloud'],
+  ['--key-env <name>', 'environment variable with the key'],
+  ['--key-command <command>', 'command that prints the key, such as pass show watchkeeper'],
+] as const
+
+async function loadContexts() {
+  const { disableSchemaCompiler } = await import('../schema-compiler.ts')
+  disableSchemaCompiler()
+  return import('./contexts.ts')
+}
 
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN

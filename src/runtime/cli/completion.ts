@@ -1,0 +1,109 @@
+import type { Argument, Command, Option } from 'commander'
+
+type Shell = 'bash' | 'zsh' | 'fish'
+
+/** The script that a shell sources to complete the commands and options of the program. */
+export function completionScript(shell: Shell, program: Command): string {
+  const commands = program.commands.map(
+    (command): CompletedCommand => ({
+      name: command.name(),
+      summary: firstSentence(command.description()),
+      words: [...command.commands.map((inner) => inner.name()), ...command.registeredArguments.flatMap(choicesOf)],
+      options: command.options.filter(({ hidden, long }) => !hidden && long).map(describeOption),
+    }),
+  )
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](program.name(), commands)
+}
+
+interface CompletedCommand {
+  readonly name: string
+  readonly summary: string
+  /** Words after the command that are not options. */
+  readonly words: readonly string[]
+  readonly options: readonly CompletedOption[]
+}
+
+interface CompletedOption {
+  /** `--budget`. */
+  readonly flag: string
+  readonly summary: string
+  readonly takesValue: boolean
+  /** Empty for any value, which is completed as a file. */
+  readonly choices: readonly string[]
+}
+
+const choicesOf = ({ argChoices }: Argument): readonly string[] => argChoices ?? []
+
+function describeOption({ long, description, required, flags, argChoices }: Option): CompletedOption {
+  const [, placeholder = ''] = /<(.+)>/.exec(flags) ?? []
+  const choices = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : [])
+  return { flag: long ?? '', summary: firstSentence(description), takesValue: required, choices }
+}
+
+const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
+
+function bashScript(name: string, commands: readonly CompletedCommand[]): string {
+  const values = new Map(
+    commands.flatMap(({ options }) => options).flatMap(({ flag, choices }) => (choices.length > 0 ? [[flag, choices] as const] : [])),
+  )
+  return `# Completion of ${name} for bash. Load it with: source <(${name} completion bash)
+_${name}() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.map((command) => command.name).join(' ')}" -- "$current"))
+    return
+  fi
+  case "$previous" in
+${[...values].map(([flag, choices]) => `    ${flag}) COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$current")); return ;;`).join('\n')}
+  esac
+  case "\${COMP_WORDS[1]}" in
+${commands.map(({ name: command, words, options }) => `    ${command}) COMPREPLY=($(compgen -W "${[...words, ...options.map(({ flag }) => flag)].join(' ')}" -- "$current")) ;;`).join('\n')}
+  esac
+}
+complete -o default -F _${name} ${name}
+`
+}
+
+const zshText = (text: string): string => text.replace(/[\\[\]:'"`$]/g, ' ')
+
+function zshScript(name: string, commands: readonly CompletedCommand[]): string {
+  const argument = ({ flag, summary, takesValue, choices }: CompletedOption): string => {
+    const action = choices.length > 0 ? `(${choices.join(' ')})` : '_files'
+    return `        '*${flag}[${zshText(summary)}]${takesValue ? `:value:${action}` : ''}' \\`
+  }
+  const cases = commands.map(
+    ({ name: command, words, options }) =>
+      `    ${command})\n      _arguments \\\n${options.map(argument).join('\n')}${options.length > 0 ? '\n' : ''}        '*: :${words.length > 0 ? `(${words.join(' ')})` : '_files'}' ;;`,
+  )
+  return `#compdef ${name}
+# Completion of ${name} for zsh. Load it with: source <(${name} completion zsh)
+_${name}() {
+  if (( CURRENT == 2 )); then
+    local -a commands=(
+${commands.map((command) => `      '${command.name}:${zshText(command.summary)}'`).join('\n')}
+    )
+    _describe command commands
+    return
+  fi
+  case "$words[2]" in
+${cases.join('\n')}
+  esac
+}
+if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} ${name}; fi
+`
+}
+
+const fishText = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`
+
+function fishScript(name: string, commands: readonly CompletedCommand[]): string {
+  const lines = commands.flatMap(({ name: command, summary, words, options }) => [
+    `complete -c ${name} -n __fish_use_subcommand -f -a ${command} -d ${fishText(summary)}`,
+    ...(words.length > 0 ? [`complete -c ${name} -n '__fish_seen_subcommand_from ${command}' -f -a '${words.join(' ')}'`] : []),
+    ...options.map(({ flag, summary: what, takesValue, choices }) => {
+      const value = takesValue ? (choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : ' -r') : ''
+      return `complete -c ${name} -n '__fish_seen_subcommand_from ${command}' -l ${flag.slice(2)}${value} -d ${fishText(what)}`
+    }),
+  ])
+  return `# Completion of ${name} for fish. Load it with: ${name} completion fish | source\n${lines.join('\n')}\n`
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import { stringify } from 'yaml'
+import * as z from 'zod'
+import { inputError } from '../../core/errors.ts'
+import { didYouMean, toEnvironmentName, toKebab } from '../../core/names.ts'
+import { quote } from '../../core/text.ts'
+import { parseDocument } from '../../documents/validate.ts'
+import { type Settings, settingsSchema } from '../../operation/inputs.ts'
+import type { Environment } from '../read-input.ts'
+
+/** The settings of a context. It has no key, and no allow-http, which the user must give with each command. */
+export const contextSettings = [
+  'profile',
+  'apiUrl',
+  'observabilityPath',
+  'organizationId',
+  'serviceId',
+  'apiKeyId',
+] as const satisfies readonly (keyof Settings)[]
+
+const { profile, apiUrl, observabilityPath, organizationId, serviceId, apiKeyId } = settingsSchema.shape
+
+const contextSchema = z
+  .strictObject({
+    profile,
+    'api-url': apiUrl,
+    'observability-path': observabilityPath,
+    'organization-id': organizationId,
+    'service-id': serviceId,
+    'api-key-id': apiKeyId,
+    'key-env': z
+      .string()
+      .regex(/^[A-Za-z_]\w{0,99}$/)
+      .optional()
+      .meta({ description: 'Environment variable with the key.', accepts: 'the name of an environment variable' }),
+    'key-command': z
+      .string()
+      .min(1)
+      .max(1000)
+      .optional()
+      .meta({ description: 'Shell command that prints the key.', accepts: 'a command such as pass show watchkeeper' }),
+  })
+  .refine((context) => (context['key-env'] === undefined) !== (context['key-command'] === undefined), {
+    message: 'must have either key-env or key-command',
+    params: { isComplete: true },
+  })
+
+export type Context = z.output<typeof contextSchema>
+
+const contextName = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/)
+  .meta({ accepts: 'letters, digits and . _ -, at most 64' })
+
+const contextsSchema = z.record(contextName, contextSchema)
+
+type Contexts = z.output<typeof contextsSchema>
+
+/** In the user's configuration directory, outside of every repository. Throws an InputError where there is none. */
+export function contextsPath(env: Environment): string {
+  const home = env.HOME ?? env.USERPROFILE
+  const base = env.XDG_CONFIG_HOME || env.APPDATA || (home && join(home, '.config'))
+  if (!base) throw inputError('context', 'there is no directory for contexts: set HOME or XDG_CONFIG_HOME')
+  return join(base, 'watchkeeper', 'contexts.yml')
+}
+
+/** All contexts by name; none where there is no file. */
+export async function readContexts(env: Environment): Promise<Contexts> {
+  const path = contextsPath(env)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return {}
+    throw inputError('context', `${path} could not be read: ${thrown instanceof Error ? thrown.message : ''}`)
+  }
+  return text.trim() === '' ? {} : parseDocument(text, path, contextsSchema)
+}
+
+/** Adds a context. Throws an InputError when it is not valid, or the name is taken. */
+export async function addContext(env: Environment, name: string, values: Readonly<Record<string, string>>): Promise<string> {
+  const contexts = await readContexts(env)
+  if (Object.hasOwn(contexts, name)) throw inputError('context', `"${quote(name, 64)}" exists; remove it first, or choose another name`)
+  const context = parseDocument(stringify({ [name]: values }), 'context', contextsSchema)
+  return writeContexts(env, { ...contexts, ...context })
+}
+
+export async function removeContext(env: Environment, name: string): Promise<void> {
+  const contexts = await readContexts(env)
+  findContext(contexts, name)
+  const { [name]: _, ...others } = contexts
+  await writeContexts(env, others)
+}
+
+async function writeContexts(env: Environment, contexts: Contexts): Promise<string> {
+  const path = contextsPath(env)
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(`${path}.new`, stringify(contexts), { mode: 0o600 })
+  await rename(`${path}.new`, path)
+  return path
+}
+
+function findContext(contexts: Contexts, name: string): Context {
+  const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined
+  if (context !== undefined) return context
+  const names = Object.keys(contexts)
+  const known = names.length === 0 ? 'there are none; add one with watchkeeper context add' : `contexts: ${names.join(', ')}`
+  throw inputError('context', `unknown context "${quote(name, 64)}"${didYouMean(name, names) || `; ${known}`}`)
+}
+
+/**
+ * The environment of a command with `--context`. Variables for the settings of contexts do not count: a service of one context and the key
+ * of another would be a mistake. Options still win.
+ */
+export async function withContext(env: Environment, name: string): Promise<Environment> {
+  const context = findContext(await readContexts(env), name)
+  const replaced = new Set([...contextSettings, 'apiKeySecret', 'apiKey'].map((setting) => toEnvironmentName(toKebab(setting))))
+  const others = Object.entries(env).filter(([variable]) => !replaced.has(variable))
+  const { 'key-env': _, 'key-command': __, ...settings } = context
+  const given = Object.entries(settings).map(([setting, value]) => [toEnvironmentName(setting), value])
+  const keyVariable = toEnvironmentName(context.profile === 'hyperdx' ? 'api-key' : 'api-key-secret')
+  return { ...Object.fromEntries([...others, ...given]), [keyVariable]: await readKey(name, context, env) }
+}
+
+async function readKey(name: string, context: Context, env: Environment): Promise<string> {
+  const { 'key-env': variable, 'key-command': command = '' } = context
+  if (variable !== undefined) {
+    const key = env[variable]?.trim()
+    if (!key) throw inputError('context', `${name}: the environment variable ${variable} is not set; it should hold the key`)
+    return key
+  }
+  const { output, code } = await runShell(command, env)
+  const key = output.trim()
+  if (code !== 0 || key === '') {
+    const reason = code === 0 ? 'printed nothing' : `ended with exit code ${code}`
+    throw inputError('context', `${name}: the command for the key ${reason}: ${quote(command, 200)}`)
+  }
+  return key
+}
+
+/** Its standard input and its errors are those of this process, so that it can ask for a passphrase. */
+async function runShell(command: string, env: Environment): Promise<{ readonly output: string; readonly code: number | null }> {
+  const child = spawn(command, { shell: true, env: { ...env }, stdio: ['inherit', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('error', () => resolve(null))
+    child.on('close', resolve)
+  })
+  const [output, code] = await Promise.all([readText(child.stdout), ended])
+  return { output, code }
+}
