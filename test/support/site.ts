@@ -70,6 +70,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     files: toFiles(files),
     lintSettings: {},
     stop: session.stopSignal,
+    confirm: undefined,
     debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
   })

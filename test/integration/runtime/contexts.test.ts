@@ -1,0 +1,87 @@
+import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { useEmulator } from '../../support/emulator.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx' })
+
+let home: string
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
+})
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCliInside(args, { env: { XDG_CONFIG_HOME: home, ...env } })
+
+const add = (name: string, ...more: readonly string[]) =>
+  run(['context', 'add', name, '--profile', 'hyperdx', '--api-url', emulator().url, ...more])
+
+describe('a context', () => {
+  it('gives a command its address and its key from a variable', async () => {
+    expect((await add('staging', '--key-env', 'MY_KEY')).stdout).toContain('Added context staging')
+    const ran = await run(['list-sources', '--context', 'staging'], { MY_KEY: demo.apiKeySecret })
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(ran.stdout).toContain(`Server ${emulator().url}/api/v2`)
+  })
+
+  it('takes the key from a command', async () => {
+    await add('staging', '--key-command', `echo ${demo.apiKeySecret}`)
+    expect((await run(['list-sources', '--context', 'staging'])).exitCode).toBe(0)
+  })
+
+  it('does not mix with the variables of another service', async () => {
+    await add('staging', '--key-env', 'MY_KEY')
+    const other = { MY_KEY: demo.apiKeySecret, WATCHKEEPER_API_URL: 'http://127.0.0.1:9', WATCHKEEPER_SERVICE_ID: demo.services.search }
+    expect((await run(['list-sources', '--context', 'staging'], other)).exitCode).toBe(0)
+  })
+
+  it('is stored for its owner only, without a key', async () => {
+    await add('staging', '--key-env', 'MY_KEY')
+    const path = join(home, 'watchkeeper', 'contexts.yml')
+    expect((await stat(path)).mode & 0o077).toBe(0)
+    expect(await readFile(path, 'utf8')).toBe(`staging:\n  profile: hyperdx\n  api-url: ${emulator().url}\n  key-env: MY_KEY\n`)
+  })
+
+  it('is listed and removed', async () => {
+    await add('staging', '--key-env', 'MY_KEY')
+    expect((await run(['context', 'list'])).stdout).toContain('staging\n  profile: hyperdx\n')
+    await run(['context', 'remove', 'staging'])
+    expect((await run(['context', 'list'])).stdout).toMatch(/^No contexts/)
+  })
+
+  it.each([
+    [['--key-env', 'A', '--key-command', 'b'], 'must have either key-env or key-command'],
+    [[], 'must have either key-env or key-command'],
+    [['--api-key', 'a-secret-key'], 'Unknown option --api-key'],
+    [['--allow-http'], 'Unknown option --allow-http'],
+  ])('cannot be added with %j', async (more, message) => {
+    const ran = await add('x', ...more)
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain(message)
+  })
+
+  it('that holds more than its settings is rejected', async () => {
+    await add('staging', '--key-env', 'MY_KEY')
+    const { writeFile } = await import('node:fs/promises')
+    await writeFile(join(home, 'watchkeeper', 'contexts.yml'), 'staging: { profile: hyperdx, key-env: A, allow-http: true }\n')
+    expect((await run(['list-sources', '--context', 'staging'])).stderr).toMatch(/allow-http.*unknown field/)
+  })
+
+  it.each([
+    [['--context', 'stagin'], {}, 'did you mean "staging"?'],
+    [['--context', 'staging'], {}, 'the environment variable MY_KEY is not set'],
+  ])('is explained when %j cannot be used', async (flags, env, message) => {
+    await add('staging', '--key-env', 'MY_KEY')
+    const ran = await run(['list-sources', ...flags], env)
+    expect(ran.exitCode).toBe(2)
+    expect(ran.stderr).toContain(message)
+  })
+
+  it('whose command for the key fails says so', async () => {
+    await add('staging', '--key-command', 'exit 3')
+    expect((await run(['list-sources', '--context', 'staging'])).stderr).toContain('the command for the key ended with exit code 3: exit 3')
+  })
+})
