@@ -52,7 +52,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly lintSettings: LintSettings
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Asks the person at the terminal before a write. Throws kind `cancelled` when the answer is no. Undefined where nobody is asked. */
+  /** Asks the person at the terminal before a write. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one. */
   readonly confirm: ((review: Review) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void

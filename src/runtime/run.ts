@@ -57,7 +57,7 @@ export interface Surface {
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
   readonly remoteRepository?: Files['remoteRepository']
-  /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where nobody is asked. */
+  /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
 }
 

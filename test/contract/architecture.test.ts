@@ -57,6 +57,7 @@ const rules: Readonly<Record<string, Folder>> = {
     folders: ['core', 'http', 'documents', 'report', 'operation', 'runtime', 'emulator'],
     packages: [
       'commander',
+      'yaml',
       'zod',
       'node:child_process',
       'node:crypto',
@@ -64,6 +65,7 @@ const rules: Readonly<Record<string, Folder>> = {
       'node:os',
       'node:path',
       'node:readline/promises',
+      'node:stream/consumers',
       'node:url',
       'node:util',
     ],

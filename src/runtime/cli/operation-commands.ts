@@ -105,7 +105,7 @@ function addFlags(command: Command, shape: Shape, group: string): void {
   }
 }
 
-/** The longest list of choices that stands in place of the value. */
+/** The longest list of choices that help shows in place of the value. */
 const longestChoices = 36
 
 const placeholders: readonly (readonly [RegExp, string])[] = [
@@ -118,7 +118,7 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^a (?:whole )?number/, 'number'],
 ]
 
-/** What stands for the value in help: its choices, or its kind. */
+/** The placeholder of the value in help: its choices, or its kind. */
 function placeholderFor(field: z.core.$ZodType): string {
   const core = coreOf(field)
   const { accepts = '' } = metaOf(field)
