@@ -53,6 +53,7 @@ const backupId = z
     description: 'Id of the backup, or `latest` for the newest backup of any status.',
     accepts: 'a uuid, or latest',
   })
+  .default('latest')
 
 export const getBackup = defineOperation({
   summary: 'Reads one backup by its id, or the latest one.',

@@ -157,12 +157,6 @@ export interface Operation<
   files?(result: z.output<O> & z.output<D>, input: z.output<I>, blocks: readonly Block[]): Promise<readonly OutputFile[]>
 }
 
-/** Adds rules between fields to the type of an input, so that TypeScript requires what `check` requires at run time. */
-export const requireFields =
-  <Rules>() =>
-  <I extends z.ZodObject>(input: I): I & { readonly _zod: { readonly input: Rules } } =>
-    input as I & { readonly _zod: { readonly input: Rules } }
-
 /** For operations whose result has no fields beyond the outputs. */
 export const noDetails = z.looseObject({})
 

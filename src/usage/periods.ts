@@ -99,8 +99,7 @@ export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: 
   const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))
   const diagnostics = hasOthers ? [] : checkCycleDay(names, period)
   if (names.has('period')) return [...dates.map((name) => inputDiagnostic(toKebab(name), 'cannot be combined with period')), ...diagnostics]
-  if (dates.length === 0)
-    return hasOthers ? diagnostics : [...diagnostics, inputDiagnostic('period', 'is missing: set period, or from-date and to-date')]
+  if (dates.length === 0) return diagnostics
   if (dates.length === 1)
     return [...diagnostics, inputDiagnostic(names.has('fromDate') ? 'to-date' : 'from-date', 'is missing: set both from-date and to-date')]
   if (fromDate === undefined || toDate === undefined) return diagnostics

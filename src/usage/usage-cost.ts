@@ -6,7 +6,7 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { choice, filePath, lines } from '../operation/inputs.ts'
-import { defineOperation, type Files, type Given, requireFields } from '../operation/operation.ts'
+import { defineOperation, type Files, type Given } from '../operation/operation.ts'
 import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './budgets.ts'
 import { comparedPeriod, compareUsage, comparisons, increaseInput } from './comparison.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
@@ -56,7 +56,7 @@ const waiverField = z
 
 const outputPath = (what: string) => filePath(`Writes ${what} to this file.`, 'a path').optional()
 
-const usageFields = z.strictObject({
+const usageInput = z.strictObject({
   ...periodInput,
   gate: choice(
     gateModes,
@@ -90,14 +90,6 @@ const usageFields = z.strictObject({
   metricsFile: outputPath('the figures as OpenMetrics text'),
   htmlFile: outputPath('the report as one self-contained HTML page'),
 })
-
-/** A run needs a period, unless a budgets file has its own. */
-type PeriodChoice =
-  | { readonly period: string; readonly fromDate?: undefined; readonly toDate?: undefined }
-  | { readonly fromDate: string; readonly toDate: string; readonly period?: undefined }
-  | { readonly budgets: string }
-
-const usageInput = requireFields<PeriodChoice>()(usageFields)
 
 type UsageInput = z.output<typeof usageInput>
 
