@@ -150,7 +150,9 @@ const mostFiles = 1000
 /** Files and links under `root` that match, sorted. Links that lead outside are rejected when they are read. */
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
-  const patterns = await Promise.all(globs.map((one) => (isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml,json}` : one)))))
+  const patterns = await Promise.all(
+    globs.map((one) => isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml}` : one))),
+  )
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.
     if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))

@@ -200,7 +200,11 @@ function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
 const defaultFiles = ['observability/**/*.{yml,yaml,json}']
 
 export const filesInput = fields
-  .lines('Files with alerts, dashboards and saved searches. One glob per line.', 'globs inside the workspace, one per line', fields.glob)
+  .lines(
+    'Files with alerts, dashboards and saved searches. One glob or directory per line; of a directory, all YAML files.',
+    'globs inside the workspace, one per line',
+    fields.glob,
+  )
   .default(defaultFiles)
 
 export interface Found extends Declarations {
@@ -210,7 +214,7 @@ export interface Found extends Declarations {
 /** Reads, checks and lints the files. Throws an InputError when a named file is missing, or when no file matches at all. */
 export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
   const paths = await files.find(globs, 'files')
-  const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.includes(plainPath(glob)))
+  const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
   if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
   const read = readDeclarations(await readAll(paths, files), files.variable)
   const abilities = abilitiesOf(profile)
@@ -232,6 +236,9 @@ const plainPath = (path: string): string =>
     .split('/')
     .filter((part) => part !== '' && part !== '.')
     .join('/')
+
+/** Whether the path is that file, or in that directory. */
+const isAt = (path: string, place: string): boolean => path === place || place === '' || path.startsWith(`${place}/`)
 
 /** Limit for all files together. People write far less by hand. */
 const mostCharacters = 20_000_000

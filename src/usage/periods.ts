@@ -76,7 +76,7 @@ export const periodName = z
   })
   .meta({
     description:
-      'A period instead of two dates. A period that still runs is read up to today. `last-N-days` are the N days that end today.',
+      'A period instead of two dates. The default is `month-to-date`. A period that still runs is read up to today. `last-N-days` are the N days that end today.',
     accepts: [...periodPresets, `last-N-days with N from 1 to ${mostDays}`].join(', '),
   })
 
@@ -93,7 +93,7 @@ export const periodInput = {
 
 const schema = z.strictObject(periodInput)
 
-/** `hasOthers`: a budgets file has its own periods, so the run requires none. */
+/** `hasOthers`: a budgets file has its own periods. */
 export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: boolean): readonly Diagnostic[] {
   const { fromDate, toDate, period } = values
   const dates = ['fromDate', 'toDate'].filter((name) => names.has(name))

@@ -83,3 +83,8 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
   await apply({}, '--yes')
   expect((await plan('--detailed-exitcode')).exitCode).toBe(0)
 })
+
+it('reads the YAML files of a directory', async () => {
+  const ran = await runCliInside(['validate', '--profile', 'clickhouse-cloud', '--files', '.'], { directory })
+  expect(ran.stdout).toContain('a.yml')
+})

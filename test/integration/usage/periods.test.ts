@@ -59,11 +59,14 @@ describe('a period', () => {
     [{ 'from-date': '2010-01-01', 'to-date': '2025-01-02' }, /makes a period of \d+ days; accepted: at most 3660/],
     [{ period: 'last-7-days', 'from-date': '2026-03-02' }, /from-date: cannot be combined with period/],
     [{ period: 'month-to-date', 'billing-cycle-day': '15' }, /billing-cycle-day: requires the period billing-cycle/],
-    [{}, /period: is missing/],
   ])('%o is rejected before any request', async (inputs, reason) => {
     const ran = await run(inputs as Readonly<Record<string, string>>)
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
     expect(emulator().requests).toHaveLength(0)
+  })
+
+  it('is the month to date by default', async () => {
+    expect((await run({})).document).toMatchObject({ toDate: today, fromDate: `${today.slice(0, 8)}01` })
   })
 
   it('ends today when its last day is in the future, and the report says so', async () => {
