@@ -45,6 +45,8 @@ interface ApiErrorDetails {
   readonly message: string
   /** What to do about it; may be empty. */
   readonly advice: string
+  /** For `not-found`, what does not exist: `organization`, `service`, `alert`. */
+  readonly missing: string | undefined
   readonly method: Method
   /** With the query, where there is one. */
   readonly path: string
@@ -62,6 +64,7 @@ interface ApiErrorDetails {
 export class ApiError extends WatchkeeperError {
   override readonly name = 'ApiError'
   readonly advice: string
+  readonly missing: string | undefined
   readonly method: Method
   readonly path: string
   readonly status: number | undefined
@@ -72,6 +75,7 @@ export class ApiError extends WatchkeeperError {
   constructor(details: ApiErrorDetails) {
     super(details.kind, details.message)
     this.advice = details.advice
+    this.missing = details.missing
     this.method = details.method
     this.path = details.path
     this.status = details.status
@@ -91,6 +95,7 @@ export function explainFailure(facts: RequestFacts, failure: AttemptFailure, end
     kind,
     message: [describeFailure(facts, failure), advice, identifyRequest(facts, failure, end.attempts)].filter(Boolean).join('\n'),
     advice,
+    missing: missingOf(kind, facts, failure),
     method: facts.method,
     path: facts.path,
     status: failure.status,
@@ -98,6 +103,13 @@ export function explainFailure(facts: RequestFacts, failure: AttemptFailure, end
     attempts: end.attempts,
     outcomeUnknown,
   }
+}
+
+/** What the server lacks. It names the organization where that is unknown, or where the key belongs to another one. */
+function missingOf(kind: ErrorKind, { noun, missing = noun }: RequestFacts, { detail }: AttemptFailure): string | undefined {
+  if (kind === 'permission') return /\banother organization\b/i.test(detail) ? 'organization' : undefined
+  if (kind !== 'not-found') return undefined
+  return /\borganization\b/i.test(detail) ? 'organization' : missing
 }
 
 const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict', 429: 'rate-limited' }
@@ -149,17 +161,24 @@ function adviceFor(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure
   return [adviceOnKind(kind, facts, failure, end), open].filter(Boolean).join(' ')
 }
 
+const idInputs: ReadonlyMap<string | undefined, string> = new Map([
+  ['organization', ' Check organization-id.'],
+  ['service', ' Check service-id and organization-id.'],
+])
+
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
-  const { host, keyName, permission, noun, missing = noun } = facts
+  const { host, keyName, permission, noun } = facts
+  const missing = missingOf(kind, facts, failure)
   switch (kind) {
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
+      if (missing !== undefined) return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
       return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
       // There is no service that could be missing.
       if (facts.isSelfHosted && facts.method === 'POST') return `Check the ids that the ${noun} refers to.`
-      return `The ${missing} does not exist, or ${keyName} has no access to it.`
+      return `The ${missing} does not exist, or ${keyName} has no access to it.${facts.isSelfHosted ? '' : (idInputs.get(missing) ?? '')}`
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':

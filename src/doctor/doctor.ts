@@ -21,6 +21,7 @@ const check = z.object({
   outcome: z.enum(['ok', 'failed', 'skipped']),
   detail: z.string().describe('The result, or the whole error message.'),
   kind: z.string().optional().describe('The kind of the failure.'),
+  missing: z.string().optional().describe('What does not exist: `organization` or `service`.'),
   advice: z.string().optional().describe('How to fix a failure.'),
 })
 
@@ -48,7 +49,8 @@ export const doctor = defineOperation({
     for (const probe of listProbes(context)) {
       const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
       checks.push(result)
-      if (result.outcome === 'failed' && isFatal(result.kind, context)) skipReason = `skipped, because ${probe.name} failed`
+      if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
+        skipReason = `skipped, because ${probe.name} failed`
     }
     const { profile } = context
     const limit = context.api.rateLimit()
@@ -179,7 +181,8 @@ async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promi
     // The neutral contract has no list of backups.
     if (name === 'backups' && profile.name === 'neutral' && kind === 'not-served') return skip(name, 'this service does not list backups')
     const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
-    return { name, outcome: 'failed', detail: message, kind, advice }
+    const missing = error instanceof ApiError && ['organization', 'service'].includes(error.missing ?? '') ? error.missing : undefined
+    return { name, outcome: 'failed', detail: message, kind, missing, advice }
   }
 }
 

@@ -95,6 +95,9 @@ export interface Verdict {
 /** The verdict without a reason to warn or fail. */
 export const pass: Verdict = { status: 'pass', reasons: [] }
 
+/** A diagnostic beside the user's files. One about an object of the service or an input has no location. */
+export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
+
 export interface Report {
   /** The result in one line that makes sense by itself. */
   readonly headline: Line
@@ -102,7 +105,7 @@ export interface Report {
   /** The services of the report for its last line, where the names are known. Otherwise the last line has the service id. */
   readonly services?: Line
   /** Shown beside the lines of the user's files. */
-  readonly annotations?: readonly Diagnostic[]
+  readonly annotations?: readonly Annotation[]
 }
 
 /** A file that the user asked for. */
@@ -191,7 +194,7 @@ export interface RunResult {
   readonly blocks: readonly Block[]
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
-  readonly annotations: readonly Diagnostic[]
+  readonly annotations: readonly Annotation[]
   /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   /** Exit code of the command line. */

@@ -22,6 +22,7 @@ import {
   planFacts,
   planOutput,
   sarifFile,
+  toAnnotations,
   toDiffLines,
   toPlanResult,
 } from './plan-report.ts'
@@ -61,8 +62,12 @@ export const apply = defineOperation({
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
     headline: result.isPlanWrong ? say`Nothing was written` : applyWords(result),
-    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...applyBlocks(result)],
-    annotations: result.diagnostics,
+    blocks: [
+      result.isPlanWrong ? planFacts(result) : outcomeFacts(result),
+      { kind: 'diagnostics', diagnostics: result.diagnostics },
+      ...applyBlocks(result),
+    ],
+    annotations: toAnnotations(result),
   }),
   files: async ({ diagnostics }, input) => sarifFile(input.sarifFile, diagnostics),
 })
@@ -87,7 +92,12 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
     const last = outcomes.at(-1)
     if (last === undefined || last.kind === 'unchanged') return
     const done = outcomes.filter(({ kind }) => kind !== 'unchanged').length
-    await context.progress({ done, total, line: outcomeLine(last), result: () => toPlanResult(planned, outcomes, described) })
+    await context.progress({
+      done,
+      total,
+      line: outcomeLine(last),
+      result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
+    })
   }
   const applied = await applyPlan(planned.plan, { api, service, types: createResourceTypes(profile), clock, stop, onError, onProgress })
   const result = await toPlanResult(
@@ -140,6 +150,32 @@ const order: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped', 'created'
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
 
 const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedObject[] => objects.filter(({ outcome }) => outcome === kind)
+
+/** How many objects had each outcome, not how many were planned. */
+function outcomeFacts(result: Applied): Block {
+  const always: readonly OutcomeKind[] = ['created', 'updated', 'deleted', 'unchanged']
+  const kinds: readonly OutcomeKind[] = [
+    'created',
+    'updated',
+    'replaced',
+    'deleted',
+    'adopted',
+    'unchanged',
+    'failed',
+    'unknown',
+    'skipped',
+  ]
+  const facts = kinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
+  const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
+  const shown = facts.filter(({ kind, count }) => count > 0 || always.includes(kind)).map(({ kind, count }) => [kind, count] as const)
+  return {
+    kind: 'facts',
+    facts: [...shown, ...(undecided > 0 ? [['not done', undecided] as const] : [])].map(([label, count]) => ({
+      label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`,
+      value: [trusted(String(count))],
+    })),
+  }
+}
 
 /** Objects that are not as planned. */
 const undone: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped']

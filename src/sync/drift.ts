@@ -3,7 +3,7 @@ import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
-import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords } from './plan-report.ts'
+import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords, toAnnotations } from './plan-report.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -16,8 +16,13 @@ export const drift = defineOperation({
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted`
         : say`No drift: the service matches the files`,
-    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, actorTable(result), ...objectBlocks(result)],
-    annotations: result.diagnostics,
+    blocks: [
+      planFacts(result),
+      { kind: 'diagnostics', diagnostics: result.diagnostics },
+      actorTable(result),
+      ...objectBlocks(result, { before: 'service', after: 'file' }),
+    ],
+    annotations: toAnnotations(result),
   }),
   files: (result, input) => planFiles(result, input),
 })

@@ -82,7 +82,12 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
   const desired = type.withMarker(body, { project, key, digest })
   const common = { section, key, name: declared.value.name, location, desired, isAdopted: takeover !== undefined }
   if (found === undefined || sides === undefined)
-    return { ...common, action: 'create', notes: [], fields: named(addedFields(comparable(type, desired)), directory) }
+    return {
+      ...common,
+      action: 'create',
+      notes: [],
+      fields: inFileOrder(named(addedFields(comparable(type, desired)), directory), desired),
+    }
   const { fields, notes, newDefaults = [] } = compare({ found, digest, sides }, around)
   const kept = fields.length === 0 ? [] : findUnclearable(type, normalForm(sides.stored, type.schema) as Body, desired)
   const action = actionFor(fields.length > 0 || notes.length > 0, common.isAdopted)
@@ -93,7 +98,7 @@ function planChange({ declared, found, takeover }: Pair, body: Body, sides: Side
     actual: found.actual,
     origin: action === 'unchanged' || action === 'adopt' ? undefined : originOf(found, digest),
     notes: [...(takeover === undefined ? [] : [takeover]), ...notes],
-    fields: named(fields, directory),
+    fields: inFileOrder(named(fields, directory), desired),
     ...(kept.length > 0 && { unclearable: kept }),
     ...(newDefaults.length > 0 && { newDefaults }),
   }
@@ -153,6 +158,26 @@ const planDelete = (section: Change['section'], { actual, marker }: MarkedObject
   notes: [],
   fields: [],
 })
+
+const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
+
+/** Lists the fields of tiles in the order of the file. The comparison has them in the order of their ids. */
+function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly FieldChange[] {
+  const names = listOf(tiles).map(({ name }) => `tiles[${JSON.stringify(name)}]`)
+  const rankOf = ({ path }: FieldChange): number | undefined => {
+    const tile = tileOfPath.exec(path)?.[0]
+    if (tile === undefined) return undefined
+    const index = names.indexOf(tile)
+    return index < 0 ? names.length : index
+  }
+  const first = fields.findIndex((field) => rankOf(field) !== undefined)
+  if (first < 0) return fields
+  const [ofTiles, others] = [true, false].map((isOfTile) =>
+    fields.slice(first).filter((field) => (rankOf(field) !== undefined) === isOfTile),
+  )
+  const sorted = (ofTiles ?? []).toSorted((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))
+  return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
+}
 
 const idFields = /(?:^|\.)(?:sourceId|webhookId|dashboardId|tileId|savedSearchId|appliesToSourceIds)$/
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { diagnosticSchema } from '../core/diagnostics.ts'
 import { counted, join, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { clip, printable } from '../core/text.ts'
-import type { Verdict } from '../operation/operation.ts'
+import type { Annotation, Verdict } from '../operation/operation.ts'
 import type { Block, DiffLine } from '../report/blocks.ts'
 import { renderSarif } from '../report/sarif.ts'
 import type { FieldChange } from '../resources/compare.ts'
@@ -178,12 +178,12 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete }: PlanResul
 }
 
 /** The plan in detail. All objects share one diff, to keep the page short. */
-export function objectBlocks(result: PlanResult): readonly Block[] {
+export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
   const changed = result.objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
   return [
-    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap(toLines) },
-    ...adoptions(result),
     ...hiddenParts(result),
+    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
+    ...adoptions(result),
     ...orphans(result),
     ...unchecked(result),
   ]
@@ -214,7 +214,7 @@ function namesOf(objects: readonly Named[]): Line {
   return join([...named, ...more], ', ')
 }
 
-function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
+function toLines(object: PlannedObject, index: number, sides?: SideNames): readonly DiffLine[] {
   const { section, key, name, action, id, notes, fields, origin } = object
   const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
   const where = locationOf(object) || id
@@ -224,7 +224,7 @@ function toLines(object: PlannedObject, index: number): readonly DiffLine[] {
     ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
     { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
     ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
-    ...toDiffLines(fields),
+    ...toDiffLines(fields, action === 'update' || action === 'replace' ? sides : undefined),
   ]
 }
 
@@ -275,6 +275,10 @@ const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
         },
       ]
 
+/** Without a location where it is not about a file, but about an object of the service or an input. */
+export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
+  diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
+
 export const sarifFile = (path: string | undefined, diagnostics: PlanResult['diagnostics']) =>
   path === undefined ? [] : [{ input: 'sarifFile', path, content: renderSarif(planRules, diagnostics) }]
 
@@ -301,8 +305,32 @@ const maxValueLength = 400
 
 const indent = '    '
 
+/** What the values before and after are, for a reader who cannot know it. */
+interface SideNames {
+  readonly before: string
+  readonly after: string
+}
+
 /** Both sides in one line where they are short, and line by line where they are long. */
-export const toDiffLines = (fields: readonly FieldDifference[]): readonly DiffLine[] => fields.flatMap(toFieldLines)
+export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideNames): readonly DiffLine[] =>
+  fields.flatMap((field) => (sides === undefined ? toFieldLines(field) : toNamedLines(field, sides)))
+
+/** `threshold: service: 9, file: 1.5`. */
+function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLine[] {
+  const { path, before, after, lines } = field
+  const name = `${indent}${shown(path)}`
+  if (lines !== undefined) {
+    const [first, ...rest] = toFieldLines(field)
+    return first === undefined ? [] : [{ ...first, text: `${name}: − ${sides.before}, + ${sides.after}` }, ...rest]
+  }
+  const [old, now] = [before, after].map((value) => (value === undefined ? 'not set' : toText(value)))
+  const text = `${sides.before}: ${old}, ${sides.after}: ${now}`
+  if (text.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${text}` }]
+  return [
+    { sign: '-', text: `${name}: ${sides.before}: ${old}` },
+    { sign: '+', text: `${name}: ${sides.after}: ${now}` },
+  ]
+}
 
 function toFieldLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {
   const name = `${indent}${shown(path)}`

@@ -14,6 +14,7 @@ import {
   planOutput,
   planWords,
   sarifFile,
+  toAnnotations,
   toPlanResult,
 } from './plan-report.ts'
 
@@ -62,7 +63,7 @@ export const plan = defineOperation({
         ? say`Plan for ${result.project} (${planWords(result)})`
         : say`No changes: the service matches the files${adoptionWords(result)}`,
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
-    annotations: result.diagnostics,
+    annotations: toAnnotations(result),
   }),
   files: (result, input) => planFiles(result, input),
 })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type Day, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText, sum, zero } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
+import { nearestName } from '../core/names.ts'
 import { flag } from '../operation/inputs.ts'
 import { daysWithForecast, forecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, clipToToday, day, daysIn, hasDaysAhead, isWithin, mostDays, periodName, resolvePeriod } from './periods.ts'
@@ -184,6 +185,7 @@ const budgetIssue = z.discriminatedUnion('kind', [
     kind: z.literal('nothing-in-scope'),
     level,
     unmatched: z.array(z.string()).describe('Names in the scope that match no usage.'),
+    nearest: z.record(z.string(), z.string()).describe('The names of usage that unmatched ones most likely mean.'),
   }),
 ])
 
@@ -296,7 +298,12 @@ function findIssue(
   if (ofPeriod.length === 0) return issue(hasJustBegun(period, today) ? 'no-records-yet' : 'no-records')
   const unmatched = unmatchedNames(scope, everything)
   if (inScope.length === 0 || unmatched.length > 0)
-    return { kind: 'nothing-in-scope', level: issueLevel('nothing-in-scope', onMissing), unmatched: [...unmatched] }
+    return {
+      kind: 'nothing-in-scope',
+      level: issueLevel('nothing-in-scope', onMissing),
+      unmatched: [...unmatched],
+      nearest: Object.fromEntries(unmatched.flatMap((one) => nearestInScope(one, everything) ?? [])),
+    }
   if (scope.metric !== undefined) {
     const wholeRecords = recordsInScope(isFinalOnly ? finalRecords(ofPeriod) : ofPeriod, { ...scope, metric: undefined }, everything)
     if (!hasDistinctMetrics(wholeRecords, scope.metric, limit)) return issue('metrics-mismatch')
@@ -342,6 +349,13 @@ function idsOf(
 export function unmatchedNames(scope: Scope, all: readonly UsageRecord[]): readonly string[] {
   const kinds = ['entity', 'entityType', 'service', 'warehouse', 'metric'] as const
   return kinds.flatMap((kind) => (scope[kind] ?? []).filter((name) => recordsInScope(all, { [kind]: [name] }, all).length === 0))
+}
+
+/** The given name and the nearest one that usage has: of an entity, a type or a metric. */
+function nearestInScope(name: string, all: readonly UsageRecord[]): readonly (readonly [string, string])[] | undefined {
+  const known = new Set(all.flatMap((record) => [entityLabel(record), record.entityType, ...metricsOf(record).map(([metric]) => metric)]))
+  const nearest = nearestName(name, known)
+  return nearest === undefined ? undefined : [[name, nearest]]
 }
 
 function countMetrics(record: UsageRecord, wanted: readonly string[] | undefined): readonly UsageRecord[] {

@@ -221,11 +221,14 @@ function describeBudgetIssue(
   const { level } = issue
   switch (issue.kind) {
     case 'nothing-in-scope': {
-      const names = issue.unmatched.slice(0, mostListed).join(', ')
+      const names = issue.unmatched.slice(0, mostListed).map((one) => {
+        const nearest = issue.nearest[one]
+        return nearest === undefined ? say`${one}` : say`${one} (did you mean ${nearest}?)`
+      })
       const line =
-        names === ''
+        names.length === 0
           ? say`The scope of budget ${name} matches no usage.`
-          : say`The scope of budget ${name} has names that match no usage: ${names}. Check the spelling.`
+          : say`The scope of budget ${name} has names that match no usage: ${join(names, ', ')}. Check the spelling.`
       return [{ level, line }]
     }
     case 'metrics-mismatch':

@@ -144,9 +144,9 @@ function annotate({ annotations, document }: RunResult, warnings: number): void 
     // One is reserved for the verdict.
     const room = Math.max(0, maxAnnotations - 1 - (severity === 'warning' ? warnings : 0))
     for (const { message, location } of all.slice(0, room)) {
-      const { file, line, column } = location
+      const { file, line, column } = location ?? {}
       show(logLine(message).slice(0, maxAnnotationCharacters), {
-        file,
+        ...(file !== undefined && { file }),
         ...(line !== undefined && { startLine: line }),
         ...(column !== undefined && { startColumn: column }),
       })

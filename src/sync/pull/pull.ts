@@ -24,7 +24,13 @@ export const pull = defineOperation({
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   run: async (context, input) => toPullResult(await makePull(context, input)),
   judge: judgePull,
-  report: (result) => ({ headline: pullHeadline(result), blocks: pullBlocks(result), annotations: result.diagnostics }),
+  report: (result) => ({
+    headline: pullHeadline(result),
+    blocks: pullBlocks(result),
+    annotations: result.diagnostics.map(({ location, ...rest }) =>
+      sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
+    ),
+  }),
   files: async ({ writtenFiles }) => writtenFiles.map(toOutputFile),
 })
 

@@ -30,6 +30,31 @@ describe('doctor', () => {
     expect(outcomes(ran.document)).toEqual(['usage cost: ok', ...ofService('ok'), 'rate limit: ok'])
   })
 
+  it('has one failed check for a wrong organization, and names the input', async () => {
+    const ran = await doctor({ 'organization-id': 'c0ffee00-0000-4000-8000-0000000000ff' })
+    expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
+    expect(advice(ran.document)['usage cost']).toMatch(/^The organization does not exist, or .* Check organization-id\.$/)
+  })
+
+  it('has one failed check for a key of another organization', async () => {
+    const [own] = emulator().store.organizations
+    const id = 'c0ffee00-0000-4000-8000-0000000000fe'
+    if (own !== undefined) emulator().store.organizations.push({ ...own, id, services: [] })
+    const ran = await doctor({ 'organization-id': id })
+    expect(outcomes(ran.document)).toEqual(['usage cost: failed', ...ofService('skipped'), 'rate limit: skipped'])
+    expect(advice(ran.document)['usage cost']).toMatch(/belongs to another organization\. Check organization-id/)
+  })
+
+  it('has one failed check for a wrong service', async () => {
+    const ran = await doctor({ 'service-id': 'c0ffee00-0000-4000-8000-0000000000ff' })
+    expect(outcomes(ran.document)).toEqual([
+      ...['usage cost: ok', 'dashboards: failed'],
+      ...ofService('skipped').slice(1),
+      'rate limit: skipped',
+    ])
+    expect(advice(ran.document).dashboards).toMatch(/^The service does not exist, or .* Check service-id and organization-id\.$/)
+  })
+
   it('warns about the permissions that a key lacks', async () => {
     const ran = await doctor(withKey(demo.keys.billing))
     expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])

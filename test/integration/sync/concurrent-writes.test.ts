@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import type { Fault } from '../../../src/emulator/index.ts'
+import { renderTerminal } from '../../../src/report/terminal.ts'
+import { apply as applyOperation } from '../../../src/sync/apply.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { twentyObjects } from '../../support/shop-declaration.ts'
@@ -135,6 +137,10 @@ describe('a run that is canceled before a request is sent again', () => {
       systemClock,
     )
     expect(result.objects.find(({ action }) => action === 'delete')?.outcome).toBe('unknown')
+    const [facts] = applyOperation.report(result).blocks
+    expect(renderTerminal(facts === undefined ? [] : [facts], { color: false })).toEqual(
+      expect.arrayContaining([expect.stringMatching(/Deleted +0/), expect.stringMatching(/Unknown +1/)]),
+    )
     expect(serviceOf(emulator()).alerts.some(({ name }) => name === 'Alert 0')).toBe(false)
   })
 })

@@ -37,7 +37,7 @@ describe('drift', () => {
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, status: 'fail', reason: 'shop/drift has drifted: 1 to update' })
     expect(found.text).toMatch(/alert +errors +Changed in the service. Apply reverts the change, pull keeps it/)
-    expect(found.text).toContain('threshold: 9 → 1')
+    expect(found.text).toContain('threshold: service: 9, file: 1')
   })
 
   it('in the files that have not been applied yet', async () => {

@@ -83,14 +83,16 @@ budgets:
 
   it('fails by default when a scope matches nothing', async () => {
     const file = '[{ name: typo, limit: 10, scope: { service: chekcout } }]'
-    expect((await judge(file)).reason).toContain('The scope of budget typo has names that match no usage: chekcout. Check the spelling.')
+    expect((await judge(file)).reason).toContain(
+      'The scope of budget typo has names that match no usage: chekcout (did you mean checkout?). Check',
+    )
     expect((await judge(file, { 'on-missing': 'warn' })).document.status).toBe('warn')
     expect((await judge(file, { 'on-missing': 'ignore' })).document.status).toBe('pass')
   })
 
   it('fails when one of several names matches nothing', async () => {
     const ran = await judge('[{ name: teams, limit: 100, scope: { service: [checkout, serach] } }]')
-    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('match no usage: serach.')])
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('match no usage: serach (did you mean search?).')])
   })
 
   it('fails when its own period has no records', async () => {
@@ -164,26 +166,26 @@ budgets:
   it.each([
     ['name: x', /budgets\.yml:1:1: "name" is an unknown field; did you mean|budgets\.yml:1:1: budgets: is missing/],
     ['budgets: []', /budgets\.yml:1:10: budgets: \[\] is not accepted/],
-    ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \[0\]\.limit: -1 is not accepted; accepted: an amount of zero or more/],
-    ['- { name: x, limit: lots }', /budgets\.yml:1:21: \[0\]\.limit: "lots" is not accepted/],
+    ['- { name: x, limit: -1 }', /budgets\.yml:1:21: \["x"\]\.limit: -1 is not accepted; accepted: an amount of zero or more/],
+    ['- { name: x, limit: lots }', /budgets\.yml:1:21: \["x"\]\.limit: "lots" is not accepted/],
     ['- { name: x, limit: 1e400 }', /budgets\.yml:1:21/],
     ['- { name: x, limit: 12345678901234567890 }', /budgets\.yml:1:21: has more digits than a number can hold; write it in quotes/],
-    ['- { name: x }', /budgets\.yml:1:3: \[0\]\.limit: is missing; accepted: an amount/],
-    ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \[0\]: "wran" is an unknown field; did you mean "warn"\?/],
+    ['- { name: x }', /budgets\.yml:1:3: \["x"\]\.limit: is missing; accepted: an amount/],
+    ['- { name: x, limit: 1, wran: 2 }', /budgets\.yml:1:24: \["x"\]: "wran" is an unknown field; did you mean "warn"\?/],
     [
       '- { name: x, limit: 1, warn: 80 percent }',
-      /budgets\.yml:1:30: \[0\]\.warn: "80 percent" is not accepted; accepted: a percentage such as 80%/,
+      /budgets\.yml:1:30: \["x"\]\.warn: "80 percent" is not accepted; accepted: a percentage such as 80%/,
     ],
     [
       '- { name: x, limit: 1, period: last-month }',
-      /budgets\.yml:1:32: \[0\]\.period: "last-month" is not accepted; accepted: a period such as/,
+      /budgets\.yml:1:32: \["x"\]\.period: "last-month" is not accepted; accepted: a period such as/,
     ],
-    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \[0\]\.period\.to: .*is before from/],
+    ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 2026-02-01 } }', /budgets\.yml:1:56: \["x"\]\.period\.to: .*is before from/],
     ['- { name: x, limit: 1, period: { from: 2026-02-02, to: 3026-02-01 } }', /makes a period of more than 3660 days/],
-    ['- { name: x, limit: 1, warn: 2 }', /budgets\.yml:1:30: \[0\]\.warn: .*is above the limit/],
-    ['- { name: x, limit: 1, warn: 120% }', /\[0\]\.warn: "120%" is not accepted/],
-    ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \[0\]\.scope: "team" is an unknown field/],
-    ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \[1\]\.name: .*is already the name of budget number 1/],
+    ['- { name: x, limit: 1, warn: 2 }', /budgets\.yml:1:30: \["x"\]\.warn: .*is above the limit/],
+    ['- { name: x, limit: 1, warn: 120% }', /\["x"\]\.warn: "120%" is not accepted/],
+    ['- { name: x, limit: 1, scope: { team: y } }', /budgets\.yml:1:33: \["x"\]\.scope: "team" is an unknown field/],
+    ['- { name: x, limit: 1 }\n- { name: x, limit: 2 }', /budgets\.yml:2:11: \["x"\]\.name: .*is already the name of budget number 1/],
     ['- { name: x, name: y, limit: 1 }', /budgets\.yml:1:14: Map keys must be unique/],
   ])('is rejected with the location of the mistake: %s', async (text, reason) => {
     const ran = await judge(text)

@@ -144,6 +144,26 @@ describe('the report of a plan', () => {
     expect(many).toContain('Undeclared objects (7): see the result file')
   })
 
+  it('warns about parts that an update deletes before it shows the changes', () => {
+    const result = resultOf([
+      object('shop', { section: 'dashboards', action: 'update', fields: [{ path: 'name', before: 'A', after: 'B' }] }),
+    ])
+    const text = textOf(plan, result)
+    expect(text.indexOf('PromQL tiles')).toBeGreaterThan(0)
+    expect(text.indexOf('PromQL tiles')).toBeLessThan(text.indexOf('name: A → B'))
+  })
+
+  it('annotates files, and nothing that is about an object of the service', () => {
+    const lost = { ...error, rule: 'would-lose-alert', location: { file: 'prune' } }
+    for (const operation of [plan, apply, drift]) {
+      const { annotations = [] } = operation.report(resultOf([], { diagnostics: [error, lost] }))
+      expect(annotations.map(({ rule, location }) => [rule, location?.file])).toEqual([
+        ['syntax', 'f.yml'],
+        ['would-lose-alert', undefined],
+      ])
+    }
+  })
+
   it('says how many dashboards the server was not asked about', () => {
     expect(textOf(plan, resultOf([]))).not.toContain('did not check')
     expect(textOf(plan, resultOf([], { uncheckedCount: 2 }))).toContain('The server did not check 2 changed dashboards')
@@ -217,6 +237,27 @@ describe('the report of apply', () => {
     expect(verdictOf(resultOf([], { isPlanWrong: true, diagnostics: [error] }))).toEqual(['fail', 'input', '1 error'])
   })
 
+  it('counts what was done, not what was planned', () => {
+    const rows = linesOf(
+      apply,
+      resultOf([
+        object('a', { action: 'create', outcome: 'created' }),
+        object('b', { action: 'create', outcome: 'skipped' }),
+        object('c', { action: 'delete', outcome: 'unknown' }),
+        object('d', { action: 'update' }),
+      ]),
+    )
+    expect(rows.slice(0, 7)).toEqual([
+      'Created    1',
+      'Updated    0',
+      'Deleted    0',
+      'Unchanged  0',
+      'Unknown    1',
+      'Skipped    1',
+      'Not done   1',
+    ])
+  })
+
   it('has a row for each object that was not left alone, what went wrong first, with its reason', () => {
     const result = resultOf([
       object('fine', { action: 'create', outcome: 'created', id: 'x', notes: ['takes it over', 'and more'] }),
@@ -224,7 +265,10 @@ describe('the report of apply', () => {
       object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
     ])
-    expect(cellsOf(linesOf(apply, result).slice(5, 9))).toEqual([
+    const rows = linesOf(apply, result)
+    expect(rows).toEqual(expect.arrayContaining(['Created    1', 'Deleted    0', 'Failed     1', 'Skipped    1']))
+    const table = rows.findIndex((row) => row.startsWith('Outcome'))
+    expect(cellsOf(rows.slice(table, table + 4))).toEqual([
       ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
       ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
@@ -255,6 +299,23 @@ describe('the report of apply', () => {
 })
 
 describe('the report of drift', () => {
+  it('shows the value of the service and the value of the file', () => {
+    const fields = [
+      { path: 'threshold', before: 9, after: 1.5 },
+      { path: 'note', after: 'Call' },
+      { path: 'message', before: 'x'.repeat(90), after: 'short' },
+    ]
+    const rows = linesOf(drift, resultOf([object('slow', { action: 'update', fields })]))
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        '~     threshold: service: 9, file: 1.5',
+        '~     note: service: not set, file: Call',
+        `-     message: service: ${'x'.repeat(90)}`,
+        '+     message: file: short',
+      ]),
+    )
+  })
+
   it('has a row for each object that differs, and none for one that stays or only lacks the marker', () => {
     const result = resultOf(
       [
