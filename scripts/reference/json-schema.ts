@@ -29,12 +29,12 @@ type Schema = Readonly<Record<string, unknown>>
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
-// `accepts`, `secret` and `commas` are metadata of this project, which no validator knows.
+// `accepts`, `aliases`, `synonyms`, `secret` and `commas` are metadata of this project, which no validator knows.
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (key === 'accepts' && typeof item === 'string') || key === 'secret' || key === 'commas'
+    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))

@@ -31,6 +31,27 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   return name === undefined ? '' : `; did you mean "${name}"?`
 }
 
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+const duration = /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i
+
+function toSeconds(text: string): number | undefined {
+  const [, count, unit = ''] = duration.exec(text.trim()) ?? []
+  return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
+}
+
+/** `; did you mean "5m" or "15m"?` for a duration: the known ones next to it. Undefined where one of them is not a duration. */
+export function nearestDurations(given: string, known: readonly string[]): string | undefined {
+  const wanted = toSeconds(given)
+  const durations = known.map((name) => ({ name, seconds: toSeconds(name) ?? Number.NaN }))
+  if (wanted === undefined || durations.length === 0 || durations.some(({ seconds }) => Number.isNaN(seconds))) return undefined
+  const sorted = durations.toSorted((a, b) => a.seconds - b.seconds)
+  const below = sorted.findLast(({ seconds }) => seconds <= wanted)
+  const above = sorted.find(({ seconds }) => seconds >= wanted)
+  const names = [...new Set([below, above].flatMap((one) => (one === undefined ? [] : [`"${one.name}"`])))]
+  return `; did you mean ${names.join(' or ')}?`
+}
+
 /** The only known name that starts with what was written. */
 function onlyCompletion(given: string, known: readonly string[]): string | undefined {
   const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))

@@ -6,6 +6,10 @@ declare module 'zod' {
   interface GlobalMeta {
     /** What a person may write, as text for messages. */
     accepts?: string
+    /** For a map: other words for its fields. */
+    aliases?: Readonly<Record<string, string>>
+    /** What to write instead of other words, in lower case, for a value. */
+    synonyms?: Readonly<Record<string, string>>
     /** Never shown, not even when it is wrong. */
     secret?: boolean
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */

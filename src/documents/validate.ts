@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import { fromText } from '../core/decimal.ts'
 import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import { plural, quote } from '../core/text.ts'
+import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
+import { clip, plural, printable, quote } from '../core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
-import { coreOf, knownKeys, metaOf, nearestOption, type Schema, schemaAt, valueAt } from './schema.ts'
+import { coreOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
 /**
  * Reads a document and validates it. Throws an InputError with everything that is wrong, and where. `schemaFor` chooses a schema by
@@ -30,7 +31,27 @@ export function schemaDiagnostics(
   base: ValuePath = [],
 ): readonly Diagnostic[] {
   const subject = { document, schema, base, value: valueAt(document.value, base) }
-  return error.issues.flatMap((issue) => meantIssues(issue, subject)).flatMap((issue) => describe(issue, subject))
+  const issues = error.issues.flatMap((issue) => meantIssues(issue, subject))
+  const misspelled = new Set(issues.flatMap((issue) => misspelledFields(issue, subject)))
+  return issues.filter(({ path }) => !misspelled.has(formatPath(path, undefined))).flatMap((issue) => describe(issue, subject))
+}
+
+/** The paths of the fields that were most likely meant by unknown ones: they are missing, and the unknown field is reported. */
+function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Subject): readonly string[] {
+  if (issue.code !== 'unrecognized_keys') return []
+  const value = valueAt(checked, issue.path)
+  const form = meantForm(schemaAt(schema, issue.path, checked), value)
+  return issue.keys.flatMap((key) => {
+    const meant = meantField(key, form)
+    return meant === undefined || ownValue(value, meant) !== undefined ? [] : [formatPath([...issue.path, meant], undefined)]
+  })
+}
+
+/** The known field that an unknown one most likely means. */
+function meantField(key: string, form: Schema | undefined): string | undefined {
+  const alias = form && ownValue(metaOf(form).aliases, key)
+  const known = knownKeys(form)
+  return typeof alias === 'string' && known.includes(alias) ? alias : nearestName(key, known)
 }
 
 interface Subject {
@@ -59,15 +80,16 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const path = [...base, ...issue.path]
   const field = schemaAt(schema, issue.path, checked)
   const value = valueAt(checked, issue.path)
-  if (issue.code === 'unrecognized_keys') return describeUnknownKeys(issue, path, knownKeys(meantForm(field, value)), document)
+  const prefix = toPrefix(path, document.value)
+  if (issue.code === 'unrecognized_keys') return describeUnknownKeys(issue, path, meantForm(field, value), document)
   const accepted = describeAccepted(issue, field)
   // A missing field is reported where the object begins that lacks it.
-  if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${prefix(path)}is missing${accepted}`)]
+  if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${prefix}is missing${accepted}`)]
   const isSecret = field !== undefined && metaOf(field).secret === true
   const given = isSecret ? 'the value' : quote(JSON.stringify(value) ?? '', 80)
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
-  const problem = isComplete ? issue.message : `is not accepted${accepted}${suggestion(issue, value)}`
-  return [toDiagnostic(document.locationOf(path), `${prefix(path)}${given} ${problem}`)]
+  const problem = isComplete ? issue.message : `is not accepted${accepted}${suggestion(issue, value, field)}`
+  return [toDiagnostic(document.locationOf(path), `${prefix}${given} ${problem}`)]
 }
 
 /** A map with more unknown keys belongs to another kind of file. */
@@ -76,18 +98,20 @@ const maxUnknownKeys = 20
 function describeUnknownKeys(
   { keys }: z.core.$ZodIssueUnrecognizedKeys,
   path: ValuePath,
-  known: readonly string[],
+  form: Schema | undefined,
   document: ReadDocument,
 ): readonly Diagnostic[] {
+  const known = knownKeys(form)
+  const prefix = toPrefix(path, document.value)
   const named = keys.slice(0, maxUnknownKeys).map((key) => {
     // Another form of the same map has it.
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
-      : `is an unknown field${didYouMean(key, known)}`
-    return toDiagnostic(document.locationOfKey([...path, key]), `${prefix(path)}"${quote(key, 60)}" ${problem}`)
+      : `is an unknown field${meantField(key, form) === undefined ? didYouMean(key, known) : `; did you mean "${meantField(key, form)}"?`}`
+    return toDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
   })
   const rest = keys.length - named.length
-  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix(path)}${rest} more unknown fields`)]
+  return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
 }
 
 const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'schema', severity: 'error', location, message })
@@ -97,14 +121,24 @@ function meantForm(field: Schema | undefined, value: unknown): Schema | undefine
   return form === undefined ? field : meantForm(form, value)
 }
 
-const prefix = (path: ValuePath): string => (path.length === 0 ? '' : `${formatPath(path)}: `)
+const toPrefix = (path: ValuePath, root: unknown): string => (path.length === 0 ? '' : `${formatPath(path, root)}: `)
 
-/** `channel.webhookId`, `budgets[2].limit`. */
-export const formatPath = (path: ValuePath): string =>
-  path.reduce<string>(
-    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}${text === '' ? '' : '.'}${quote(String(key), 60)}`),
-    '',
-  )
+/** `channel.webhookId`, `tiles["Errors"].config`. Items of a list have their name, or their index if they have none; `root` is at the top of the path. */
+export const formatPath = (path: ValuePath, root: unknown): string => {
+  let text = ''
+  let value = root
+  for (const key of path) {
+    value = ownValue(value, key)
+    text += typeof key === 'number' ? `[${itemLabel(value, key)}]` : `${text === '' ? '' : '.'}${quote(String(key), 60)}`
+  }
+  return text
+}
+
+/** The name or title of an item, in quotes, or its index. */
+export function itemLabel(item: unknown, index: number): string {
+  const label = ownValue(item, 'name') ?? ownValue(item, 'title')
+  return typeof label === 'string' && label !== '' ? printable(JSON.stringify(clip(label, 60))) : String(index)
+}
 
 const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
@@ -154,5 +188,20 @@ function choicesOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.code === 'invalid_union' && 'options' in issue ? (issue.options ?? []).map(String) : []
 }
 
-const suggestion = (issue: z.core.$ZodIssue, value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? didYouMean(String(value), choicesOf(issue)) : ''
+function suggestion(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  const synonym = field && ownValue(metaOf(field).synonyms, String(value).toLowerCase())
+  if (typeof synonym === 'string') return `; write ${synonym}`
+  if (issue.code === 'invalid_type') return otherType(issue.expected, value)
+  const choices = choicesOf(issue)
+  return nearestDurations(String(value), choices) ?? didYouMean(String(value), choices)
+}
+
+/** For a value of another type that can only mean one thing. */
+function otherType(expected: string, value: string | number): string {
+  if (expected === 'array') return `; write a list: [${quote(String(value), 60)}]`
+  if (typeof value !== 'string' || (expected !== 'number' && expected !== 'int')) return ''
+  const [, digits, percent] = /^\s*([+-]?\d{1,12}(?:\.\d{1,12})?)\s*(%?)\s*$/.exec(value) ?? []
+  if (digits === undefined) return ''
+  return `; write ${percent === '%' ? fromText(digits).div(100).toFixed() : digits}${percent === '%' ? '' : ' without quotes'}`
+}

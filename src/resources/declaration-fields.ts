@@ -9,6 +9,49 @@ const byName = (noun: string, name: string) =>
 
 export const sourceReference = byName('source', 'The source').meta({ id: 'source' })
 
+/** A source, by its name in `source`, or by id or name in `sourceId`. */
+export const sourceFields = {
+  source: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Name of the source. It must be unique in the service.', accepts: 'the name of a source' }),
+  sourceId: sourceReference.optional(),
+}
+
+interface SourceFields {
+  readonly source?: string | undefined
+  readonly sourceId?: unknown
+}
+
+/** For `superRefine`: one of the two fields is required. */
+export function requireSource(fields: object, context: z.RefinementCtx): void {
+  const { source, sourceId }: SourceFields = fields
+  if (source === undefined && sourceId === undefined) context.addIssue({ code: 'custom', path: ['source'], message: 'give a source' })
+  if (source !== undefined && sourceId !== undefined)
+    context.addIssue({ code: 'custom', path: ['sourceId'], message: 'cannot be combined with source', params: { isComplete: true } })
+}
+
+/** Values with `sourceId: { source: NAME }` for each `source: NAME`. The fields of `raw` stay as they are. */
+export function withSourceIds<T>(value: T): T
+export function withSourceIds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withSourceIds(item))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]: [string, unknown]) => {
+      if (key === 'source' && typeof item === 'string') return ['sourceId', { source: item }]
+      if (key === 'appliesToSources' && Array.isArray(item)) return ['appliesToSourceIds', item.map((source: unknown) => ({ source }))]
+      return [key, shortSourceNames.has(key) || key === 'raw' ? item : withSourceIds(item)]
+    }),
+  )
+}
+
+/** The fields of the short form, by those of the long one. */
+export const shortSourceNames: ReadonlyMap<PropertyKey, string> = new Map([
+  ['sourceId', 'source'],
+  ['appliesToSourceIds', 'appliesToSources'],
+])
+
 const word = (longest: number) => z.string().min(1).max(longest)
 
 /** Fields that find an existing object by something other than its key. */

@@ -1,8 +1,10 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
-import { alertableTypes } from './alerts/alert.ts'
-import type { DeclaredKey, Section } from './resource-type.ts'
+import { ownValue } from '../documents/schema.ts'
+import { alertableTypes, type DeclaredAlert } from './alerts/alert.ts'
+import type { DeclaredDashboard } from './dashboards/dashboard.ts'
+import type { Body, DeclaredObject, Section } from './resource-type.ts'
 import { type Declared, isOf } from './resource-types.ts'
 
 export const referenceRules = {
@@ -21,14 +23,25 @@ export interface Abilities {
   readonly savedSearches: boolean
   /** Whether webhooks can be listed, so that they can be found by name. */
   readonly webhookNames: boolean
+  /** Whether dashboards have containers, which rows with a name become. */
+  readonly containers: boolean
   /** Fields of an alert, in the API's names. */
   readonly alertFields: ReadonlySet<string>
 }
 
+/** An object with errors. Other objects may refer to it, and the valid part of it is checked. */
+export interface BrokenObject extends Omit<DeclaredObject, 'value'> {
+  /** The fields with errors. */
+  readonly wrongFields: ReadonlySet<string>
+  /** The fields that are valid by themselves. */
+  readonly fields: Body
+  /** The object without the fields that have errors; undefined where nothing valid is left. */
+  readonly value?: Declared['value']
+}
+
 interface ReadDeclarations {
   readonly objects: readonly Declared[]
-  /** Objects with errors. Other objects may refer to them. */
-  readonly broken: readonly DeclaredKey[]
+  readonly broken: readonly BrokenObject[]
   /** Files that could not be read. */
   readonly unread: readonly string[]
 }
@@ -38,29 +51,45 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
   const all = [...read.objects, ...read.broken]
   const names = new Set(all.map(({ section, key }) => `${section}.${key}`))
   const known: Known = {
-    dashboards: new Map(read.objects.filter(isOf('dashboards')).map((declared) => [declared.key, declared])),
+    dashboards: new Map(
+      all.flatMap(({ section, key, value }) =>
+        section === 'dashboards' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
+      ),
+    ),
     isDeclared: (section, key) => names.has(`${section}.${key}`),
     keysOf: (section) => all.filter((one) => one.section === section).map(({ key }) => key),
     // A file that cannot be read may declare what is missing.
     isComplete: read.unread.length === 0,
   }
+  const brokenAlerts = read.broken.filter(({ section }) => section === 'alerts').map((alert) => ({ ...alert, value: alert.fields }))
   return [
-    ...read.objects.filter(isOf('alerts')).flatMap((alert) => [...checkTarget(alert, known), ...checkConflicts(alert)]),
+    ...[...read.objects.filter(isOf('alerts')), ...brokenAlerts].flatMap((alert) => [
+      ...checkTarget(alert, known),
+      ...checkConflicts(alert),
+    ]),
     ...read.objects.filter(isOf('dashboards')).flatMap(checkContainers),
     ...checkPreviousKeys(read.objects, known),
-    ...read.objects.flatMap((declared) => checkAbilities(declared, abilities)),
+    ...[...read.objects, ...brokenAlerts].flatMap((declared) => checkAbilities(declared, abilities)),
   ]
 }
 
 interface Known {
-  readonly dashboards: ReadonlyMap<string, Declared<'dashboards'>>
+  readonly dashboards: ReadonlyMap<string, DeclaredDashboard>
   readonly isDeclared: (section: Section, key: string) => boolean
   readonly keysOf: (section: Section) => readonly string[]
   readonly isComplete: boolean
 }
 
+type Place = Pick<DeclaredObject, 'section' | 'location' | 'locationOf' | 'pathOf'>
+
+/** An alert. One with errors has only its valid fields. */
+interface CheckedAlert extends Place {
+  readonly value: Partial<DeclaredAlert>
+  readonly wrongFields?: ReadonlySet<string>
+}
+
 const diagnostic = (
-  declared: Declared,
+  declared: Place,
   rule: keyof typeof referenceRules,
   path: readonly (string | number)[],
   message: string,
@@ -68,11 +97,15 @@ const diagnostic = (
   rule,
   severity: 'error',
   location: path.length === 0 ? declared.location : declared.locationOf(path),
-  message: `${declared.section}.${declared.key}${path.length === 0 ? '' : `.${path.join('.')}`}: ${message}`,
+  message: `${declared.pathOf(path)}: ${message}`,
 })
 
-function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Diagnostic[] {
+const targetFields = ['dashboard', 'tile', 'savedSearch'] as const
+
+function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   const { dashboard, tile, savedSearch } = alert.value
+  if (targetFields.some((field) => alert.wrongFields?.has(field)))
+    return [...dangling(alert, 'dashboard', dashboard, known), ...dangling(alert, 'savedSearch', savedSearch, known)]
   const onTile = dashboard !== undefined || tile !== undefined
   if (onTile && savedSearch !== undefined)
     return [diagnostic(alert, 'alert-target', [], 'must watch either a tile or a savedSearch, not both')]
@@ -83,7 +116,7 @@ function checkTarget(alert: Declared<'alerts'>, known: Known): readonly Diagnost
     return [diagnostic(alert, 'alert-target', [], `watches a tile and needs ${lacking}, too`)]
   }
   const target = typeof dashboard === 'string' ? known.dashboards.get(dashboard) : undefined
-  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, target)
+  return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
 }
 
 /** Looking for the nearest of thousands, thousands of times, would take minutes. */
@@ -91,7 +124,12 @@ const mostCompared = 200
 
 const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
 
-function dangling(alert: Declared, field: keyof typeof sectionFor, reference: string | object, known: Known): readonly Diagnostic[] {
+function dangling(
+  alert: Place,
+  field: keyof typeof sectionFor,
+  reference: string | object | undefined,
+  known: Known,
+): readonly Diagnostic[] {
   const section = sectionFor[field]
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
@@ -99,12 +137,12 @@ function dangling(alert: Declared, field: keyof typeof sectionFor, reference: st
   return [diagnostic(alert, 'dangling-reference', [field], message)]
 }
 
-function checkTile(alert: Declared<'alerts'>, { key, value }: Declared<'dashboards'>): readonly Diagnostic[] {
+function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboard): readonly Diagnostic[] {
   const { tile } = alert.value
   if (typeof tile !== 'string') return []
-  const [target, second] = value.tiles.filter(({ name }) => name === tile)
+  const [target, second] = tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
-    const names = value.tiles.map(({ name }) => name)
+    const names = tiles.map(({ name }) => name)
     return [
       diagnostic(
         alert,
@@ -176,7 +214,7 @@ function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly
   })
 }
 
-function checkConflicts(alert: Declared<'alerts'>): readonly Diagnostic[] {
+function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
   const { channel, channels, groupBy, savedSearch, scheduleStartAt, scheduleOffsetMinutes } = alert.value
   const conflicts: readonly (readonly [boolean, string, string])[] = [
     [channel !== undefined && channels !== undefined, 'channels', 'cannot be combined with channel; use one of the two'],
@@ -188,10 +226,11 @@ function checkConflicts(alert: Declared<'alerts'>): readonly Diagnostic[] {
 
 const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
 
-function checkAbilities(declared: Declared, { savedSearches, webhookNames, alertFields }: Abilities): readonly Diagnostic[] {
-  if (isOf('savedSearches')(declared)) return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]
-  if (!isOf('alerts')(declared)) return []
-  const { channel } = declared.value
+function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
+  const { savedSearches, webhookNames, alertFields } = abilities
+  if (declared.section === 'savedSearches') return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]
+  if (declared.section === 'dashboards') return namedRows(declared, abilities)
+  const { channel } = (declared as CheckedAlert).value
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)
@@ -199,6 +238,14 @@ function checkAbilities(declared: Declared, { savedSearches, webhookNames, alert
       .map((field) => diagnostic(declared, 'not-in-profile', [field], unknownTo)),
     ...(isNamed ? [diagnostic(declared, 'not-in-profile', ['channel', 'webhook'], `${unknownTo}, or use webhookId`)] : []),
   ]
+}
+
+function namedRows(declared: Place & { readonly written?: unknown }, { containers }: Abilities): readonly Diagnostic[] {
+  const rows = ownValue(declared.written, 'rows')
+  if (containers || !Array.isArray(rows)) return []
+  return rows.flatMap((row: unknown, i) =>
+    ownValue(row, 'name') === undefined ? [] : [diagnostic(declared, 'not-in-profile', ['rows', i, 'name'], unknownTo)],
+  )
 }
 
 /** Fields that have another name in the API. */

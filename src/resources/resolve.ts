@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostics.ts'
+import { quote } from '../core/text.ts'
 import type { Directory, Lookup, Noun } from './directory.ts'
 import type { Body, DeclaredObject, Section } from './resource-type.ts'
 
@@ -25,6 +26,8 @@ export interface Resolver {
   /** The id of the object with this name. Reports a diagnostic and returns undefined when it is missing or ambiguous. */
   byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
   byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
+  /** Reports a diagnostic for an id that is the name of a source. Other unknown ids are left to the server. */
+  sourceId(id: string, path: readonly PropertyKey[]): string | undefined
   report(path: readonly PropertyKey[], message: string): undefined
   /** Whether webhooks can be listed, so that an id that is not among them is wrong. */
   readonly listsWebhooks: boolean
@@ -35,13 +38,17 @@ export interface Resolver {
 export function createResolver(declared: DeclaredObject, directory: Directory): Resolver {
   const diagnostics: Diagnostic[] = []
   const report = (path: readonly PropertyKey[], message: string): undefined => {
-    const where = `${declared.section}.${declared.key}${path.map((key) => `.${String(key)}`).join('')}`
-    diagnostics.push({ rule: 'unknown-name', severity: 'error', location: declared.locationOf(path), message: `${where}: ${message}` })
+    const location = declared.locationOf(path)
+    diagnostics.push({ rule: 'unknown-name', severity: 'error', location, message: `${declared.pathOf(path)}: ${message}` })
   }
   const idOf = (found: Lookup, path: readonly PropertyKey[]): string | undefined => ('id' in found ? found.id : report(path, found.message))
   return {
     byName: (noun, name, path) => idOf(directory.byName(noun, name), path),
     byId: (noun, id, path) => idOf(directory.byId(noun, id), path),
+    sourceId(id, path) {
+      const isName = 'message' in directory.byId('source', id) && 'id' in directory.byName('source', id)
+      return isName ? report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`) : id
+    },
     report,
     listsWebhooks: directory.listsWebhooks,
     diagnostics,
@@ -60,7 +67,8 @@ function resolveFields(fields: object, path: readonly PropertyKey[], resolver: R
 
 function resolveValue(value: unknown, path: readonly PropertyKey[], resolver: Resolver): unknown {
   if (Array.isArray(value)) return value.map((item, i) => resolveValue(item, [...path, i], resolver))
-  if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return value
   const isSource = sourceFields.includes(path.at(-1) ?? '') || sourceFields.includes(path.at(-2) ?? '')
+  if (isSource && typeof value === 'string') return resolver.sourceId(value, path)
+  if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return value
   return isSource && 'source' in value ? resolver.byName('source', String(value.source), path) : resolveFields(value, path, resolver)
 }

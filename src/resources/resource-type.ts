@@ -35,8 +35,12 @@ export interface DeclaredKey<S extends Section = Section> {
 /** An object that a file declares, valid by itself. */
 export interface DeclaredObject<Value = unknown, S extends Section = Section> extends DeclaredKey<S> {
   readonly value: Value
+  /** The object as its file spells it, with its defaults. */
+  readonly written: unknown
   /** Place of a value inside it. */
   locationOf(path: readonly PropertyKey[]): Location
+  /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */
+  pathOf(path: readonly PropertyKey[]): string
 }
 
 /** A declaration with the API's names, and the references in it that could not be resolved. */

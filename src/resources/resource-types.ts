@@ -1,19 +1,64 @@
 import type * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
+import { ownValue, valueAt } from '../documents/schema.ts'
 import { createAlertType, type DeclaredAlert, declaredAlert } from './alerts/alert.ts'
-import { type DeclaredDashboard, dashboardType, declaredDashboard } from './dashboards/dashboard.ts'
+import { type DeclaredDashboard, dashboardType } from './dashboards/dashboard.ts'
+import { dashboardInFile, expandDashboard } from './dashboards/dashboard-file.ts'
+import { requireSource, shortSourceNames, withSourceIds } from './declaration-fields.ts'
 import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
 import { type DeclaredSavedSearch, declaredSavedSearch, savedSearchType } from './saved-searches/saved-search.ts'
 
 /** The schema of the objects in each section of a file. */
 export const sections = {
-  dashboards: declaredDashboard,
-  savedSearches: declaredSavedSearch,
+  dashboards: dashboardInFile,
+  savedSearches: declaredSavedSearch.superRefine(requireSource),
   alerts: declaredAlert,
 } as const satisfies Record<Section, z.ZodType>
 
+interface Values {
+  readonly dashboards: DeclaredDashboard
+  readonly savedSearches: DeclaredSavedSearch
+  readonly alerts: DeclaredAlert
+}
+
 /** An object of one of these types, as a file declares it. */
-export type Declared<S extends Section = Section> = DeclaredObject<z.output<(typeof sections)[S]>, S>
+export type Declared<S extends Section = Section> = DeclaredObject<Values[S], S>
+
+export interface ParsedObject<S extends Section = Section> {
+  readonly value: Values[S]
+  /** The path in the file of a path in the value. */
+  toWritten(path: readonly PropertyKey[]): readonly PropertyKey[]
+}
+
+type ParseResult = { readonly parsed: ParsedObject } | { readonly error: z.ZodError }
+
+/** Parses an object of a file, and expands its short forms. */
+export function parseObject(section: Section, written: unknown): ParseResult {
+  if (section === 'dashboards') {
+    const { data, error } = sections.dashboards.safeParse(written)
+    if (error !== undefined) return { error }
+    const { value, tilePaths } = expandDashboard(data)
+    return {
+      parsed: {
+        value,
+        toWritten: ([field, i, ...rest]) => {
+          const tile = field === 'tiles' && typeof i === 'number' ? tilePaths[i] : undefined
+          return inShortForm(tile === undefined ? [field, i, ...rest].filter((key) => key !== undefined) : [...tile, ...rest], written)
+        },
+      },
+    }
+  }
+  const { data, error } = sections[section].safeParse(written)
+  return error === undefined ? { parsed: { value: section === 'savedSearches' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } } : { error }
+}
+
+/** The path with `source` for a `sourceId` that the file does not have. */
+const inShortForm = (path: readonly PropertyKey[], written: unknown): readonly PropertyKey[] =>
+  path.map((key, i) => {
+    const short = shortSourceNames.get(key)
+    const around = valueAt(written, path.slice(0, i))
+    return short !== undefined && ownValue(around, key) === undefined && ownValue(around, short) !== undefined ? short : key
+  })
 
 /** A type guard for declarations of one section. */
 export const isOf =

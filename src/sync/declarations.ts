@@ -4,16 +4,16 @@ import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { type InterpolateOptions, interpolate, type ReadDocument, readDocument, type ValuePath } from '../documents/document.ts'
-import { isText, ownValue, schemaAt } from '../documents/schema.ts'
+import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import * as fields from '../operation/inputs.ts'
 import type { Files } from '../operation/operation.ts'
 import { alertFieldsOf, declaredAlert } from '../resources/alerts/alert.ts'
-import { declaredDashboard } from '../resources/dashboards/dashboard.ts'
+import { dashboardFields } from '../resources/dashboards/dashboard-file.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
-import { type Abilities, checkReferences } from '../resources/references.ts'
-import { type DeclaredKey, type Section, sectionNames } from '../resources/resource-type.ts'
-import { type Declared, sections } from '../resources/resource-types.ts'
+import { type Abilities, type BrokenObject, checkReferences } from '../resources/references.ts'
+import { type Body, type DeclaredKey, type Section, sectionNames } from '../resources/resource-type.ts'
+import { type Declared, type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
 import { declaredSavedSearch } from '../resources/saved-searches/saved-search.ts'
 import { type LintSettings, lint } from './lint.ts'
 
@@ -21,7 +21,7 @@ const key = z.string().regex(keyGrammar).meta({ description: 'Identifies the obj
 
 /** No field is required here, because it may come from `defaults`. */
 const written = {
-  dashboards: declaredDashboard.partial().meta({ id: 'dashboard' }),
+  dashboards: dashboardFields.partial().meta({ id: 'dashboard' }),
   savedSearches: declaredSavedSearch.partial().meta({ id: 'savedSearch' }),
   alerts: declaredAlert.partial().meta({ id: 'alert' }),
 } as const
@@ -64,7 +64,7 @@ interface SourceFile {
 export interface Declarations {
   readonly objects: readonly Declared[]
   /** Objects with errors: references to them are still valid. */
-  readonly broken: readonly DeclaredKey[]
+  readonly broken: readonly BrokenObject[]
   /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
@@ -105,7 +105,10 @@ function readFile({ path, text }: SourceFile, variable: InterpolateOptions['vari
     isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
   })
   const unset = errors.map((error) =>
-    toDiagnostic('variable')({ location: reading.locationOf(error.path), message: `${formatPath(error.path)}: ${error.message}` }),
+    toDiagnostic('variable')({
+      location: reading.locationOf(error.path),
+      message: `${formatPath(error.path, reading.value)}: ${error.message}`,
+    }),
   )
   const read = readSections({ ...reading, value })
   // A variable that is not set has its own diagnostic.
@@ -148,19 +151,75 @@ function readObject({ document, section, key, written, defaults }: Written): Dec
     const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
   }
-  const broken = { ...nothing, broken: [{ section, key, location }] }
-  if (defaults === undefined) return broken
-  const schema = sections[section]
-  const parsed = schema.safeParse(isMap(written) ? withDefaults(written, defaults) : written)
-  if (!parsed.success) return { ...broken, diagnostics: schemaDiagnostics(parsed.error, document, schema, path) }
-  const declared = {
-    section,
-    key,
-    value: parsed.data,
-    location,
-    locationOf: (inner: ValuePath) => document.locationOf([...path, ...inner]),
+  const merged = isMap(written) ? withDefaults(written, defaults ?? {}) : written
+  const place = { section, key, location, written: merged }
+  const { errors, parsed } = parseRepairing(section, merged)
+  const { toWritten } = parsed ?? { toWritten: (inner: ValuePath) => inner }
+  const places = {
+    locationOf: (inner: ValuePath) => document.locationOf([...path, ...toWritten(inner)]),
+    pathOf: (inner: ValuePath) => [...path, formatPath(toWritten(inner), merged)].filter((part) => part !== '').join('.'),
   }
-  return { ...nothing, objects: [declared] }
+  if (errors.length === 0 && parsed !== undefined && defaults !== undefined)
+    return { ...nothing, objects: [{ ...place, ...places, value: parsed.value } as Declared] }
+  const broken: BrokenObject = {
+    ...place,
+    ...places,
+    wrongFields: new Set(errors.flatMap(({ issues }) => issues.map((issue) => String(issue.path[0] ?? '')))),
+    fields: validFields(section, merged),
+    ...(parsed !== undefined && { value: parsed.value }),
+  }
+  // With wrong defaults, it is unknown which fields are missing.
+  const diagnostics = defaults === undefined ? [] : errors.flatMap((error) => schemaDiagnostics(error, document, sections[section], path))
+  return { ...nothing, broken: [broken], diagnostics: withoutRepeats(diagnostics) }
+}
+
+/** The fields of a wrong object that are valid by themselves. */
+function validFields(section: Section, written: unknown): Body {
+  const fields = Object.entries(sections[section].shape).flatMap(([name, field]) => {
+    const { data } = z.safeParse(field, ownValue(written, name))
+    return data === undefined ? [] : [[name, data] as const]
+  })
+  return Object.fromEntries(fields)
+}
+
+const withoutRepeats = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] => [
+  ...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values(),
+]
+
+interface Repaired {
+  readonly errors: readonly z.ZodError[]
+  /** Without the fields that have errors; undefined where too little is valid. */
+  readonly parsed: ParsedObject | undefined
+}
+
+/** Some rules apply only to objects whose fields are valid by themselves. */
+const maxRounds = 3
+
+/** Parses an object. Where it has errors, parses the rest of it, too, so that all errors are reported at once. */
+function parseRepairing(section: Section, written: unknown): Repaired {
+  let result = parseObject(section, written)
+  if ('parsed' in result) return { errors: [], parsed: result.parsed }
+  const errors: z.ZodError[] = []
+  const rest = structuredClone(written)
+  for (let round = 0; round < maxRounds && 'error' in result; round++) {
+    // A field is missing in a later round because it was removed, or because its name was misspelled.
+    const issues = result.error.issues.filter(({ path }) => round === 0 || valueAt(rest, path) !== undefined)
+    if (issues.length > 0) errors.push(new z.ZodError(issues))
+    const paths = issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
+    )
+    if (paths.filter((path) => remove(rest, path)).length === 0) break
+    result = parseObject(section, rest)
+  }
+  return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
+}
+
+/** Removes a field, or gives it a name where it must have one. Items of lists stay, so that all paths stay the same. */
+function remove(value: unknown, path: ValuePath): boolean {
+  const [around, last] = [valueAt(value, path.slice(0, -1)), path.at(-1)]
+  if (!isMap(around) || typeof last !== 'string') return false
+  if (last === 'name') return Reflect.set(around, last, path.map(String).join(' '))
+  return Object.hasOwn(around, last) && Reflect.deleteProperty(around, last)
 }
 
 /** Alternatives: an alert has the fields of one side. */
@@ -225,7 +284,7 @@ export async function findDeclarations(globs: readonly string[], files: Files, p
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
   }
   const all = [...read.diagnostics, ...checkReferences(read, abilities), ...lint(read, rules)]
-  return { ...read, paths, diagnostics: all.toSorted(byLocation) }
+  return { ...read, paths, diagnostics: collapseRepeats(all.toSorted(byLocation)) }
 }
 
 /** A path without wildcards. Its file must exist, whereas a pattern may match nothing. */
@@ -256,11 +315,39 @@ async function readAll(paths: readonly string[], files: Files): Promise<readonly
   return texts
 }
 
-const abilitiesOf = (profile: Profile): Abilities => ({
+/** The features of the product behind the API. */
+export const abilitiesOf = (profile: Profile): Abilities => ({
   savedSearches: profile.savedSearches,
   webhookNames: profile.name !== 'neutral',
+  containers: profile.name !== 'neutral',
   alertFields: alertFieldsOf(profile),
 })
+
+/** From so many on, repeats are one diagnostic. */
+const minRepeats = 3
+
+/** Labels and indexes of items. */
+const itemLabels = /\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g
+
+/** One diagnostic for the same message about several parts of an object, at the first place, with the number of places. */
+function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = Map.groupBy(diagnostics, ({ rule, severity, message, location }) => {
+    const end = message.indexOf(': ')
+    return JSON.stringify([rule, severity, location.file, message.slice(0, end).replace(itemLabels, '[]'), message.slice(end)])
+  })
+  return [...groups.values()].flatMap((alike) => {
+    const [first, second, ...others] = alike
+    if (first === undefined || second === undefined || alike.length < minRepeats) return alike
+    const more = `lines ${[second, ...others]
+      .slice(0, maxNamedLines)
+      .map(({ location }) => location.line)
+      .join(', ')}${alike.length > maxNamedLines + 1 ? ', …' : ''}`
+    return [{ ...first, message: `${first.message} (${alike.length} times; also in ${more})` }]
+  })
+}
+
+/** The lines of repeats that a diagnostic names. */
+const maxNamedLines = 3
 
 const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>
   a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

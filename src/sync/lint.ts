@@ -2,6 +2,9 @@ import * as z from 'zod'
 import { type Diagnostic, type Severity, severities } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
 import { shortIntervalNote } from '../resources/alerts/alert.ts'
+import { gridOf } from '../resources/dashboards/dashboard-file.ts'
+import { findOverlaps, gridColumns, isInGrid } from '../resources/dashboards/layout.ts'
+import type { BrokenObject } from '../resources/references.ts'
 import { type Declared, isOf } from '../resources/resource-types.ts'
 
 interface Rule {
@@ -63,6 +66,40 @@ export const lintRules = {
         : undefined,
     ),
   },
+  'implausible-duration': {
+    severity: 'warning',
+    description: 'A threshold is implausible for a duration in nanoseconds, which is the unit of `Duration` in traces.',
+    check: checkDurations,
+  },
+  'quantile-without-level': {
+    severity: 'warning',
+    description: 'A quantile has no level, so it is not known which one it is.',
+    check: onEachTile(({ config }) =>
+      config === undefined || !('select' in config) || !Array.isArray(config.select)
+        ? []
+        : config.select.flatMap((item: object, i) =>
+            'aggFn' in item && item.aggFn === 'quantile' && !('level' in item && item.level !== undefined)
+              ? [{ path: ['config', 'select', i], message: 'a quantile needs a level: 0.5, 0.9, 0.95 or 0.99' }]
+              : [],
+          ),
+    ),
+  },
+  'tile-outside-grid': {
+    severity: 'warning',
+    description: 'A tile ends to the right of the grid, which has 24 columns.',
+    check: onEachTile((tile) =>
+      isInGrid(tile)
+        ? []
+        : [
+            {
+              path: [],
+              message: `ends at column ${tile.x + tile.w}, but the grid has ${gridColumns} columns; move it or make it narrower`,
+            },
+          ],
+    ),
+  },
+  'overlapping-tiles': { severity: 'warning', description: 'Two tiles of a dashboard overlap.', check: checkOverlaps },
+  'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
     severity: 'warning',
@@ -99,18 +136,130 @@ export type LintRule = keyof typeof lintRules
 
 export type LintSettings = Readonly<Partial<Record<LintRule, Severity | 'off'>>>
 
+/** Rules about fields that are left out. They say nothing about an object in which these fields have errors. */
+const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
+  'alert-without-channel': ['channel', 'channels'],
+  'empty-range': ['thresholdMax'],
+  'missing-runbook': ['note'],
+  'dashboard-without-tags': ['tags'],
+}
+
+interface LintInput {
+  readonly objects: readonly Declared[]
+  /** Their valid part is checked. */
+  readonly broken?: readonly BrokenObject[]
+}
+
 /** Applies the rules to the objects, with the severities of the settings. */
-export function lint({ objects }: { readonly objects: readonly Declared[] }, settings: LintSettings): readonly Diagnostic[] {
+export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
+  const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
   return (Object.entries(lintRules) as [LintRule, Rule][]).flatMap(([id, rule]) => {
     const severity = settings[id] ?? rule.severity
     if (severity === 'off') return []
-    return rule.check(objects).map(({ declared, path, message }) => ({
+    const checkable = repaired.filter(({ wrongFields }) => !rulesOnAbsence[id]?.some((field) => wrongFields.has(field)))
+    return rule.check([...objects, ...checkable]).map(({ declared, path, message }) => ({
       rule: id,
       severity,
       location: path === undefined ? declared.location : declared.locationOf(path),
-      message: `${declared.section}.${declared.key}${path === undefined ? '' : `.${path.join('.')}`}: ${message}`,
+      message: `${declared.pathOf(path ?? [])}: ${message}`,
     }))
   })
+}
+
+type Tile = Declared<'dashboards'>['value']['tiles'][number]
+
+type TileViolation = { readonly path: readonly (string | number)[]; readonly message: string }
+
+function onEachTile(violationsOf: (tile: Tile) => readonly TileViolation[]) {
+  return (objects: readonly Declared[]): readonly Violation[] =>
+    objects
+      .filter(isOf('dashboards'))
+      .flatMap((declared) =>
+        declared.value.tiles.flatMap((tile, i) =>
+          violationsOf(tile).map(({ path, message }) => ({ declared, path: ['tiles', i, ...path], message })),
+        ),
+      )
+}
+
+function checkOverlaps(objects: readonly Declared[]): readonly Violation[] {
+  return objects.filter(isOf('dashboards')).flatMap((declared) => {
+    const { tiles } = declared.value
+    const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
+    return [...grids.values()].flatMap((indexes) => {
+      const places = indexes.flatMap((i) => tiles[i] ?? [])
+      return findOverlaps(places).flatMap((other, j) =>
+        other === undefined
+          ? []
+          : [{ declared, path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${quote(places[other]?.name ?? '', 60)}"` }],
+      )
+    })
+  })
+}
+
+/** A word or several without a digit, which no id is. */
+const nameLike = /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/
+
+function checkSourceIds(objects: readonly Declared[]): readonly Violation[] {
+  return objects.flatMap((declared) =>
+    sourceIdsIn(declared.value).flatMap(({ path, id }) =>
+      nameLike.test(id) ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }] : [],
+    ),
+  )
+}
+
+function sourceIdsIn(
+  value: unknown,
+  path: readonly (string | number)[] = [],
+): readonly { readonly path: readonly (string | number)[]; readonly id: string }[] {
+  if (typeof value !== 'object' || value === null || path.at(-1) === 'raw') return []
+  const entries = Array.isArray(value) ? value.map((item, i) => [i, item] as const) : Object.entries(value)
+  return entries.flatMap(([key, item]: readonly [string | number, unknown]) =>
+    key === 'sourceId' && typeof item === 'string' ? [{ path: [...path, key], id: item }] : sourceIdsIn(item, [...path, key]),
+  )
+}
+
+const millisecond = 1_000_000
+const day = 86_400_000 * millisecond
+
+const durationUnit = 'the tile shows durations in nanoseconds, so a second is 1000000000'
+
+/** Aggregations whose values have the unit of the column. */
+const unitKeeping: readonly string[] = ['avg', 'max', 'min', 'quantile', 'any', 'last_value']
+
+function checkDurations(objects: readonly Declared[]): readonly Violation[] {
+  const tileOf = tileFinder(objects)
+  return alertsIn(objects).flatMap((declared) => {
+    const { threshold } = declared.value
+    const config = tileOf(declared.value)?.config
+    if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return []
+    return [{ declared, path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }]
+  })
+}
+
+/** Whether a tile shows `Duration` of traces as it is. In OpenTelemetry's traces, its unit is nanoseconds. */
+const isDuration = (config: object): boolean =>
+  'select' in config &&
+  Array.isArray(config.select) &&
+  !('formulas' in config) &&
+  !('asRatio' in config && config.asRatio === true) &&
+  config.select.length > 0 &&
+  config.select.every(
+    (item: unknown) =>
+      typeof item === 'object' &&
+      item !== null &&
+      'aggFn' in item &&
+      unitKeeping.includes(String(item.aggFn)) &&
+      'valueExpression' in item &&
+      String(item.valueExpression).trim() === 'Duration',
+  )
+
+/** Finds the tile that an alert watches, if these files declare it. */
+function tileFinder(objects: readonly Declared[]): (alert: Declared<'alerts'>['value']) => Tile | undefined {
+  const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
+  return ({ dashboard, tile }) => {
+    const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
+    return tiles?.find(({ name }) => name === tile)
+  }
 }
 
 function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation[] {
@@ -158,11 +307,9 @@ function checkOperandSeries(declared: Declared<'dashboards'>): readonly Violatio
 const counting: readonly string[] = ['count', 'count_distinct']
 
 function checkCounts(objects: readonly Declared[]): readonly Violation[] {
-  const dashboards = new Map(objects.filter(isOf('dashboards')).map(({ key, value }) => [key, value]))
+  const tileOf = tileFinder(objects)
   return alertsIn(objects).flatMap((declared) => {
-    const { dashboard, tile } = declared.value
-    const tiles = typeof dashboard === 'string' ? dashboards.get(dashboard)?.tiles : undefined
-    const config = tiles?.find(({ name }) => name === tile)?.config
+    const config = tileOf(declared.value)?.config
     const words = config && counts(config) ? whyNever(declared.value) : undefined
     return words === undefined ? [] : [{ declared, path: ['threshold'], message: `never fires: a count is never ${words}` }]
   })

@@ -137,10 +137,11 @@ const toDiagnostic = ({ path, message }: InvalidField, { key, location }: Change
   rule: 'server-refuses',
   severity: 'error',
   location: declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' },
-  message: `dashboards.${key}${path === '' ? '' : `.${path}`}: ${message}`,
+  message: `${declared?.pathOf(toPath(path)) ?? `dashboards.${key}`}: ${message}`,
 })
 
-const toPath = (path: string): readonly PropertyKey[] => path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
+const toPath = (path: string): readonly PropertyKey[] =>
+  path === '' ? [] : path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
 
 /** A body is checked as that of a create, which has no ids. */
 const withoutIds = (body: Body): Body => ({

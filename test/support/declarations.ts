@@ -50,6 +50,7 @@ export const fileWith = ({ alert = {}, tile = {}, dashboard = {}, more = {} }: R
 export const allAbilities: Abilities = {
   savedSearches: true,
   webhookNames: true,
+  containers: true,
   alertFields: new Set(Object.keys(alertBodySchema.shape)),
 }
 

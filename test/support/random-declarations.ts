@@ -12,6 +12,7 @@ import type {
   Source,
   Tile,
 } from '../../src/emulator/index.ts'
+import { type DashboardFields, expandDashboard } from '../../src/resources/dashboards/dashboard-file.ts'
 import { hasExpression } from '../../src/sync/pull/render.ts'
 
 // Words and fields made at random: what people call things, and what wants care of whoever writes it down.
@@ -339,6 +340,7 @@ const dashboardFor = (context: ServiceContext, otherTags: readonly string[] = []
     .tuple(
       query,
       fc.array(fc.nat(3), { minLength: 4, maxLength: 4 }),
+      fc.boolean(),
       made<Omit<DashboardDraft, 'savedQuery' | 'savedQueryLanguage'>>({
         name,
         tags: fc.uniqueArray(fc.constantFrom('shop', 'a b', 'x,y', 'true', ...otherTags), { maxLength: 3 }),
@@ -352,11 +354,20 @@ const dashboardFor = (context: ServiceContext, otherTags: readonly string[] = []
         novel: context.isNewer ? novel : never,
       }),
     )
-    .map(([search, choices, draft]) => ({
-      ...draft,
-      ...search,
-      tiles: draft.tiles.map((tile, i) => ({ ...tile, ...placeIn(draft.containers[choices[i] ?? 0]) })),
-    }))
+    .map(([search, choices, isOrderly, draft]) => {
+      const tiles = draft.tiles.map((tile, i) => ({ ...tile, ...placeIn(draft.containers[choices[i] ?? 0]) }))
+      return { ...draft, ...search, tiles: isOrderly ? withOrderlyPlaces(tiles) : tiles }
+    })
+
+/** Places that follow from the order of the tiles, so that a file needs none. */
+function withOrderlyPlaces(tiles: readonly Omit<Tile, 'id'>[]): Omit<Tile, 'id'>[] {
+  const withoutPlaces = tiles.map(({ x: _, y: __, w: ___, h, ...tile }) => ({ ...tile, ...(h > 6 && { h }) }))
+  const { value } = expandDashboard({ name: '', tiles: withoutPlaces } as unknown as DashboardFields)
+  return tiles.map((tile, i) => {
+    const { x = 0, y = 0, w = 1, h = 1 } = value.tiles[i] ?? {}
+    return { ...tile, x, y, w, h }
+  })
+}
 
 /** In its last tab, where it has one. */
 function placeIn(box: JsonObject | undefined): Pick<Tile, 'containerId' | 'tabId'> {
@@ -621,6 +632,8 @@ export interface Spelling {
   readonly isCommented: boolean
   /** Whether what stands twice is written once and referred to. */
   readonly hasAnchors: boolean
+  /** Whether every tile has x, y, w and h, and containers are not rows. */
+  readonly hasLongLayout: boolean
 }
 
 export const spelling: fc.Arbitrary<Spelling> = fc.record({
@@ -632,6 +645,7 @@ export const spelling: fc.Arbitrary<Spelling> = fc.record({
   returns: fc.boolean(),
   isCommented: fc.boolean(),
   hasAnchors: fc.boolean(),
+  hasLongLayout: fc.boolean(),
 })
 
 type Sections = Record<string, Record<string, Record<string, unknown>>>
@@ -642,6 +656,7 @@ export function respell(text: string, ids: ReadonlyMap<string, string>, how: Spe
   const { defaults: __, ...sections } = value
   for (const [section, objects] of Object.entries(sections))
     for (const [key, object] of Object.entries(objects)) giveId(object, ids.get(`${section}.${key}`))
+  if (how.hasLongLayout) Object.assign(value, { ...(value.dashboards && { dashboards: longLayouts(value.dashboards) }) })
   if (how.json) return JSON.stringify(value, null, how.indent)
   const spelt = stringify(how.hasAnchors ? shared(value, new Map()) : value, {
     indent: how.indent,
@@ -654,6 +669,15 @@ export function respell(text: string, ids: ReadonlyMap<string, string>, how: Spe
   const commented = how.flow ? `# first\n${spelt}# last\n` : how.isCommented ? withComments(spelt) : spelt
   return how.returns ? commented.replaceAll('\n', '\r\n') : commented
 }
+
+const longLayouts = (dashboards: Sections[string]): Sections[string] =>
+  Object.fromEntries(
+    Object.entries(dashboards).map(([key, object]) => {
+      const { rows: _, ...dashboard } = object
+      const { value } = expandDashboard(object as unknown as DashboardFields)
+      return [key, { ...dashboard, tiles: value.tiles, ...(value.containers !== undefined && { containers: value.containers }) }]
+    }),
+  )
 
 function giveId(object: Record<string, unknown>, id: string | undefined): void {
   if (object.adopt !== undefined || object.id !== undefined) object.id = id

@@ -5,7 +5,7 @@ import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
-import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { adoption, declaredTags, requireSource, sourceFields, sourceReference } from '../declaration-fields.ts'
 import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
 import {
@@ -208,9 +208,23 @@ const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.output<T>) =
 
 const whereLanguage = defaulted(language, 'lucene')
 
+/** Words of other tools for aggregate functions. */
+const otherAggregates: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([50, 90, 95, 99].map((percent) => [`p${percent}`, `quantile, with level: ${percent / 100}`])),
+  median: 'quantile, with level: 0.5',
+  average: 'avg',
+  mean: 'avg',
+  distinct: 'count_distinct',
+  uniq: 'count_distinct',
+  rate: 'increase',
+  last: 'last_value',
+}
+
 const select = z
   .strictObject({
-    aggFn: z.enum(['avg', 'count', 'count_distinct', 'increase', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none']),
+    aggFn: z
+      .enum(['avg', 'count', 'count_distinct', 'increase', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none'])
+      .meta({ synonyms: otherAggregates }),
     valueExpression: sql.optional(),
     alias: sql.optional(),
     level: z.literal([0.5, 0.9, 0.95, 0.99]).optional(),
@@ -228,7 +242,10 @@ const select = z
     if (aggFn !== 'count' && !valueExpression) refuse('valueExpression', `is required for aggFn ${aggFn}`)
     if (level !== undefined && aggFn !== 'quantile') refuse('level', 'is for aggFn quantile only')
   })
-  .meta({ id: 'select' })
+  .meta({
+    id: 'select',
+    aliases: { field: 'valueExpression', column: 'valueExpression', expression: 'valueExpression', metric: 'metricName' },
+  })
 
 const several = z.array(select).min(1).max(20)
 const single = z.array(select).length(1)
@@ -269,7 +286,7 @@ const onClick = z
   ])
   .meta({ id: 'onClick' })
 
-const sourced = { sourceId: sourceReference, numberFormat: numberFormat.optional() }
+const sourced = { ...sourceFields, numberFormat: numberFormat.optional() }
 const combined = {
   asRatio: defaulted(z.boolean(), false),
   formulas: z.array(formula).max(10).optional(),
@@ -285,6 +302,9 @@ const timeSeries = { ...sourced, select: several, groupBy: sql.optional(), ...co
 const show = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   z.strictObject({ displayType: z.literal(displayType), ...shape })
 
+const showSource = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
+  show(displayType, shape).superRefine(requireSource)
+
 const heatmapSelect = z.strictObject({
   valueExpression: template,
   countExpression: sql.optional(),
@@ -294,9 +314,9 @@ const heatmapSelect = z.strictObject({
 /** Charts that the product's builder makes. */
 export const builtConfig = z
   .discriminatedUnion('displayType', [
-    show('line', { ...timeSeries, ...asLine }),
-    show('stacked_bar', { ...timeSeries, ...overTime }),
-    show('table', {
+    showSource('line', { ...timeSeries, ...asLine }),
+    showSource('stacked_bar', { ...timeSeries, ...overTime }),
+    showSource('table', {
       ...sourced,
       select: several,
       groupBy: sql.optional(),
@@ -306,7 +326,7 @@ export const builtConfig = z
       groupByColumnsOnLeft: defaulted(z.boolean(), false),
       onClick: onClick.optional(),
     }),
-    show('number', {
+    showSource('number', {
       ...sourced,
       select: several,
       formulas: z.array(formula).max(1).optional(),
@@ -314,11 +334,11 @@ export const builtConfig = z
       colorRules: z.array(colorRule).max(10).optional(),
       backgroundChart: z.strictObject({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
     }),
-    show('pie', { ...sourced, select: single, ...ranked }),
-    show('bar', { ...sourced, select: single, ...ranked }),
-    show('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
-    show('search', { sourceId: sourceReference, select: sql, where: sql.optional(), whereLanguage: language }),
-    show('event_patterns', { sourceId: sourceReference, select: sql.optional(), ...filtered }),
+    showSource('pie', { ...sourced, select: single, ...ranked }),
+    showSource('bar', { ...sourced, select: single, ...ranked }),
+    showSource('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
+    showSource('search', { ...sourceFields, select: sql, where: sql.optional(), whereLanguage: language }),
+    showSource('event_patterns', { ...sourceFields, select: sql.optional(), ...filtered }),
     show('markdown', { markdown: text(50_000).optional() }),
   ])
   .meta({ id: 'chart' })
@@ -327,7 +347,7 @@ const written = {
   configType: z.literal('sql'),
   connectionId: z.string().min(1),
   sqlTemplate: text(100_000),
-  sourceId: sourceReference.optional(),
+  ...sourceFields,
   numberFormat: numberFormat.optional(),
 }
 
@@ -347,11 +367,12 @@ export const filterFields = {
   type: z.literal('QUERY_EXPRESSION').default('QUERY_EXPRESSION'),
   name: z.string().min(1),
   expression: z.string().min(1),
-  sourceId: sourceReference,
+  ...sourceFields,
   sourceMetricType: metricType.optional(),
   where: sql.optional(),
   // Everywhere else the default is lucene.
   whereLanguage: defaulted(language, 'sql'),
+  appliesToSources: z.array(z.string().min(1)).optional().meta({ description: 'Names of the sources that the filter applies to.' }),
   appliesToSourceIds: z.array(sourceReference).optional(),
   isBroadcastEnabled: defaulted(z.boolean(), true),
   isVariableEnabled: defaulted(z.boolean(), false),
@@ -365,7 +386,7 @@ export const filterFields = {
 /** For fields that these schemas do not have yet. They are passed on unchanged. */
 const raw = z.record(z.string(), z.unknown()).meta({ description: 'Fields that are passed on to the API unchecked.' })
 
-const tile = z
+export const declaredTile = z
   .strictObject({
     name: word(1024).meta({ description: 'Name of the tile. Alerts refer to it, and the tile keeps its id as long as the name stays.' }),
     x: z
@@ -381,14 +402,18 @@ const tile = z
     tabId: word(256).optional(),
     raw: raw.optional(),
   })
-  .meta({ id: 'tile' })
+  .meta({ id: 'placedTile' })
+
+export const containerStyle = {
+  collapsed: z.boolean().default(false),
+  collapsible: z.boolean().optional().meta({ serverDefault: true }),
+  bordered: z.boolean().optional().meta({ serverDefault: true }),
+}
 
 const container = z.strictObject({
   id: word(256),
   title: word(256),
-  collapsed: z.boolean().default(false),
-  collapsible: z.boolean().optional().meta({ serverDefault: true }),
-  bordered: z.boolean().optional().meta({ serverDefault: true }),
+  ...containerStyle,
   tabs: z
     .array(z.strictObject({ id: word(256), title: word(256) }))
     .max(20)
@@ -400,11 +425,12 @@ const savedFilterValue = z.union([
   z.strictObject({ type: z.literal('variable'), name: z.string(), values: z.array(z.string()) }),
 ])
 
+/** The form in which dashboards are compared with the service. Files can also have shorter forms: see dashboard-file.ts. */
 export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
   tags: declaredTags,
-  tiles: z.array(tile).max(500),
-  filters: z.array(z.strictObject(filterFields)).optional(),
+  tiles: z.array(declaredTile).max(500),
+  filters: z.array(z.strictObject(filterFields).superRefine(requireSource)).optional(),
   savedQuery: z.string().nullable().optional(),
   savedQueryLanguage: z.enum(['sql', 'lucene']).nullable().optional().meta({ serverDefault: 'lucene' }),
   savedFilterValues: z.array(savedFilterValue).optional(),

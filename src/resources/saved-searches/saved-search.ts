@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import { withoutEmpty } from '../compare.ts'
-import { adoption, declaredTags, sourceReference } from '../declaration-fields.ts'
+import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
 import type { Body, DeclaredObject, RemoteObject, ResolveContext, ResolvedDeclaration, ResourceType } from '../resource-type.ts'
@@ -49,7 +49,7 @@ const savedSearchFilter = z.union([
 
 export const declaredSavedSearch = z.strictObject({
   name: z.string().trim().min(1).max(1024),
-  sourceId: sourceReference,
+  ...sourceFields,
   select: expression(4096),
   where: expression(8192),
   whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),

@@ -3,10 +3,10 @@ import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics
 import { interpolate, readDocument } from '../../documents/document.ts'
 import { ownValue } from '../../documents/schema.ts'
 import { createDirectory } from '../../resources/directory.ts'
-import type { Section } from '../../resources/resource-type.ts'
+import type { DeclaredKey, Section } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
-import type { Declarations } from '../declarations.ts'
+import { abilitiesOf, type Declarations } from '../declarations.ts'
 import type { RemoteState } from '../remote-state.ts'
 import { editFile, type Update } from './edit-yaml.ts'
 import {
@@ -76,6 +76,7 @@ export function draftPull(input: DraftInput): Draft {
   const directory = createDirectory(remote)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({
     types,
+    canNameRows: abilitiesOf(profile).containers,
     references: createReferenceRenderer(remote, directory, keysById(plan.changes, targets)),
   })
   // Alerts come last: they can refer by key only to dashboards and saved searches that are not left out.
@@ -209,7 +210,7 @@ function readDefaults(path: string, text: string, variable: DraftInput['variable
 
 /** The files of a draft, read and planned as if they were written. */
 export interface ReadDraft {
-  readonly declarations: Pick<Declarations, 'objects' | 'broken'>
+  readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly DeclaredKey[] }
   /** About the files only. */
   readonly diagnostics: readonly Diagnostic[]
   readonly plan: Pick<Plan, 'changes' | 'diagnostics'>

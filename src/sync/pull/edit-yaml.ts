@@ -29,6 +29,7 @@ import {
   defaultIndentation,
   documentOptions,
   type Indentation,
+  openLists,
   type Position,
   textOptions,
 } from './write-yaml.ts'
@@ -295,7 +296,7 @@ interface ListChange {
 }
 
 function editSeq(seq: YAMLSeq, { before, after }: ListChange, { name, column }: Place, context: EditContext): void {
-  const place = { name: '', column, isOpen: name === 'tiles' }
+  const place = { name: '', column, isOpen: openLists.includes(name) }
   const removed = new Map(identifyItems(before, context).map((identity, i) => [identity, i]))
   const sources = identifyItems(after, context).map((identity) => {
     const index = removed.get(identity)

@@ -6,14 +6,17 @@ import { schemaDiagnostics } from '../../documents/validate.ts'
 import { declaredAlert } from '../../resources/alerts/alert.ts'
 import { comparable, isMap, managedPart } from '../../resources/compare.ts'
 import { dashboardType, declaredDashboard } from '../../resources/dashboards/dashboard.ts'
+import type { Place } from '../../resources/dashboards/layout.ts'
+import { shortSourceNames } from '../../resources/declaration-fields.ts'
 import type { Directory, Noun } from '../../resources/directory.ts'
 import { canonicalText, withoutMarkerTags } from '../../resources/marker.ts'
 import { PendingId } from '../../resources/resolve.ts'
 import { type Body, listOf, type RemoteObject, type ResourceType, type Section } from '../../resources/resource-type.ts'
-import { type Declared, type ResourceTypes, sections } from '../../resources/resource-types.ts'
+import { type Declared, isOf, type ResourceTypes, sections } from '../../resources/resource-types.ts'
 import { declaredSavedSearch, savedSearchType } from '../../resources/saved-searches/saved-search.ts'
 import type { Change } from '../change.ts'
 import type { RemoteState } from '../remote-state.ts'
+import { spellLayout } from './spell-layout.ts'
 
 /** An object as a file declares it. */
 interface Rendered {
@@ -31,13 +34,15 @@ export interface RenderedChange {
 export interface RenderContext {
   readonly types: ResourceTypes
   readonly references: ReferenceRenderer
+  /** Whether the product has containers, which rows with a name become. */
+  readonly canNameRows: boolean
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject(section: Section, actual: RemoteObject, { types, references }: RenderContext): Rendered {
+export function renderNewObject(section: Section, actual: RemoteObject, { types, references, canNameRows }: RenderContext): Rendered {
   const type = types[section]
   const body = type.toBody(actual)
-  if (section === 'dashboards') return renderDashboard(body, { references })
+  if (section === 'dashboards') return renderDashboard(body, { references, canNameRows })
   const managed = managedPart(body, undefined, type.schema) as Body
   return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, references)
 }
@@ -46,17 +51,18 @@ export function renderNewObject(section: Section, actual: RemoteObject, { types,
 export function renderChange(
   declared: Declared,
   { desired = {}, actual }: Change & { readonly actual: RemoteObject },
-  { types, references }: RenderContext,
+  { types, references, canNameRows }: RenderContext,
 ): RenderedChange {
-  const { section, value } = declared
+  const { section, value, written } = declared
   const type = types[section]
   const body = type.toBody(actual)
   const before = withTileIds(type.carryOverIds(desired, body))
   const after = managedPart(body, before, type.schema) as Body
+  const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
   const render = (side: Body): Rendered => {
-    if (section === 'savedSearches') return renderSavedSearch(side, references)
+    if (section === 'savedSearches') return renderSavedSearch(side, references, written)
     if (section === 'alerts') return renderAlert(side, { type, references, usesList: 'channels' in value && value.channels !== undefined })
-    return renderDashboard(side, { references, inFile: readDashboardInFile(value as Declared<'dashboards'>['value'], before) })
+    return renderDashboard(side, { references, canNameRows, inFile })
   }
   const rendered = render(before)
   // A renamed tile already has its new name here. The file has the old one, so the alert must also change.
@@ -68,11 +74,24 @@ export function renderChange(
 const withTileIds = (body: Body): Body =>
   Array.isArray(body.tiles) ? { ...body, tiles: listOf(body.tiles).map((tile, i) => ({ ...tile, id: tile.id ?? `new ${i}` })) } : body
 
-function readDashboardInFile({ tiles, raw = {} }: Declared<'dashboards'>['value'], body: Body): DashboardInFile {
+function readDashboardInFile({ value: { tiles, raw = {} }, written }: Declared<'dashboards'>, body: Body): DashboardInFile {
   const ids = listOf(body.tiles).map(({ id }) => String(id))
+  const rows = ownValue(written, 'rows')
+  // In the order of the expanded form.
+  const places = Array.isArray(rows)
+    ? listOf(rows).flatMap((row, i) => listOf(row.tiles).map((tile) => ({ written: tile, row: i })))
+    : listOf(ownValue(written, 'tiles')).map((tile) => ({ written: tile, row: undefined }))
+  const filters = listOf(ownValue(written, 'filters'))
   return {
     raw: Object.keys(raw),
-    tiles: new Map(tiles.map((tile, i) => [ids[i] ?? '', { name: tile.name, raw: Object.keys(tile.raw ?? {}) }])),
+    rows: Array.isArray(rows) ? listOf(rows) : undefined,
+    tiles: new Map(
+      tiles.map((tile, i) => {
+        const { written: fields = {}, row } = places[i] ?? { row: undefined }
+        return [ids[i] ?? '', { name: tile.name, raw: Object.keys(tile.raw ?? {}), written: fields, row, place: tile }]
+      }),
+    ),
+    filters: new Map(listOf(body.filters).map(({ id }, i) => [id, filters[i]])),
   }
 }
 
@@ -198,10 +217,10 @@ function renderChannel({ type, webhookId, ...others }: Body, references: Referen
   return withoutUndefined({ type, ...(webhookId == null ? {} : references.webhook(webhookId)), ...others })
 }
 
-export function renderSavedSearch(body: Body, references: ReferenceRenderer): Rendered {
+export function renderSavedSearch(body: Body, references: ReferenceRenderer, written?: unknown): Rendered {
   const value = { ...body, tags: withoutMarkerTags(body.tags) }
   const normalized = { ...comparable(savedSearchType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
-  const { name, tags, ...others } = renderValue({ value, normalized }, declaredSavedSearch, references) as Body
+  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredSavedSearch, references) as Body
   return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
 }
 
@@ -211,25 +230,35 @@ const withoutUndefined = (fields: Body): Body => Object.fromEntries(Object.entri
 export interface DashboardInFile {
   /** Fields below `raw`. */
   readonly raw: readonly string[]
+  readonly rows: readonly Body[] | undefined
   /** By id. */
   readonly tiles: ReadonlyMap<string, TileInFile>
+  /** By id, as the file has them. */
+  readonly filters: ReadonlyMap<unknown, Body | undefined>
 }
 
 interface TileInFile {
   readonly name: string
   readonly raw: readonly string[]
+  /** As the file has it. */
+  readonly written: Body
+  /** Its place by the file. */
+  readonly place: Place
+  /** Index of its row. */
+  readonly row: number | undefined
 }
 
 interface DashboardOptions {
   readonly references: ReferenceRenderer
-  readonly inFile?: DashboardInFile
+  readonly canNameRows: boolean
+  readonly inFile?: DashboardInFile | undefined
 }
 
 /** Every dashboard needs these fields, and tags can hold the ownership marker. */
 const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 
 /** Fields that the schema of declarations rejects go to `raw`, so that nothing is lost. */
-export function renderDashboard(body: Body, { references, inFile }: DashboardOptions): Rendered {
+export function renderDashboard(body: Body, { references, inFile, canNameRows }: DashboardOptions): Rendered {
   const itemIds = new Map<unknown, string>()
   const tiles = inFileOrder(listOf(body.tiles), inFile).map((tile, i) => {
     const rendered = renderTile(tile, i, { references, inFile: inFile?.tiles.get(String(tile.id)) })
@@ -238,10 +267,20 @@ export function renderDashboard(body: Body, { references, inFile }: DashboardOpt
   })
   const value = { ...body, tags: withoutMarkerTags(body.tags), tiles: [] }
   const normalized = { ...comparable(dashboardType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
-  const { name, tags, ...others } = renderValue({ value, normalized }, declaredDashboard, references) as Body
+  const written = { filters: listOf(body.filters).map(({ id }) => inFile?.filters.get(id)) }
+  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredDashboard, references) as Body
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...omit(others, ['tiles']) }
   const raw = [...invalidFields(fields, declaredDashboard), ...(inFile?.raw ?? [])].filter((field) => !neverRaw.includes(field))
-  return { fields: withRaw(fields, raw, body), itemIds }
+  const { containers, ...rest } = withRaw(fields, raw, body)
+  const layout = spellLayout({
+    tiles,
+    containers: Array.isArray(containers) ? listOf(containers) : undefined,
+    inFile,
+    canNameRows,
+    itemIds,
+  })
+  const ordered = Object.entries(rest).flatMap(([field, item]) => (field === 'tiles' ? Object.entries(layout) : [[field, item] as const]))
+  return { fields: Object.fromEntries(ordered), itemIds }
 }
 
 /** The grid places tiles by their coordinates, so a file can list them in any order. New tiles come last. */
@@ -270,7 +309,11 @@ function renderTile(tile: Body, index: number, { references, inFile }: TileOptio
   // The service allows tiles without a name, files do not.
   const isNameless = (tile.name ?? '') === ''
   const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name
-  const { name: _, ...others } = renderValue({ value: { ...tile, name: 'any' }, normalized }, tileSchema, references) as Body
+  const { name: _, ...others } = renderValue(
+    { value: { ...tile, name: 'any' }, normalized, written: inFile?.written },
+    tileSchema,
+    references,
+  ) as Body
   const fields = { name, ...others }
   const raw = [
     ...(isNameless ? ['name'] : []),
@@ -302,6 +345,8 @@ interface RenderInput {
   readonly value: unknown
   /** The same without defaults of the server and empty fields. */
   readonly normalized: unknown
+  /** The same in the file; undefined where the file does not have it. */
+  readonly written?: unknown
 }
 
 /** Read last, so written last. */
@@ -309,28 +354,40 @@ const lastFields: readonly string[] = ['numberFormat', 'raw']
 
 /** Keeps the fields that the schema knows and that are not defaults of the server, in the order of the schema. */
 function renderValue(
-  { value, normalized }: RenderInput,
+  { value, normalized, written }: RenderInput,
   schema: Schema | undefined,
   references: Pick<ReferenceRenderer, 'source'>,
 ): unknown {
   if (Array.isArray(value)) {
     const element = elementOf(schema)
-    return value.map((item, i) => renderValue({ value: item, normalized: ownValue(normalized, i) }, element, references))
+    return value.map((item, i) =>
+      renderValue({ value: item, normalized: ownValue(normalized, i), written: ownValue(written, i) }, element, references),
+    )
   }
   const form = isMap(value) ? formOf(schema, value) : undefined
   if (!isMap(value) || form === undefined) return withPlainNumbers(value)
-  const renderField = (name: string): unknown => {
+  const renderField = (name: string): readonly [string, unknown] => {
     const field = value[name]
-    if (name === 'sourceId' && typeof field === 'string') return references.source(field)
-    if (name === 'appliesToSourceIds' && Array.isArray(field)) return field.map(references.source)
-    return renderValue({ value: field, normalized: ownValue(normalized, name) }, form.shape[name], references)
+    const short = shortSourceNames.get(name)
+    if (short !== undefined)
+      return renderSources(name, short, Array.isArray(field) ? field.map(references.source) : references.source(field), written)
+    const inner = { value: field, normalized: ownValue(normalized, name), written: ownValue(written, name) }
+    return [name, renderValue(inner, form.shape[name], references)]
   }
   return Object.fromEntries(
     Object.keys(form.shape)
       .toSorted((a, b) => lastFields.indexOf(a) - lastFields.indexOf(b))
       .filter((name) => ownValue(normalized, name) !== undefined || (value[name] != null && isRequired(form.shape[name])))
-      .map((name) => [name, renderField(name)]),
+      .map(renderField),
   )
+}
+
+/** In the short form, unless the file has the long one or a source has no unique name. */
+function renderSources(name: string, short: string, sources: unknown, written: unknown): readonly [string, unknown] {
+  const names = [sources].flat().map((one: unknown) => ownValue(one, 'source'))
+  const isShort = ownValue(written, name) === undefined && names.every((one) => one !== undefined)
+  if (!isShort) return [name, sources]
+  return [short, Array.isArray(sources) ? names : names[0]]
 }
 
 /** Files cannot hold more digits than a JavaScript number, so exact numbers are rounded. */

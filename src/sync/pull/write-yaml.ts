@@ -61,9 +61,9 @@ function contentOf(additions: readonly Addition[]): Readonly<Record<string, Read
 /** A file with fewer alerts is easier to read without `defaults`. */
 const minAlertsForDefaults = 3
 
-const extractedFields = ['interval', 'channel'] as const
+const extractedFields = ['dashboard', 'interval', 'channel'] as const
 
-/** Moves the interval and the channel to `defaults` if all alerts have the same. */
+/** Moves these fields to `defaults` if all alerts have the same. */
 function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; readonly alerts: readonly Body[] } {
   const [first, ...others] = alerts
   if (first === undefined || alerts.length < minAlertsForDefaults) return { defaults: {}, alerts }
@@ -146,7 +146,10 @@ export const textOptions = ({ indent, indentSeq }: Indentation): ToStringOptions
 const maxLineWidth = 120
 
 /** Maps that people read and change often have a line for each field, even if they are short. */
-const alwaysOpen: readonly string[] = ['tiles', 'config', 'raw']
+const alwaysOpen: readonly string[] = ['tiles', 'rows', 'config', 'raw']
+
+/** Lists whose items have a line for each field. */
+export const openLists: readonly string[] = ['tiles', 'rows']
 
 export interface Position {
   /** The field that holds the value. */
@@ -166,15 +169,15 @@ export function createNode(document: Document, value: unknown, position: Positio
 
 function layOut(node: unknown, value: unknown, { name, column, indent, isOpen = false }: Position): void {
   if (!isCollection(node) || node.items.length === 0) return
-  // Each item of a list of maps starts a line, so that a diff shows which one changed.
-  const canBeFlow = !isOpen && !(isSeq(node) && node.items.some(isCollection))
+  // Each of several maps in a list starts a line, so that a diff shows which one changed.
+  const canBeFlow = !isOpen && !(isSeq(node) && node.items.length > 1 && node.items.some(isCollection))
   if (canBeFlow && column + name.length + 2 + estimateLength(value) <= maxLineWidth) {
     node.flow = true
     return
   }
   if (isSeq(node)) {
     node.items.forEach((item, i) => {
-      layOut(item, (value as readonly unknown[])[i], { name: '', column: column + indent, indent, isOpen: name === 'tiles' })
+      layOut(item, (value as readonly unknown[])[i], { name: '', column: column + indent, indent, isOpen: openLists.includes(name) })
     })
   } else if (isMap(node)) {
     for (const { key, value: inner } of node.items) {

@@ -32,12 +32,11 @@ describe('a fleet file', () => {
 `
     expect((await refusal(text)).split('\n').toSorted()).toEqual(
       [
-        '- fleet.yml:2:5: organizations[0].organization-id: is missing; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
-        '- fleet.yml:3:5: organizations[0]: "organisation-id" is an unknown field; did you mean "organization-id"?',
-        '- fleet.yml:6:14: organizations[0].profile: "clickhouse-clud" is not accepted; accepted: clickhouse-cloud; did you mean "clickhouse-cloud"?',
-        '- fleet.yml:7:24: organizations[0].services[0].name: "a.b" is not accepted; accepted: letters, digits, dashes and underscores, at most 63',
-        '- fleet.yml:7:41: organizations[0].services[0].service-id: 123 is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
-        '5 errors in the input:',
+        '- fleet.yml:3:5: organizations["shop"]: "organisation-id" is an unknown field; did you mean "organization-id"?',
+        '- fleet.yml:6:14: organizations["shop"].profile: "clickhouse-clud" is not accepted; accepted: clickhouse-cloud; did you mean "clickhouse-cloud"?',
+        '- fleet.yml:7:24: organizations["shop"].services["a.b"].name: "a.b" is not accepted; accepted: letters, digits, dashes and underscores, at most 63',
+        '- fleet.yml:7:41: organizations["shop"].services["a.b"].service-id: 123 is not accepted; accepted: a UUID such as 11111111-2222-4333-8444-555555555555',
+        '4 errors in the input:',
       ].toSorted(),
     )
   })
@@ -60,7 +59,9 @@ describe('a fleet file', () => {
 
   it('requires names of secrets, or an environment', async () => {
     const { 'api-key-secret-name': _, ...rest } = shop
-    expect(await refusalOf(rest)).toMatch(/organizations\[0\]\.api-key-secret-name: is missing; accepted: the name of a secret in capitals/)
+    expect(await refusalOf(rest)).toMatch(
+      /organizations\["shop"\]\.api-key-secret-name: is missing; accepted: the name of a secret in capitals/,
+    )
     expect(await refusalOf({ ...rest, environment: 'shop' })).toBe('it was accepted')
   })
 })

@@ -38,7 +38,7 @@ describe('a name of something that is not there is an error', () => {
         [
           'a source',
           { dashboards: withSource('Loggs') },
-          'dashboards.shop.tiles.0.config.sourceId: no source is named "Loggs"; did you mean "Logs"?',
+          'dashboards.shop.tiles["A"].config.sourceId: no source is named "Loggs"; did you mean "Logs"?',
         ],
         [
           'a webhook',
@@ -59,7 +59,7 @@ describe('a name of something that is not there is an error', () => {
               },
             },
           },
-          'alerts.a.channels.1.webhook: no webhook is named "nobody"',
+          'alerts.a.channels[1].webhook: no webhook is named "nobody"',
         ],
         [
           'a dashboard',
@@ -103,7 +103,7 @@ describe('a name of something that is not there is an error', () => {
               },
             },
           },
-          'dashboards.shop.filters.0.appliesToSourceIds.1: no source is named "X"',
+          'dashboards.shop.filters["F"].appliesToSourceIds[1]: no source is named "X"',
         ],
       ],
       async (_what, content, words) => {

@@ -40,7 +40,7 @@ it('the file uses every field', () => {
       // HyperDX 2.36 does not know variables, and takes such filters of saved searches only where they exist already.
       ...['values', 'left', 'right'],
       // Another spelling of fields that are used.
-      ...['webhookId'],
+      ...['webhookId', 'at', 'rows', 'appliesToSources'],
     ].toSorted(),
   )
 })

@@ -87,8 +87,8 @@ it('reports a dashboard that the server rejects with its location, and writes no
     const applied = await apply({ 'a.json': JSON.stringify(content, null, 1) })
     const refusals = applied.diagnostics.filter(({ rule }) => rule === 'server-refuses')
     expect(refusals.map(({ message }) => message)).toEqual([
-      'dashboards.shop.tiles.0.config.sourceId: Invalid ObjectId',
-      'dashboards.shop.tiles.1.config.formulas.0.expression: Unknown series "B" — this chart only has series A through A',
+      'dashboards.shop.tiles["A"].config.sourceId: Invalid ObjectId',
+      'dashboards.shop.tiles["B"].config.formulas[0].expression: Unknown series "B" — this chart only has series A through A',
     ])
     expect(refusals[0]?.location.line).toBeGreaterThan(10)
     expect(applied).toMatchObject({ isPlanWrong: true, changed: false })

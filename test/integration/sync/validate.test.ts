@@ -98,9 +98,9 @@ describe('validate', () => {
     const places = (document.diagnostics as { location: { file: string; line: number; column: number } }[]).map(({ location }) => location)
     expect(places.map(({ file: name, line, column }) => `${name.slice(14)}:${line}:${column}`).slice(0, 4)).toEqual([
       'a.yml:1:1',
+      'b.yml:2:3',
       'b.yml:2:14',
       'b.yml:2:28',
-      'b.yml:3:3',
     ])
   })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { didYouMean, nearestName, toCamel, toEnvironmentName, toKebab } from '../../../src/core/names.ts'
+import { didYouMean, nearestDurations, nearestName, toCamel, toEnvironmentName, toKebab } from '../../../src/core/names.ts'
 
 it('converts between kebab-case and camelCase', () => {
   fc.assert(
@@ -31,6 +31,25 @@ describe('nearestName', () => {
 
   it.each(['xyz', 'colour', '', 'x'.repeat(1_000_000)])('does not guess at "%.20s"', (given) => {
     expect(nearestName(given, known)).toBeUndefined()
+  })
+
+  it.each([
+    ['10m', '"5m" or "15m"'],
+    ['7m', '"5m" or "15m"'],
+    ['5min', '"5m"'],
+    ['60 minutes', '"1h"'],
+    ['2H', '"1h" or "1d"'],
+    ['10s', '"1m"'],
+    ['2d', '"1d"'],
+    ['0.5h', '"15m" or "1h"'],
+  ])('suggests the neighbors of the duration %s', (given, names) => {
+    expect(nearestDurations(given, ['1m', '15m', '5m', '1h', '1d'])).toBe(`; did you mean ${names}?`)
+  })
+
+  it('suggests no duration for other words, or among other names', () => {
+    expect(nearestDurations('often', ['1m', '5m'])).toBeUndefined()
+    expect(nearestDurations('5m', ['1m', 'never'])).toBeUndefined()
+    expect(nearestDurations('5m', [])).toBeUndefined()
   })
 
   it('phrases the suggestion as a question', () => {

@@ -10,7 +10,7 @@ const alert = (line: string): string => `alerts:\n  a:\n    name: A\n    thresho
 const tile = (config: string): string =>
   `dashboards:\n  d:\n    name: D\n    tiles:\n      - name: T\n        x: 0\n        y: 0\n        w: 1\n        h: 1\n        config: ${config}\n`
 
-const config = 'dashboards.d.tiles[0].config'
+const config = 'dashboards.d.tiles["T"].config'
 
 describe('a diagnostic about a field', () => {
   it.each([
@@ -23,7 +23,9 @@ describe('a diagnostic about a field', () => {
     ],
     ['dashboard: 3', '6:16 alerts.a.dashboard: 3 is not accepted; accepted: a key, { id: … } or { name: … }'],
     ['dashboard: { nam: x }', '6:16 alerts.a.dashboard: {"nam":"x"} is not accepted; accepted: a key, { id: … } or { name: … }'],
-    ['thresholdMax: "5"', '6:19 alerts.a.thresholdMax: "5" is not accepted; accepted: a number'],
+    ['thresholdMax: 5%', '6:19 alerts.a.thresholdMax: "5%" is not accepted; accepted: a number; write 0.05'],
+    ['thresholdMax: 12.5 %', '6:19 alerts.a.thresholdMax: "12.5 %" is not accepted; accepted: a number; write 0.125'],
+    ['thresholdMax: "5"', '6:19 alerts.a.thresholdMax: "5" is not accepted; accepted: a number; write 5 without quotes'],
     ['scheduleOffsetMinutes: 1.5', '6:28 alerts.a.scheduleOffsetMinutes: 1.5 is not accepted; accepted: a whole number'],
     ['scheduleOffsetMinutes: 1440', '6:28 alerts.a.scheduleOffsetMinutes: 1440 is not accepted; accepted: at most 1439'],
     [
@@ -32,6 +34,7 @@ describe('a diagnostic about a field', () => {
     ],
     ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true or false'],
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
+    ['channels: x', '6:15 alerts.a.channels: "x" is not accepted; accepted: a list; write a list: [x]'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
   ])('has the location of the field, and what is accepted: %s', (line, expected) => {
     expect(diagnosticsOf(alert(line))).toEqual([expected])
@@ -41,6 +44,19 @@ describe('a diagnostic about a field', () => {
     expect(diagnosticsOf('alerts:\n  a: { name: A }\n')).toEqual([
       '2:3 alerts.a.threshold: is missing; accepted: a number',
       '2:3 alerts.a.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+    ])
+  })
+
+  it('suggests the neighbors of an interval', () => {
+    const accepted = 'accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d'
+    expect(diagnosticsOf('alerts:\n  a: { name: A, threshold: 1, interval: 10m }\n')).toEqual([
+      `2:41 alerts.a.interval: "10m" is not accepted; ${accepted}; did you mean "5m" or "15m"?`,
+    ])
+  })
+
+  it('is the only one about a misspelled field that is required', () => {
+    expect(diagnosticsOf('alerts:\n  a: { name: A, treshold: 1, interval: 5m }\n')).toEqual([
+      '2:17 alerts.a: "treshold" is an unknown field; did you mean "threshold"?',
     ])
   })
 
@@ -70,6 +86,17 @@ describe('a diagnostic about a union is about the form that was meant', () => {
   })
 
   const shown = 'line, stacked_bar, table, number, pie, bar, heatmap, search, event_patterns, markdown'
+
+  it('knows words of other tools', () => {
+    const select = (fields: string) => `{ displayType: line, source: x, select: [${fields}] }`
+    expect(diagnosticsOf(tile(select('{ aggFn: P95, valueExpression: y }')))).toEqual([
+      expect.stringContaining(`${config}.select[0].aggFn: "P95" is not accepted`),
+    ])
+    expect(diagnosticsOf(tile(select('{ aggFn: P95, valueExpression: y }')))[0]).toMatch(/; write quantile, with level: 0\.95$/)
+    expect(diagnosticsOf(tile(select('{ aggFn: avg, field: y }')))).toEqual([
+      expect.stringContaining(`${config}.select[0]: "field" is an unknown field; did you mean "valueExpression"?`),
+    ])
+  })
 
   it.each([
     ['{ displayType: lin, sourceId: x }', [`10:32 ${config}.displayType: "lin" is not accepted; accepted: ${shown}; did you mean "line"?`]],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { profileNamed } from '../../../src/api/profiles.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
-import { readDeclarations, readingRules } from '../../../src/sync/declarations.ts'
+import { findDeclarations, readDeclarations, readingRules } from '../../../src/sync/declarations.ts'
 import { fileWith, lines, messages, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('a file', () => {
@@ -27,6 +28,56 @@ describe('a file', () => {
     expect(broken.map(({ key }) => key)).toEqual(['b'])
     expect(lines(diagnostics)).toEqual([
       'f.yml:3:3 schema: alerts.b.interval: is missing; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+    ])
+  })
+
+  it('gets all of its diagnostics at once, also of references and of rules for what is valid', async () => {
+    const text = `dashboards:
+  d:
+    name: D
+    tags: shop
+    tiles:
+      - { name: A, at: [20, 0, 6, 4], config: { displayType: line, source: S, select: [{ aggFn: count, filed: x }] } }
+      - { name: B, y: 3, config: { displayType: line, source: S, select: [{ aggFn: count }] } }
+alerts:
+  a: { name: A, dashboard: d, tile: C, treshold: 1, interval: 10m, channel: { type: webhook, webhook: w } }
+  b: { name: B, dashboard: e, tile: C, threshold: x, interval: 5m, channel: { type: webhook, webhook: w } }
+  c: { name: C, dashboard: d, tile: A, threshold: 1, interval: 5m, thresholdMax: x }
+`
+    const files = {
+      find: async () => ['f.yml'],
+      read: async () => text,
+      variable: () => undefined,
+      remoteRepository: async () => undefined,
+    }
+    const { diagnostics } = await findDeclarations(['*.yml'], files, profileNamed('clickhouse-cloud'), { 'missing-runbook': 'off' })
+    expect(lines(diagnostics).map((line) => line.split(' is ')[0]?.split('; ')[0])).toEqual([
+      'f.yml:4:11 schema: dashboards.d.tags: "shop"',
+      'f.yml:6:9 tile-outside-grid: dashboards.d.tiles["A"]: ends at column 26, but the grid has 24 columns',
+      'f.yml:6:104 schema: dashboards.d.tiles["A"].config.select[0]: "filed"',
+      'f.yml:7:23 schema: dashboards.d.tiles["B"].y: 3 needs both x and y',
+      'f.yml:9:37 dangling-reference: alerts.a.tile: dashboard d has no tile named "C"',
+      'f.yml:9:40 schema: alerts.a: "treshold"',
+      'f.yml:9:63 schema: alerts.a.interval: "10m"',
+      'f.yml:10:28 dangling-reference: alerts.b.dashboard: "e"',
+      'f.yml:10:51 schema: alerts.b.threshold: "x"',
+      'f.yml:11:3 alert-without-channel: alerts.c: has no channel, so it sends no notifications',
+      'f.yml:11:82 schema: alerts.c.thresholdMax: "x"',
+    ])
+  })
+
+  it('gets one diagnostic for the same message about many tiles', async () => {
+    const tiles = Array.from({ length: 12 }, (_, i) => `      - { name: T${i}, config: { displayType: line, source: S, selct: x } }`)
+    const text = ['dashboards:', '  d:', '    name: D', '    tags: [t]', '    tiles:', ...tiles, ''].join('\n')
+    const files = {
+      find: async () => ['f.yml'],
+      read: async () => text,
+      variable: () => undefined,
+      remoteRepository: async () => undefined,
+    }
+    const { diagnostics } = await findDeclarations(['*.yml'], files, profileNamed('clickhouse-cloud'), {})
+    expect(lines(diagnostics)).toEqual([
+      'f.yml:6:61 schema: dashboards.d.tiles["T0"].config: "selct" is an unknown field; did you mean "select"? (12 times; also in lines 7, 8, 9, …)',
     ])
   })
 
@@ -136,7 +187,7 @@ describe('defaults', () => {
       'defaults:\n  alerts: { interval: 5min }\nalerts:\n  a: { name: A, threshold: 1 }\n  b: { name: B, threshold: 1 }\n',
     )
     expect(lines(diagnostics)).toEqual([
-      'f.yml:2:23 schema: defaults.alerts.interval: "5min" is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d',
+      'f.yml:2:23 schema: defaults.alerts.interval: "5min" is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d; did you mean "5m"?',
     ])
     expect([objects.length, broken.length]).toEqual([0, 2])
   })

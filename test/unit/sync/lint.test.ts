@@ -17,6 +17,11 @@ const average = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'avg', v
 const countAndAverage = { displayType: 'line', sourceId: 's', select: [...average.select, { aggFn: 'count' }] }
 const delta = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count', periodAggFn: 'delta' }] }
 
+const p99 = { aggFn: 'quantile', level: 0.99, valueExpression: 'Duration' }
+const latency = { displayType: 'line', sourceId: 's', select: [p99] }
+
+const at = (name: string, x: number, y: number) => ({ name, at: [x, y, 6, 4], config: average })
+
 interface Case {
   readonly fires: readonly (readonly [Parameters<typeof fileWith>[0], string])[]
   readonly silent: readonly Parameters<typeof fileWith>[0][]
@@ -38,7 +43,7 @@ const cases: Readonly<Record<LintRule, Case>> = {
         (condition) =>
           [
             search({ type: 'sql', condition }),
-            'savedSearches.s.filters.0: the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
+            'savedSearches.s.filters[0]: the API accepts only SQL of the form IN (…), NOT IN (…) or BETWEEN … AND … for a new saved search',
           ] as const,
       ),
     ],
@@ -51,7 +56,7 @@ const cases: Readonly<Record<LintRule, Case>> = {
     fires: [
       [
         { tile: { config: { ...average, showOperandSeries: false } } },
-        'dashboards.d.tiles.0.config.showOperandSeries: has no effect without formulas',
+        'dashboards.d.tiles["T"].config.showOperandSeries: has no effect without formulas',
       ],
     ],
     silent: [{ tile: { config: { ...average, formulas: [{ expression: 'A' }], showOperandSeries: false } } }],
@@ -96,6 +101,64 @@ const cases: Readonly<Record<LintRule, Case>> = {
       { alert: { scheduleOffsetMinutes: 4 } },
       { alert: { scheduleOffsetMinutes: 0, interval: '1m' } },
       { alert: { scheduleOffsetMinutes: 1439, interval: '1d' } },
+    ],
+  },
+  'implausible-duration': {
+    fires: [
+      [
+        { alert: { threshold: 1500 }, tile: { config: latency } },
+        'alerts.a.threshold: 1500 is implausible: the tile shows durations in nanoseconds, so a second is 1000000000',
+      ],
+      [
+        { alert: { threshold: 9e13 }, tile: { config: latency } },
+        'alerts.a.threshold: 90000000000000 is implausible: the tile shows durations in nanoseconds, so a second is 1000000000',
+      ],
+    ],
+    silent: [
+      { alert: { threshold: 1_500_000_000 }, tile: { config: latency } },
+      { alert: { threshold: 0 }, tile: { config: latency } },
+      { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [{ ...p99, valueExpression: 'Duration / 1e9' }] } } },
+      { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [p99, p99], asRatio: true } } },
+      { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [{ aggFn: 'count_distinct', valueExpression: 'Duration' }] } } },
+    ],
+  },
+  'quantile-without-level': {
+    fires: [
+      [
+        { tile: { config: { ...latency, select: [{ aggFn: 'quantile', valueExpression: 'x' }] } } },
+        'dashboards.d.tiles["T"].config.select[0]: a quantile needs a level: 0.5, 0.9, 0.95 or 0.99',
+      ],
+    ],
+    silent: [{ alert: { threshold: 1e9 }, tile: { config: latency } }],
+  },
+  'tile-outside-grid': {
+    fires: [
+      [{ tile: { x: 20, w: 6 } }, 'dashboards.d.tiles["T"]: ends at column 26, but the grid has 24 columns; move it or make it narrower'],
+    ],
+    silent: [{ tile: { x: 18, w: 6 } }],
+  },
+  'overlapping-tiles': {
+    fires: [[{ dashboard: { tiles: [at('T', 0, 0), at('U', 5, 3)] } }, 'dashboards.d.tiles["U"]: overlaps the tile "T"']],
+    silent: [
+      { dashboard: { tiles: [at('T', 0, 0), at('U', 6, 0), at('V', 0, 4)] } },
+      { dashboard: { tiles: [at('T', 0, 0), { ...at('U', 0, 0), containerId: 'c' }], containers: [{ id: 'c', title: 'C' }] } },
+    ],
+  },
+  'name-as-id': {
+    fires: [
+      [
+        { tile: { config: { ...average, sourceId: 'Logs' } } },
+        'dashboards.d.tiles["T"].config.sourceId: "Logs" looks like a name; write source: Logs',
+      ],
+      [
+        { more: { savedSearches: { s: { name: 'S', sourceId: 'my logs' } } } },
+        'savedSearches.s.sourceId: "my logs" looks like a name; write source: my logs',
+      ],
+    ],
+    silent: [
+      { tile: { config: { ...average, sourceId: '65f5e4a35eedc0de0000000c' } } },
+      { tile: { config: { ...average, sourceId: undefined, source: 'Logs' } } },
+      { tile: { config: { ...average, sourceId: { source: 'Logs' } } } },
     ],
   },
   'duplicate-name': {

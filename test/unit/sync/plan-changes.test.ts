@@ -48,6 +48,30 @@ describe('a plan', () => {
     expect(fieldsOf(plan, 'savedSearches.slow')).toEqual(['name: – → "Slow"', 'source: – → "Logs"', 'where: – → "duration:>1"'])
   })
 
+  it('shows tiles in the order of the file', () => {
+    const tileOf = (name: string) => ({ name, config: { displayType: 'markdown', markdown: name } })
+    const declared = (names: readonly string[], text = '') => ({
+      dashboards: {
+        d: {
+          name: 'D',
+          tags: ['t'],
+          tiles: names.map((name) => ({
+            ...tileOf(name),
+            at: [0, names.indexOf(name) * 3, 24, 3],
+            config: { displayType: 'markdown', markdown: `${name}${text}` },
+          })),
+        },
+      },
+    })
+    const names = ['C', 'A', 'B']
+    const first = planOf(declared(names))
+    const tilesIn = (plan: ReturnType<typeof planOf>) => [
+      ...new Set(fieldsOf(plan, 'dashboards.d').flatMap((path) => /^tiles\["(\w)"\]/.exec(path)?.[1] ?? [])),
+    ]
+    expect(tilesIn(first)).toEqual(names)
+    expect(tilesIn(planOf(declared(names, '!'), afterApply(first)))).toEqual(names)
+  })
+
   it('shows an unknown id unchanged', () => {
     const remote = { ...applied, alerts: applied.alerts.map((one) => ({ ...one, tileId: 'gone' })) }
     expect(fieldsOf(planOf(declared, remote), 'alerts.errors')).toEqual(['tile: "gone" → "A"'])

@@ -68,7 +68,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('dashboards on the %s di
   it.each([
     ['{ name: x }', /dashboard:1:1: tiles: is missing/],
     ['{ name: x, tiles: [], tilse: [] }', /"tilse" is an unknown field; did you mean "tiles"\?/],
-    ['{ name: x, tiles: [{ name: a, x: 30, y: 0, w: 1, h: 1 }] }', /dashboard:1:34: tiles\[0\]\.x: 30 is not accepted/],
+    ['{ name: x, tiles: [{ name: a, x: 30, y: 0, w: 1, h: 1 }] }', /dashboard:1:34: tiles\["a"\]\.x: 30 is not accepted/],
   ])('refuses %s before any request', async (dashboard, reason) => {
     const ran = await invoke({ operation: 'create-dashboard', dashboard })
     expect(ran.reason).toMatch(reason)

@@ -94,7 +94,7 @@ describe('a reference to a missing object', () => {
           shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source: 'Lags' }, select: [{ aggFn: 'count' }] })] },
         },
       },
-      'unknown-name: dashboards.shop.tiles.0.config.sourceId: no source is named "Lags"; did you mean "Logs"?',
+      'unknown-name: dashboards.shop.tiles["A"].config.sourceId: no source is named "Lags"; did you mean "Logs"?',
     ],
     [
       'a source of a saved search',
@@ -109,7 +109,7 @@ describe('a reference to a missing object', () => {
     [
       'a webhook of several',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: undefined, channels: [{ type: 'webhook', webhook: 'x' }] } } },
-      'unknown-name: alerts.errors.channels.0.webhook: no webhook is named "x"; existing names: oncall',
+      'unknown-name: alerts.errors.channels[0].webhook: no webhook is named "x"; existing names: oncall',
     ],
     [
       'a tile',

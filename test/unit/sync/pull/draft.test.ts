@@ -171,7 +171,7 @@ describe('a pull into existing files', () => {
     const pulled = pull({ ...remote, savedSearches: [search, { ...search, id: 'q2', name: 'Fast' }] }, filled)
     expect(pulled.files).toHaveLength(1)
     expect(pulled.files[0]?.after).toBe(
-      `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    sourceId: { source: Logs }\n    where: x\n`,
+      `${filled['o/saved-searches.yml']}\n  fast:\n    name: Fast\n    adopt: true\n    source: Logs\n    where: x\n`,
     )
   })
 })

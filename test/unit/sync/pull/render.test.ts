@@ -25,14 +25,19 @@ describe('renderDashboard', () => {
     tile: () => '',
   }
 
-  const config = { ...line, sourceId: { source: 'name of s1' } }
-  const place = { x: 0, y: 0, w: 6, h: 4 }
+  const { sourceId: _, ...chart } = line
+  const config = { ...chart, source: 'name of s1' }
+  const place = { at: [0, 0, 6, 4] }
 
-  const saying = (raw: readonly string[], tiles: DashboardInFile['tiles'] = new Map()): DashboardInFile => ({ raw, tiles })
+  const saying = (raw: readonly string[], tiles: DashboardInFile['tiles'] = new Map()): DashboardInFile => ({
+    raw,
+    tiles,
+    rows: undefined,
+    filters: new Map(),
+  })
 
   const fieldsOf = (fields: object, said?: DashboardInFile) =>
-    renderDashboard({ name: 'D', tiles: [], ...fields }, said === undefined ? { references: naming } : { references: naming, inFile: said })
-      .fields
+    renderDashboard({ name: 'D', tiles: [], ...fields }, { references: naming, canNameRows: true, inFile: said }).fields
 
   const tilesOf = (tiles: readonly object[], said?: DashboardInFile) => fieldsOf({ tiles }, said).tiles as readonly object[]
 
@@ -82,9 +87,8 @@ describe('renderDashboard', () => {
       }),
     ).toEqual({
       name: 'D',
-      tiles: [],
-      filters: [{ name: 'F', expression: 'x', sourceId: config.sourceId }],
-      containers: [{ id: 'c', title: 'C' }],
+      filters: [{ name: 'F', expression: 'x', source: 'name of s1' }],
+      rows: [{ name: 'C', tiles: [] }],
     })
   })
 
@@ -95,7 +99,15 @@ describe('renderDashboard', () => {
 
   describe('the tiles of a dashboard', () => {
     const said = (...names: readonly [string, string, ...string[]][]): DashboardInFile =>
-      saying([], new Map(names.map(([id, name, ...raw]) => [id, { name, raw }])))
+      saying(
+        [],
+        new Map(
+          names.map(([id, name, ...raw]) => [
+            id,
+            { name, raw, written: { at: [0, 0, 6, 4] }, row: undefined, place: { x: 0, y: 0, w: 6, h: 4 } },
+          ]),
+        ),
+      )
 
     const namesOf = (ids: readonly string[], known?: DashboardInFile) =>
       tilesOf(
@@ -109,7 +121,10 @@ describe('renderDashboard', () => {
     })
 
     it('are identified by their ids', () => {
-      const { fields, itemIds } = renderDashboard({ name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] }, { references: naming })
+      const { fields, itemIds } = renderDashboard(
+        { name: 'D', tiles: [tile('t1', 'A'), tile('t2', 'A')] },
+        { references: naming, canNameRows: true },
+      )
       const tiles = fields.tiles as readonly object[]
       expect(tiles.map((one) => itemIds.get(one))).toEqual(['t1', 't2'])
       expect(tiles).toStrictEqual([
@@ -135,7 +150,7 @@ describe('renderDashboard', () => {
         ],
         ['has its series in raw where there is no config', { config: undefined, series: [1] }, undefined, { raw: { series: [1] } }],
         ['has no series beside a config', { series: [1] }, undefined, { config }],
-        ['keeps its place, even one that no grid has', { x: 99 }, undefined, { x: 99, config }],
+        ['keeps its place, even one that no grid has', { x: 99 }, undefined, { x: 99, y: 0, config }],
         ['has nothing of what nobody said', { novel: 1 }, undefined, { config }],
         ['loses unknown fields of its config', { config: { ...line, asRatio: false, novel: 1 } }, undefined, { config }],
         [
@@ -152,7 +167,9 @@ describe('renderDashboard', () => {
         ],
       ]
       for (const [title, fields, known, expected] of cases) {
-        expect(tilesOf([{ ...tile('t', 'N'), ...fields }], known), title).toStrictEqual([{ name: 'N', ...place, ...expected }])
+        expect(tilesOf([{ ...tile('t', 'N'), ...fields }], known), title).toEqual([
+          { name: 'N', ...(known === undefined ? { w: 6, h: 4 } : place), ...expected },
+        ])
       }
     })
 
@@ -169,10 +186,10 @@ describe('renderDashboard', () => {
         [
           'has the format of its numbers last',
           { ...line, numberFormat: { output: 'percent' }, groupBy: 'x' },
-          ['displayType', 'sourceId', 'groupBy', 'select', 'numberFormat'],
+          ['displayType', 'source', 'groupBy', 'select', 'numberFormat'],
         ],
-        ['loses what is assumed', { ...line, asRatio: false, groupBy: '' }, ['displayType', 'sourceId', 'select']],
-        ['keeps what is not', { ...line, asRatio: true }, ['displayType', 'sourceId', 'asRatio', 'select']],
+        ['loses what is assumed', { ...line, asRatio: false, groupBy: '' }, ['displayType', 'source', 'select']],
+        ['keeps what is not', { ...line, asRatio: true }, ['displayType', 'source', 'asRatio', 'select']],
       ]
       for (const [name, fields, expected] of cases) {
         expect(Object.keys(written(fields) as object).toSorted(), name).toEqual([...(expected as string[])].toSorted())
@@ -182,14 +199,14 @@ describe('renderDashboard', () => {
 
     it('keeps empty fields that are required', () => {
       const search = { displayType: 'search', sourceId: 's1', select: '', whereLanguage: 'sql', where: '' }
-      expect(written(search)).toStrictEqual({ displayType: 'search', sourceId: config.sourceId, select: '', whereLanguage: 'sql' })
+      expect(written(search)).toStrictEqual({ displayType: 'search', source: 'name of s1', select: '', whereLanguage: 'sql' })
     })
   })
 
   it('refers to the sources of filters by name', () => {
     const filter = { type: 'QUERY_EXPRESSION', name: 'F', expression: 'x', sourceId: 's1', appliesToSourceIds: ['s1', 's2'] }
     expect(fieldsOf({ filters: [{ id: 'f', ...filter }] }).filters).toStrictEqual([
-      { name: 'F', expression: 'x', sourceId: config.sourceId, appliesToSourceIds: [config.sourceId, { source: 'name of s2' }] },
+      { name: 'F', expression: 'x', source: 'name of s1', appliesToSources: ['name of s1', 'name of s2'] },
     ])
   })
 })
@@ -306,7 +323,7 @@ describe('renderAlert and renderSavedSearch', () => {
 
   describe('a saved search', () => {
     const saved = (fields: object) => renderSavedSearch({ name: 'S', sourceId: 's1', ...fields }, naming).fields
-    const few = { name: 'S', sourceId: { source: 'name of s1' } }
+    const few = { name: 'S', source: 'name of s1' }
 
     it('has the fields that are not defaults of the server', () => {
       const cases: readonly [string, object, object][] = [
@@ -325,7 +342,7 @@ describe('renderAlert and renderSavedSearch', () => {
     })
 
     it('has its name and its tags first', () => {
-      expect(Object.keys(saved({ where: 'x', tags: ['a'] }))).toEqual(['name', 'tags', 'sourceId', 'where'])
+      expect(Object.keys(saved({ where: 'x', tags: ['a'] }))).toEqual(['name', 'tags', 'source', 'where'])
     })
   })
 })
@@ -474,7 +491,7 @@ describe('explainUnwritable', () => {
         ['without a name', { tiles: [] }, /^name: is missing/],
         ['with an empty name', { ...dashboard, name: '' }, /^name: /],
         ['with tiles that are none', { ...dashboard, tiles: 5 }, /^tiles: /],
-        ['with a tile that is none', { ...dashboard, tiles: [{ name: 'T' }] }, /^tiles\S*x: /],
+        ['with a tile that is none', { ...dashboard, tiles: [{ x: 1, y: 1 }] }, /^tiles\S*name: /],
       ]
       for (const [name, fields, reason] of cases) {
         const found = explainUnwritable(fields as never, 'dashboards')

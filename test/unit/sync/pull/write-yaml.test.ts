@@ -139,8 +139,12 @@ describe('a list', () => {
 
   it('of tiles has a line for each field of a tile', () => {
     expect(spelt({ tiles: [{ name: 'A', y: 1, config: { select: [{ a: 1 }] } }] })).toBe(
-      'tiles:\n  - name: A\n    y: 1\n    config:\n      select:\n        - { a: 1 }\n',
+      'tiles:\n  - name: A\n    y: 1\n    config:\n      select: [{ a: 1 }]\n',
     )
+  })
+
+  it('of several maps has a line for each of them', () => {
+    expect(spelt({ config: { select: [{ a: 1 }, { a: 2 }] } })).toBe('config:\n  select:\n    - { a: 1 }\n    - { a: 2 }\n')
   })
 })
 

@@ -1,0 +1,170 @@
+// How files spell dashboards. A tile can leave its place to the layout, and `rows` replaces `tiles` and `containers`. The expanded form
+// is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
+import * as z from 'zod'
+import { withSourceIds } from '../declaration-fields.ts'
+import { containerStyle, type DeclaredDashboard, declaredDashboard, declaredTile } from './dashboard.ts'
+import { type Place, placeTiles } from './layout.ts'
+
+const { x, y, w, h } = declaredTile.shape
+
+const at = z.tuple([z.int().min(0).max(23), z.int().min(0), z.int().min(1).max(24), z.int().min(1)]).meta({
+  description: 'Position and size: column, row, width and height. The grid has 24 columns.',
+  accepts: '[x, y, w, h], such as [0, 0, 12, 6]',
+})
+
+export const tileInFile = declaredTile
+  .extend({ at: at.optional(), x: x.optional(), y: y.optional(), w: w.optional(), h: h.optional() })
+  .meta({ id: 'tile' })
+
+type TileInFile = z.output<typeof tileInFile>
+
+/** The API accepts 50 containers. */
+const maxNamedRows = 50
+const maxRows = 100
+const maxTiles = 500
+
+const row = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: 'Title of the row, which becomes a container. Coordinates start at 0 inside it.' }),
+    id: z.string().min(1).max(256).optional().meta({ description: 'Id of the container. The default is made of the name.' }),
+    tiles: z.array(tileInFile).max(maxTiles),
+    collapsed: z.boolean().optional().meta({ serverDefault: false }),
+    collapsible: containerStyle.collapsible,
+    bordered: containerStyle.bordered,
+  })
+  .meta({ id: 'row' })
+
+type Row = z.output<typeof row>
+
+/** The fields of a dashboard in a file. */
+export const dashboardFields = declaredDashboard.extend({
+  tiles: z
+    .array(tileInFile)
+    .max(maxTiles)
+    .optional()
+    .meta({ description: 'The tiles. Without a position, they are placed in rows from left to right.' }),
+  rows: z
+    .array(row)
+    .max(maxRows)
+    .optional()
+    .meta({ description: 'Rows of tiles, instead of tiles. A row with a name becomes a container.' }),
+})
+
+export type DashboardFields = z.output<typeof dashboardFields>
+
+/** A dashboard in a file. */
+export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, containers }, context) => {
+  const refuse = (path: readonly PropertyKey[], message: string): void =>
+    context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true } })
+  if (tiles === undefined && rows === undefined)
+    context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
+  for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
+  if (rows === undefined) return
+  for (const field of ['tiles', 'containers'] as const)
+    if ({ tiles, containers }[field] !== undefined) refuse([field], 'cannot be combined with rows')
+  if (rows.filter(({ name }) => name !== undefined).length > maxNamedRows)
+    refuse(['rows'], `must have at most ${maxNamedRows} rows with a name`)
+  if (rows.reduce((count, row) => count + row.tiles.length, 0) > maxTiles) refuse(['rows'], `must have at most ${maxTiles} tiles`)
+  checkRows(rows, refuse)
+})
+
+type Refuse = (path: readonly PropertyKey[], message: string) => void
+
+function checkRows(rows: readonly Row[], refuse: Refuse): void {
+  const ids = new Map<string, string>()
+  for (const [i, row] of rows.entries()) {
+    checkTilesOfRow(row, i, refuse)
+    const { name, id = containerIdOf(name ?? ''), tiles: _, ...style } = row
+    if (name === undefined) {
+      for (const [field, value] of Object.entries({ ...style, id: row.id }))
+        if (value !== undefined) refuse(['rows', i, field], 'is only for rows with a name')
+      continue
+    }
+    if (id === '') refuse(['rows', i, 'name'], 'has no letter and no digit that an id could be made of; add an id')
+    else if (ids.has(id)) refuse(['rows', i, 'name'], `has the same id "${id}" as the row ${JSON.stringify(ids.get(id))}`)
+    ids.set(id, name)
+  }
+}
+
+function checkTilesOfRow({ tiles }: Row, i: number, refuse: Refuse): void {
+  for (const [j, tile] of tiles.entries()) {
+    checkTile(tile, ['rows', i, 'tiles', j], refuse)
+    for (const field of ['containerId', 'tabId'] as const)
+      if (tile[field] !== undefined) refuse(['rows', i, 'tiles', j, field], 'is only for tiles outside of rows')
+  }
+}
+
+function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refuse): void {
+  const given = (['x', 'y', 'w', 'h'] as const).filter((field) => tile[field] !== undefined)
+  if (tile.at !== undefined && given.length > 0) refuse([...path, 'at'], `cannot be combined with ${given.join(', ')}`)
+  if ((tile.x === undefined) !== (tile.y === undefined))
+    refuse([...path, given.includes('x') ? 'x' : 'y'], 'needs both x and y; without a position, the tile is placed automatically')
+}
+
+/** The id of the container that a row becomes: `Error rate` → `error-rate`. Empty for a name without letters and digits. */
+export const containerIdOf = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+
+type Path = readonly PropertyKey[]
+
+export interface ExpandedDashboard {
+  readonly value: DeclaredDashboard
+  /** The place of a tile of `value` in the file. */
+  readonly tilePaths: readonly Path[]
+}
+
+/** Replaces the short forms by those of the API: `rows` by containers, and names and places that are left out. */
+export function expandDashboard({ rows, tiles = [], ...fields }: DashboardFields): ExpandedDashboard {
+  if (rows === undefined) {
+    const places = placeInGroups(tiles)
+    const value = { ...fields, tiles: tiles.map((tile, i) => withPlace(tile, places[i])) }
+    return { value: withSourceIds(value), tilePaths: tiles.map((_, i) => ['tiles', i]) }
+  }
+  let top = 0
+  const placed = rows.map((one, i) => {
+    const offset = one.name === undefined ? top : 0
+    const places = placeTiles(one.tiles.map(toLayout)).map((place) => ({ ...place, y: place.y + offset }))
+    // Rows without a name share the grid of the dashboard, one below the other.
+    if (one.name === undefined) top = Math.max(top, ...places.map((place) => place.y + place.h))
+    const container = one.name === undefined ? {} : { containerId: one.id ?? containerIdOf(one.name) }
+    return one.tiles.map((tile, j) => ({ tile: { ...withPlace(tile, places[j]), ...container }, path: ['rows', i, 'tiles', j] }))
+  })
+  const containers = rows.flatMap(({ name, id, tiles: _, collapsed = false, ...style }) =>
+    name === undefined ? [] : [{ id: id ?? containerIdOf(name), title: name, collapsed, ...withoutUndefined(style) }],
+  )
+  const all = placed.flat()
+  const value = { ...fields, tiles: all.map(({ tile }) => tile), ...(containers.length > 0 && { containers }) }
+  return { value: withSourceIds(value), tilePaths: all.map(({ path }) => path) }
+}
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
+
+/** Containers and their tabs have a grid each. */
+export const gridOf = ({ containerId = '', tabId = '' }: { readonly containerId?: unknown; readonly tabId?: unknown }): string =>
+  JSON.stringify([containerId, tabId])
+
+function placeInGroups(tiles: readonly TileInFile[]): readonly (Place | undefined)[] {
+  const indexes = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
+  const places = new Map<number, Place>()
+  for (const group of indexes.values()) {
+    const placed = placeTiles(group.map((i) => toLayout(tiles[i])))
+    for (const [j, i] of group.entries()) if (placed[j] !== undefined) places.set(i, placed[j])
+  }
+  return tiles.map((_, i) => places.get(i))
+}
+
+const toLayout = (tile: TileInFile | undefined) => ({ ...tile, displayType: tile?.config?.displayType })
+
+function withPlace({ at: _, ...tile }: TileInFile, place: Place = { x: 0, y: 0, w: 1, h: 1 }) {
+  return { ...tile, ...place }
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { messages, readText } from '../../support/declarations.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { withSite } from '../../support/site.ts'
+
+const text = readFileSync(new URL('../../../examples/typical/checkout.yml', import.meta.url), 'utf8')
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+it('three alerts and a dashboard with three tiles take at most 45 lines', () => {
+  const { objects, diagnostics } = readText(text)
+  expect(messages(diagnostics)).toEqual([])
+  expect(objects.map(({ section }) => section)).toEqual(['dashboards', 'alerts', 'alerts', 'alerts'])
+  expect(objects[0]?.value).toMatchObject({ tiles: [{ name: 'Errors' }, { name: 'Requests' }, { name: 'Latency' }] })
+  expect(readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8')).toContain(`\`\`\`yaml\n${text}\`\`\``)
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(45)
+})
+
+it('pull writes the example as it is', async () => {
+  Object.assign(serviceOf(emulator()), { dashboards: [], savedSearches: [], alerts: [] })
+  await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+    await site.apply({ 'observability/checkout.yml': text })
+    const { writtenFiles } = await site.pull({})
+    expect(writtenFiles.map(({ path, content }) => [path, content])).toEqual([['observability/checkout.yml', text]])
+  })
+})
