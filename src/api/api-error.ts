@@ -173,7 +173,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`
     case 'permission':
-      if (missing !== undefined) return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
+      if (missing !== undefined)
+        return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
       return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
       // There is no service that could be missing.

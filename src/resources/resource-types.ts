@@ -49,7 +49,9 @@ export function parseObject(section: Section, written: unknown): ParseResult {
     }
   }
   const { data, error } = sections[section].safeParse(written)
-  return error === undefined ? { parsed: { value: section === 'savedSearches' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } } : { error }
+  return error === undefined
+    ? { parsed: { value: section === 'savedSearches' ? withSourceIds(data) : data, toWritten: (path) => inShortForm(path, written) } }
+    : { error }
 }
 
 /** The path with `source` for a `sourceId` that the file does not have. */
