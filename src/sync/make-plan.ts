@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
-import { type Diagnostic, errorsIn } from '../core/diagnostics.ts'
+import { type Diagnostic, errorsIn, formatLocation } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { quote } from '../core/text.ts'
 import { filePath, flag, integer } from '../operation/inputs.ts'
@@ -193,7 +193,12 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   return {
     found,
     plan,
-    diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics), ...plan.diagnostics, ...checked.diagnostics],
+    diagnostics: [
+      ...diagnostics,
+      ...withoutNotes(found.diagnostics).filter((one) => !isConfirmed(one, plan.diagnostics)),
+      ...plan.diagnostics,
+      ...checked.diagnostics,
+    ],
     uncheckedCount: checked.uncheckedCount,
   }
 }
@@ -206,6 +211,10 @@ function describeDecision({ section, key, action, id, origin, fields, notes }: C
     '; ',
   )
 }
+
+/** Whether the service confirms what the files only suggest: a name in place of an id. */
+const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic[]): boolean =>
+  rule === 'name-as-id' && errors.some((one) => one.rule === 'unknown-name' && formatLocation(one.location) === formatLocation(location))
 
 /** Notes on files are for validate; a plan shows what a reviewer decides. */
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>

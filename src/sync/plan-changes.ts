@@ -187,7 +187,7 @@ const named = (fields: readonly FieldChange[], directory: Directory): readonly F
     const { path, before, after } = field
     if (!idFields.test(path)) return field
     return {
-      path: path.replace(/Ids?$/, ''),
+      path: path.replace(/Id(s?)$/, '$1'),
       ...(before !== undefined && { before: toName(before, directory) }),
       ...(after !== undefined && { after: toName(after, directory) }),
     }

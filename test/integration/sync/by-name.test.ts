@@ -29,6 +29,7 @@ const duplicate = (section: 'dashboards' | 'savedSearches' | 'sources' | 'webhoo
 const withSource = (source: string) => ({
   shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source }, select: [{ aggFn: 'count' }] })] },
 })
+const withCount = { displayType: 'line', select: [{ aggFn: 'count' }] }
 const onOverview = { ...errors, dashboard: { name: 'Checkout overview' }, tile: 'Latency' }
 
 describe('a name of something that is not there is an error', () => {
@@ -111,6 +112,19 @@ describe('a name of something that is not there is an error', () => {
       },
       { before: () => emulator().reset() },
     ))
+
+  it('says how to write the name of a source that is in a field for ids, and says it once', () =>
+    site(async ({ plan }) => {
+      const named = (config: object) => ({ dashboards: { shop: { ...shop, tiles: [tile('A', 0, { ...withCount, ...config })] } } })
+      const { diagnostics } = await plan({ 'a.json': named({ sourceId: 'Logs' }) })
+      expect(diagnostics.map(({ rule, severity, message }) => `${severity} ${rule}: ${message}`)).toEqual([
+        'error unknown-name: dashboards.shop.tiles["A"].config.sourceId: "Logs" is a name and not an id; write source: Logs',
+      ])
+      expect((await plan({ 'a.json': named({ source: 'Logs' }) })).diagnostics).toEqual([])
+      expect(errorsIn(await plan({ 'a.json': named({ source: 'Lgos' }) })).map(({ message }) => message)).toEqual([
+        'dashboards.shop.tiles["A"].config.source: no source is named "Lgos"; did you mean "Logs"?',
+      ])
+    }))
 
   it('reports all missing references at once, each with its line', () =>
     site(async ({ plan }) => {

@@ -88,7 +88,7 @@ describe('a plan', () => {
       ],
     })
     expect(fieldsOf(planOf(after, afterApply(planOf(before, remote), remote)), 'dashboards.shop')).toEqual([
-      'filters["Service"].appliesToSource: ["Logs"] → ["Logs","Traces"]',
+      'filters["Service"].appliesToSources: ["Logs"] → ["Logs","Traces"]',
     ])
   })
 
