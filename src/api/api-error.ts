@@ -166,6 +166,12 @@ const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['service', ' Check service-id and organization-id.'],
 ])
 
+function notFoundAdvice({ isSelfHosted, method, noun, keyName }: RequestFacts, missing: string | undefined): string {
+  // There is no service that could be missing.
+  if (isSelfHosted && method === 'POST') return `Check the ids that the ${noun} refers to.`
+  return `The ${missing} does not exist, or ${keyName} has no access to it.${isSelfHosted ? '' : (idInputs.get(missing) ?? '')}`
+}
+
 function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFailure, end: RequestEnd): string {
   const { host, keyName, permission, noun } = facts
   const missing = missingOf(kind, facts, failure)
@@ -177,9 +183,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
         return `${capitalized(keyName)} belongs to another organization. Check organization-id, or use another key.`
       return `${capitalized(keyName)} lacks a permission (needed: ${permission}). Extend its role, or use another key.`
     case 'not-found':
-      // There is no service that could be missing.
-      if (facts.isSelfHosted && facts.method === 'POST') return `Check the ids that the ${noun} refers to.`
-      return `The ${missing} does not exist, or ${keyName} has no access to it.${facts.isSelfHosted ? '' : (idInputs.get(missing) ?? '')}`
+      return notFoundAdvice(facts, missing)
     case 'not-served':
       return notServedAdvice(facts)
     case 'rate-limited':
