@@ -124,10 +124,14 @@ function classifyFailure(facts: RequestFacts, isWrite: boolean, failure: Attempt
   return failure.cause === 'unreadable' || failure.cause === 'unfit' || failure.cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
-function kindOfErrorStatus({ status = 0, isFromApi }: AttemptFailure, { method, isSelfHosted, missing }: RequestFacts): ErrorKind {
+function kindOfErrorStatus(
+  { status = 0, isFromApi, headers, detail }: AttemptFailure,
+  { method, isSelfHosted, missing }: RequestFacts,
+): ErrorKind {
   // A self-hosted server always has its lists. ClickHouse and collectors, which may be at the address, answer plain text as well.
   const mustExist = isSelfHosted && method === 'GET' && missing !== undefined
-  if (status === 404) return isFromApi && !mustExist ? 'not-found' : 'not-served'
+  const isOtherText = isSelfHosted && headers['content-type']?.startsWith('text/plain') === true && detail !== 'Not Found'
+  if (status === 404) return isFromApi && !mustExist && !isOtherText ? 'not-found' : 'not-served'
   return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
 }
 
@@ -191,6 +195,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'redirect':
       return 'Redirects are never followed, so that the key reaches no other address. If you trust the new address, set api-url to it.'
     case 'tls':
+      if (failure.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+        return `${host} does not speak TLS. Check the port in api-url, or use http:// if the server has no TLS.`
       return 'The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem or NODE_OPTIONS=--use-system-ca.'
     case 'may-exist':
       return `The server may still have created the ${noun}, so the request was not sent again. Check whether it exists before you run this again.`
@@ -203,7 +209,8 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'deadline':
       return 'timeout-seconds leaves no time for another attempt.'
     case 'bad-answer':
-      return failure.cause === 'unreadable' ? 'Check whether a proxy or a login page answers instead of the API.' : ''
+      if (failure.cause !== 'unreadable') return ''
+      return facts.isSelfHosted ? notServedAdvice(facts) : 'Check whether a proxy or a login page answers instead of the API.'
     case 'cancelled':
       return facts.method === 'GET' || facts.isSafe
         ? ''
@@ -222,7 +229,7 @@ function notServedAdvice({ isSelfHosted, path, origin }: RequestFacts): string {
   if (!isSelfHosted) return `This URL does not serve the API. Check api-url and observability-path (or profile).${doubledVersion(path)}`
   const given = path.slice(0, path.search(/\/api\/v2(?:[/?]|$)/))
   const [server, candidate] = given.endsWith('/api') ? ['the API server', given.slice(0, -'/api'.length)] : ['the UI', `${given}/api`]
-  return `This server is older than ${oldestRelease}, or api-url is wrong. If this is the address of ${server}, set api-url to ${origin}${candidate}.`
+  return `api-url is wrong, or this server is older than ${oldestRelease}. If this is the address of ${server}, set api-url to ${origin}${candidate}.`
 }
 
 // Every path begins with the version. It is a common mistake to put it into api-url, too.

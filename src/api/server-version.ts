@@ -18,7 +18,7 @@ interface VersionOptions {
 }
 
 /** The server may be slow. Its version is not worth a longer wait. */
-const longestWaitMs = 10_000
+const longestWaitMs = 5_000
 
 /**
  * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does

@@ -105,7 +105,7 @@ function listProbes(context: DoctorContext): readonly Probe[] {
     run: service && (async () => `${await count(service)} found${note}`),
   })
   return [
-    ...(profile.isSelfHosted ? serverProbes(context) : [usageProbe(context)]),
+    profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
     listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
     listing('alerts', async (at) => (await alertCollection.list(api, at)).items.length),
     listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
@@ -135,24 +135,17 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
 // The answer also has the access key, which is not read.
 const readUser = readOne(z.object({ user: z.object({ email: z.string().optional(), name: z.string().optional() }) }))
 
-const serverProbes = ({ api, apiOrigin, profile }: DoctorContext): readonly Probe[] => [
-  {
-    name: 'server version',
-    run: async () => {
-      const version = await api.serverVersion()
-      return version === undefined ? 'not stated by the server' : `HyperDX ${version}`
-    },
+const serverProbe = ({ api, apiOrigin, profile }: DoctorContext): Probe => ({
+  name: 'server',
+  run: async () => {
+    const { permissions } = profile
+    const permission = permissions.observability
+    const version = await api.serverVersion()
+    const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', missing: 'server', permission })
+    const server = version === undefined ? 'A server that does not state its version' : `HyperDX ${version}`
+    return `${server} answers at ${apiOrigin}, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}`
   },
-  {
-    name: 'user',
-    run: async () => {
-      const { permissions } = profile
-      const permission = permissions.observability
-      const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', missing: 'server', permission })
-      return `${apiOrigin} answers, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}`
-    },
-  },
-]
+})
 
 /** Kinds of failure after which all other requests would fail, too. */
 const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
@@ -166,7 +159,7 @@ const fatalKinds: ReadonlySet<string | undefined> = new Set<ErrorKind>([
 
 /** A self-hosted server has a single address for everything. */
 const isFatal = (kind: string | undefined, { profile }: DoctorContext): boolean =>
-  fatalKinds.has(kind) || (profile.isSelfHosted && kind === 'not-served')
+  fatalKinds.has(kind) || (profile.isSelfHosted && (kind === 'not-served' || kind === 'bad-answer'))
 
 const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped', detail })
 

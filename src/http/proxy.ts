@@ -14,12 +14,14 @@ interface ApiAddress {
  * Accepts https, and plain http for loopback addresses or where `allowHttp` is set. Returns the address, or the problem. Without
  * `allowHttp`, no setting accepts plain http for this address.
  */
-export function parseApiUrl(text: string, allowHttp?: boolean): ApiAddress | { readonly problem: string } {
+export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySettings = {}): ApiAddress | { readonly problem: string } {
   if (!grammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
-  const isUnencrypted = url.protocol === 'http:' && !isLoopback(url.hostname)
+  // A proxy gets the whole request in plain text.
+  const receiver = proxyUrlFor(url, proxy)?.hostname ?? url.hostname
+  const isUnencrypted = url.protocol === 'http:' && !(isLoopback(url.hostname) && isLoopback(receiver))
   if (isUnencrypted && !allowHttp) {
     const setting = allowHttp === undefined ? '' : ', or set allow-http: true if you trust the network in between'
     return { problem: `would send the key unencrypted; use https${setting}` }
@@ -107,9 +109,11 @@ function decode(text: string): string {
 }
 
 /** `host:port` of the proxy that requests to this origin go through, without credentials; for messages. */
-export function proxyHost(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): string | undefined {
+export const proxyHost = (origin: URL, proxy: ProxySettings): string | undefined => proxyUrlFor(origin, proxy)?.host
+
+function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): URL | undefined {
   const url = origin.protocol === 'https:' ? httpsProxy : httpProxy
-  return url === undefined || isExempt(origin, noProxy) ? undefined : new URL(url).host
+  return url === undefined || !URL.canParse(url) || isExempt(origin, noProxy) ? undefined : new URL(url)
 }
 
 /** As undici's EnvHttpProxyAgent judges it: hosts, their subdomains, an optional port, and `*` for all. */

@@ -139,6 +139,8 @@ export interface Operation<
   readonly scope: S
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
+  /** At a terminal, a person confirms the write. */
+  readonly asksFirst?: true
   /** Inputs by their camelCase names, each described. */
   readonly input: I
   /** The outputs of the action, by their camelCase names, each described. */

@@ -31,6 +31,8 @@ export interface RunRequest {
   readonly env: Environment
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
+  /** Settings of the config file that do not count, because the environment is about another service. */
+  readonly ignoredFileSettings?: readonly string[]
 }
 
 /** A request that is complete and valid. */
@@ -144,12 +146,13 @@ const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /** The common settings, from inputs, environment and config file, in this order of precedence. Those that are valid by themselves. */
 export async function readSettings(request: RunRequest) {
-  const { areText, env, readConfigFile } = request
+  const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
   const own = pick(withoutEmpty(request), (key) => settingNames.includes(key))
   const fromEnvironment = readEnvironment(env)
   const given = { ...fromEnvironment, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
-  const config = await loadConfig(configFile, given.config !== undefined, readConfigFile)
+  const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
+  const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
   const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...given })
   return {
     values: parsed.values,
@@ -275,15 +278,17 @@ interface GivenSettings {
 
 /** Determines the address, the key and the proxy of requests. */
 function resolveConnection({ values, names }: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
-  if (scope === 'none') return { diagnostics: [] }
+  // With a wrong profile, it is not known what the connection needs.
+  if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
   const profile = profileNamed(values.profile)
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
-  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp)
   const proxy = readProxySettings(env)
+  const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp, proxy.settings)
   const credentials = credentialsOf(values, profile)
   const diagnostics = [
     ...(profile.isSelfHosted ? checkSelfHosted(names) : checkCloud(names, scope)),
     ...('problem' in address ? [inputDiagnostic('api-url', describeAddress(apiUrl, address.problem, profile))] : []),
+    ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url) : []),
     ...proxy.diagnostics,
     ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
   ]
@@ -320,8 +325,9 @@ function explainUnavailable(name: OperationName, { scope, profiles }: Operation,
 function checkCloud(names: ReadonlySet<string>, scope: Scope): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
-  const other = inputDiagnostic('api-key', 'is the key of a self-hosted server; use api-key-id and api-key-secret, or set profile: hyperdx')
-  return [...(names.has('apiKey') ? [other] : []), ...required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))]
+  if (names.has('apiKey'))
+    return [inputDiagnostic('api-key', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
+  return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))
 }
 
 function checkSelfHosted(names: ReadonlySet<string>): readonly Diagnostic[] {
@@ -335,6 +341,12 @@ function checkSelfHosted(names: ReadonlySet<string>): readonly Diagnostic[] {
     ...refuse('observabilityPath', 'the path of its API is always /api/v2'),
     ...(names.has('apiKey') ? [] : [missing('api-key')]),
   ]
+}
+
+/** The address of one endpoint instead of that of the API. */
+function checkServerPath({ origin, pathname }: URL): readonly Diagnostic[] {
+  const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
+  return base === undefined ? [] : [inputDiagnostic('api-url', `must end at /api/v2: set it to ${origin}${base}`)]
 }
 
 const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)

@@ -3,10 +3,11 @@ import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { isServer } from '../api/path.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
-import { exitCodeOfKind, exitCodes, InputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
+import { exitCodeOfKind, exitCodes, InputError, inputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, toPlainText, trusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
+import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import type { Settings } from '../operation/inputs.ts'
@@ -59,6 +60,7 @@ export interface Surface {
   readonly remoteRepository?: Files['remoteRepository']
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
+  readonly ignoredFileSettings?: RunRequest['ignoredFileSettings']
 }
 
 interface PublishedResult extends PublishableResult {
@@ -79,7 +81,14 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   })
   let warnings = 0
   const ran = await runOperation(
-    { operation, inputs, areText: true, env, readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired) },
+    {
+      operation,
+      inputs,
+      areText: true,
+      env,
+      readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
+      ignoredFileSettings: surface.ignoredFileSettings ?? [],
+    },
     {
       clock: systemClock,
       random: Math.random,
@@ -275,10 +284,10 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     profile,
     apiOrigin: connection?.baseUrl.origin,
     clock: deps.clock,
-    files: deps.files,
+    files: withoutCredentials(deps.files, redact),
     lintSettings,
     stop: deps.cancellation.stop,
-    confirm: deps.confirm && ((review) => demandConfirmation(review, deps, redact)),
+    confirm: deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
@@ -289,8 +298,26 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
   }
 }
 
-async function demandConfirmation(review: Review, { confirm }: RunDeps, redact: Redact): Promise<void> {
-  if (await confirm?.(redactDeep(review, redact))) return
+/** A file could otherwise store a credential of this run in an object. */
+const withoutCredentials = (files: Files, redact: Redact): Files => ({
+  ...files,
+  variable(name) {
+    const value = files.variable(name)
+    if (value !== undefined && redact(value) !== value)
+      throw inputError('files', `the variable ${quote(name, 60)} holds a credential of this run, which no file may use`)
+    return value
+  },
+})
+
+async function demandConfirmation(
+  { blocks, question }: Review,
+  input: RunInput,
+  { confirm, clock }: RunDeps,
+  redact: Redact,
+): Promise<void> {
+  // The server or the service: it decides whether this is staging or production.
+  const footer = footerOf(subjectOf(input, undefined), clock.now())
+  if (await confirm?.(redactDeep({ blocks: [...blocks, footer], question }, redact))) return
   throw new WatchkeeperError('cancelled', 'Not confirmed. Nothing was written.')
 }
 
@@ -402,7 +429,11 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     document,
     outputs: commonOutputs(document),
     blocks: [
-      { kind: 'verdict', status: 'error', line: say`${name === '' ? 'watchkeeper' : name} did not complete` },
+      {
+        kind: 'verdict',
+        status: 'error',
+        line: say`${name === '' ? 'watchkeeper' : name} ${trusted(error.kind === 'cancelled' ? 'was canceled' : 'did not complete')}`,
+      },
       { kind: 'preformatted', text: error.message },
       ...footers,
     ],

@@ -10,7 +10,7 @@ import { isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf } from '../core/text.ts'
 import { type Alert, alertCollection } from '../resources/alerts/alert.ts'
-import { addedFields, comparable, compareBodies, composeUpdate, diffFields, sidesOf } from '../resources/compare.ts'
+import { addedFields, comparable, compareBodies, composeUpdate, diffFields, type FieldChange, sidesOf } from '../resources/compare.ts'
 import type { Body, RemoteObject, ResourceType, Section } from '../resources/resource-type.ts'
 import type { ResourceTypes } from '../resources/resource-types.ts'
 import { diffSides, snapshotOf } from '../resources/snapshot.ts'
@@ -354,7 +354,7 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
   if (list === undefined || !('body' in resolved)) return []
   state.amend(reconcileOutcome(outcome, list, resolved.body, type))
   const found = findByMarker(list, resolved.body, type)
-  if (typeof found === 'object') return findDroppedFields(change, resolved.body, found.actual, type)
+  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.actual, type)
   if (outcome.kind === 'unknown' || found !== 'absent') return []
   const isThere = list.items.some((one) => one.id === id)
   const message = isThere
@@ -364,14 +364,23 @@ function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: App
 }
 
 /** A server that is older than a field strips it and answers as if it had stored it. */
-function findDroppedFields(change: Change, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
-  const { before, after } = compareBodies(type, desired, actual)
-  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
-  const stored = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
-  const dropped = diffFields(after, before).filter((field) => field.after === undefined && !stored.has(withoutItems(field.path)))
+function findDroppedFields(outcome: Outcome, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
+  const { change, actual: answer } = outcome
+  // A field that the answer still had was removed by another user since.
+  if (outcome.kind === 'unknown' || answer === undefined) return []
+  const [answered, kept] = [missingFields(desired, answer, type), missingFields(desired, actual, type)]
+  const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
   if (dropped.length === 0) return []
   const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
   return [{ rule: 'field-dropped', severity: 'error', location: change.location ?? { file: 'apply' }, message }]
+}
+
+/** The declared fields that an object lacks. */
+function missingFields(desired: Body, actual: RemoteObject, type: ResourceType): readonly FieldChange[] {
+  const { before, after } = compareBodies(type, desired, actual)
+  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
+  const stored = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  return diffFields(after, before).filter((field) => field.after === undefined && !stored.has(withoutItems(field.path)))
 }
 
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */

@@ -31,6 +31,7 @@ export const apply = defineOperation({
   summary: 'Creates and updates alerts, dashboards and saved searches to match the files. A second run changes nothing.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   input: planInput.extend({
     planFile: filePath(
       'A file that plan wrote. Only its changes are applied. If the files or the service have changed since, nothing is written.',
@@ -56,8 +57,8 @@ export const apply = defineOperation({
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     // A plan file was reviewed.
-    if (agreed === undefined) await confirmPlan(planned, context)
-    return { ...(await carryOut(planned, context, input.onError)), planFile, isPlanWrong: false }
+    const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
+    return { ...(await carryOut(confirmed, context, input.onError)), planFile, isPlanWrong: false }
   },
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
@@ -72,16 +73,22 @@ export const apply = defineOperation({
   files: async ({ diagnostics }, input) => sarifFile(input.sarifFile, diagnostics),
 })
 
+type ApplyInput = Pick<z.output<typeof planInput>, 'files' | 'project' | 'adoptFrom' | 'prune' | 'allowEmpty' | 'maxDeletes'>
+
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
-async function confirmPlan(planned: PlanningResult, { confirm }: ApplyContext): Promise<void> {
-  if (confirm === undefined || planned.plan.changes.every(({ action }) => action === 'unchanged')) return
+/** A person may take long to answer. Only what was shown is written. */
+async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: ApplyInput): Promise<PlanningResult> {
+  const { confirm, profile, service } = context
+  if (confirm === undefined || planned.plan.changes.every(({ action }) => action === 'unchanged')) return planned
   const result = await toPlanResult(planned)
-  const question = `Apply these changes to ${result.project}?`
   await confirm({
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
-    question,
+    question: `Apply these changes to ${result.project}?`,
   })
+  const again = await makePlan(context, { ...input, effect: 'write' })
+  demandSame(toPlanFile(planned.plan, createResourceTypes(profile), { ...service, prune: input.prune }), again, context, input.prune)
+  return again
 }
 
 async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {

@@ -40,7 +40,7 @@ function judgeDrift(result: PlanResult): Verdict {
 function whoActs({ action, origin }: PlannedObject): Line {
   if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
   if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
-  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull keeps it`
+  if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with declared-only keeps it`
   if (origin === 'files')
     return say`Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply`
   return say`Never applied. Apply the files`

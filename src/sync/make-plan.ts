@@ -37,6 +37,7 @@ export const planInput = z.strictObject({
       accepts: `a project (${projectForm}), or none`,
     }),
   prune: flag("Deletes objects that have this project's marker and that no file declares.").default(false),
+  allowEmpty: flag('With prune, accepts files that declare no objects. All objects of the project are deleted.').default(false),
   maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
   sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
 })
@@ -158,6 +159,7 @@ interface PlanRequest {
   readonly adoptFrom?: string | undefined
   readonly effect: 'read' | 'write'
   readonly prune: boolean
+  readonly allowEmpty: boolean
   readonly maxDeletes: number
 }
 
@@ -183,8 +185,11 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
     return { found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
   }
-  if (found.objects.length === 0 && request.prune)
-    throw inputError('files', 'declare no objects, so prune would delete all objects of the project; check the globs')
+  if (found.objects.length === 0 && request.prune && !request.allowEmpty)
+    throw inputError(
+      'files',
+      'declare no objects, so prune would delete all objects of the project; check the globs, or set allow-empty to delete them',
+    )
   const wanted = new Set(found.objects.map(({ section }) => section))
   const remote = await readRemoteState({ api, service, profile, wanted })
   const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })

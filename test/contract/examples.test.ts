@@ -96,6 +96,8 @@ describe('examples/kubernetes/cronjob.yml', () => {
   it('applies the mounted files, one run at a time, without a way to write to its container', () => {
     expect(cronJob.spec.concurrencyPolicy).toBe('Forbid')
     expect(args[0]).toBe('apply')
+    // A pod has no terminal to ask at.
+    expect(args).toContain('--yes')
     expect(volumeMounts).toEqual([expect.objectContaining({ mountPath: '/work/observability', readOnly: true })])
     expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
   })

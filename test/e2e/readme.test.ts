@@ -51,7 +51,9 @@ it('the commands of docs/self-hosted.md create the alert that it shows, and then
   const env = { WATCHKEEPER_PROFILE: 'hyperdx', WATCHKEEPER_API_URL: selfHosted().url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
   const verdicts: string[] = []
   for (const command of commands) {
-    const ran = await runCli([/^watchkeeper (\w+)/.exec(command)?.[1] ?? ''], env, { directory })
+    const name = /^watchkeeper (\w+)/.exec(command)?.[1] ?? ''
+    // There is no terminal here, at which it would ask.
+    const ran = await runCli(name === 'apply' ? [name, '--yes'] : [name], env, { directory })
     expect(ran.exitCode, command).toBe(0)
     verdicts.push(ran.stdout.split('\n')[0] ?? '')
   }

@@ -151,7 +151,16 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
   }
   const before = read(files)
   const texts = new Map(Object.entries(files))
-  const draft = draftPull({ ...before, remote, profile, globs, texts, variable, excluded: new Map(Object.entries(excluded)) })
+  const draft = draftPull({
+    ...before,
+    remote,
+    profile,
+    globs,
+    declaredOnly: false,
+    texts,
+    variable,
+    excluded: new Map(Object.entries(excluded)),
+  })
   const after = { ...files, ...Object.fromEntries(draft.files.map((file) => [file.path, file.after])) }
   return {
     ...draft,

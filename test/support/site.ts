@@ -74,7 +74,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
   })
-  const standard = { files: ['**'], project: server.project ?? project, prune: false, maxDeletes: 1000 }
+  const standard = { files: ['**'], project: server.project ?? project, prune: false, allowEmpty: false, maxDeletes: 1000 }
   try {
     return await use({
       session,
@@ -83,7 +83,8 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       plan: (files, input) => plan.run(readContextFor(files), { ...standard, ...input }),
       apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, ...input }),
-      pull: (files, globs = ['observability/**/*.yml']) => pull.run(readContextFor(files), { files: [...globs], project }),
+      pull: (files, globs = ['observability/**/*.yml']) =>
+        pull.run(readContextFor(files), { files: [...globs], project, declaredOnly: false }),
     })
   } finally {
     await session.close()

@@ -111,6 +111,7 @@ export const deleteAlert = defineOperation({
   summary: 'Deletes one alert. Succeeds if the alert does not exist.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   input: z.strictObject({ alertId }),
   output: z.object({
     alertId: z.string().describe('Id of the alert.'),

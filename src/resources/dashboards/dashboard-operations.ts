@@ -102,6 +102,7 @@ export const updateDashboard = defineOperation({
   summary: 'Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   input: z.strictObject({ dashboardId, ...dashboardInput.shape }),
   output: dashboardOutput,
   details: dashboardDetails.extend({ lostAlerts }),
@@ -111,7 +112,7 @@ export const updateDashboard = defineOperation({
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   check: checkDashboardInput,
-  async run({ api, service, files }, { dashboardId: id, ...input }) {
+  async run({ api, service, files, confirm }, { dashboardId: id, ...input }) {
     const declared = await readDashboardInput(input, files.read)
     const current = await dashboardCollection.get(api, service, id)
     const desired = toDesiredDashboard(current, declared)
@@ -119,6 +120,11 @@ export const updateDashboard = defineOperation({
       return { ...outputsOf(current, false), lostAlerts: [] }
     const body = composeUpdate(dashboardType, desired, current)
     const lost = await readLost(api, service, current, listOf(body.tiles))
+    if (lost.length > 0)
+      await confirm?.({
+        blocks: lostAlertsBlocks(lost, 'Alerts that the server deletes with this change'),
+        question: `Change the dashboard, which deletes ${plural(lost.length, 'alert')}?`,
+      })
     return { ...outputsOf(await dashboardCollection.update(api, service, { before: current, body }), true), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
@@ -132,6 +138,7 @@ export const deleteDashboard = defineOperation({
   summary: 'Deletes one dashboard and the alerts on its tiles. Succeeds if the dashboard does not exist.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   input: z.strictObject({ dashboardId }),
   output: z.object({
     dashboardId: z.string().describe('Id of the dashboard.'),
@@ -147,7 +154,7 @@ export const deleteDashboard = defineOperation({
       blocks: [
         { kind: 'paragraph', line: say`Dashboard ${nameOf(current)} (${current.id})` },
         tileTable(current),
-        ...lostAlertsBlocks(lost),
+        ...lostAlertsBlocks(lost, 'Alerts that the server deletes with it'),
       ],
       question: lost.length === 0 ? 'Delete this dashboard?' : `Delete this dashboard and ${plural(lost.length, 'alert')} on it?`,
     })
@@ -229,13 +236,13 @@ function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   return { status: 'warn', reasons: [say`the server deleted ${counted(lost.length, 'alert')}, because ${trusted(why)}`] }
 }
 
-const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>): readonly Block[] =>
+const lostAlertsBlocks = (lost: z.output<typeof lostAlerts>, title = 'Alerts that the server deleted'): readonly Block[] =>
   lost.length === 0
     ? []
     : [
         {
           kind: 'table',
-          title: 'Alerts that the server deleted',
+          title,
           columns: [{ title: 'Name' }, { title: 'Id' }],
           rows: lost.map(({ id, name }) => [[untrusted(name)], [untrusted(id)]]),
         },

@@ -9,7 +9,10 @@ export function completionScript(shell: Shell, program: Command): string {
       name: command.name(),
       summary: firstSentence(command.description()),
       words: [...command.commands.map((inner) => inner.name()), ...command.registeredArguments.flatMap(choicesOf)],
-      options: command.options.filter(({ hidden, long }) => !hidden && long).map(describeOption),
+      options: [command, ...command.commands]
+        .flatMap(({ options }) => options)
+        .filter(({ hidden, long }) => !hidden && long)
+        .map(describeOption),
     }),
   )
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](program.name(), commands)
@@ -46,6 +49,11 @@ function bashScript(name: string, commands: readonly CompletedCommand[]): string
   const values = new Map(
     commands.flatMap(({ options }) => options).flatMap(({ flag, choices }) => (choices.length > 0 ? [[flag, choices] as const] : [])),
   )
+  // Completed as files, by `-o default`.
+  const options = commands.flatMap((command) => command.options)
+  const freeValues = [
+    ...new Set(options.filter(({ takesValue, choices }) => takesValue && choices.length === 0).map(({ flag }) => flag)),
+  ].filter((flag) => !values.has(flag))
   return `# Completion of ${name} for bash. Load it with: source <(${name} completion bash)
 _${name}() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
@@ -55,6 +63,7 @@ _${name}() {
     return
   fi
   case "$previous" in
+    ${freeValues.join('|')}) return ;;
 ${[...values].map(([flag, choices]) => `    ${flag}) COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$current")); return ;;`).join('\n')}
   esac
   case "\${COMP_WORDS[1]}" in

@@ -7,11 +7,13 @@ import * as z from 'zod'
 import { inputError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
+import { metaOf } from '../../documents/schema.ts'
 import { parseDocument } from '../../documents/validate.ts'
+import { parseApiUrl } from '../../http/proxy.ts'
 import { type Settings, settingsSchema } from '../../operation/inputs.ts'
 import type { Environment } from '../read-input.ts'
 
-/** The settings of a context. It has no key, and no allow-http, which the user must give with each command. */
+/** The settings of a context. It has no key, and no allow-http, which is an option of each command. */
 export const contextSettings = [
   'profile',
   'apiUrl',
@@ -43,16 +45,22 @@ const contextSchema = z
       .optional()
       .meta({ description: 'Shell command that prints the key.', accepts: 'a command such as pass show watchkeeper' }),
   })
-  .refine((context) => (context['key-env'] === undefined) !== (context['key-command'] === undefined), {
-    message: 'must have either key-env or key-command',
-    params: { isComplete: true },
+  .superRefine((context, { addIssue }) => {
+    if ((context['key-env'] === undefined) === (context['key-command'] === undefined))
+      addIssue({ code: 'custom', path: ['key-env'], message: 'must be given, or key-command instead', params: { isComplete: true } })
+    const address = context['api-url'] === undefined ? undefined : parseApiUrl(context['api-url'], true)
+    if (address !== undefined && 'problem' in address)
+      addIssue({ code: 'custom', path: ['api-url'], message: address.problem, params: { isComplete: true } })
+    for (const field of ['organization-id', 'service-id', 'api-key-id'] as const)
+      if (context.profile === 'hyperdx' && context[field] !== undefined)
+        addIssue({ code: 'custom', path: [field], message: 'is not for profile hyperdx', params: { isComplete: true } })
   })
 
 export type Context = z.output<typeof contextSchema>
 
 const contextName = z
   .string()
-  .regex(/^[\w.-]{1,64}$/)
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/)
   .meta({ accepts: 'letters, digits and . _ -, at most 64' })
 
 const contextsSchema = z.record(contextName, contextSchema)
@@ -84,8 +92,12 @@ export async function readContexts(env: Environment): Promise<Contexts> {
 export async function addContext(env: Environment, name: string, values: Readonly<Record<string, string>>): Promise<string> {
   const contexts = await readContexts(env)
   if (Object.hasOwn(contexts, name)) throw inputError('context', `"${quote(name, 64)}" exists; remove it first, or choose another name`)
-  const context = parseDocument(stringify({ [name]: values }), 'context', contextsSchema)
-  return writeContexts(env, { ...contexts, ...context })
+  if (!contextName.safeParse(name).success)
+    throw inputError('context', `"${quote(name, 80)}" is not a name; accepted: ${metaOf(contextName).accepts}`)
+  if ((values['key-env'] === undefined) === (values['key-command'] === undefined))
+    throw inputError('context', 'set either key-env or key-command, so that commands find the key')
+  const context = parseDocument(stringify(values), 'context', contextSchema)
+  return writeContexts(env, { ...contexts, [name]: context })
 }
 
 export async function removeContext(env: Environment, name: string): Promise<void> {
@@ -117,7 +129,9 @@ function findContext(contexts: Contexts, name: string): Context {
  */
 export async function withContext(env: Environment, name: string): Promise<Environment> {
   const context = findContext(await readContexts(env), name)
-  const replaced = new Set([...contextSettings, 'apiKeySecret', 'apiKey'].map((setting) => toEnvironmentName(toKebab(setting))))
+  const own = [...contextSettings, 'apiKeySecret', 'apiKey', 'allowHttp'].map((setting) => toEnvironmentName(toKebab(setting)))
+  // The key has one place: its own variable.
+  const replaced = new Set([...own, context['key-env']])
   const others = Object.entries(env).filter(([variable]) => !replaced.has(variable))
   const { 'key-env': _, 'key-command': __, ...settings } = context
   const given = Object.entries(settings).map(([setting, value]) => [toEnvironmentName(setting), value])
@@ -133,7 +147,8 @@ async function readKey(name: string, context: Context, env: Environment): Promis
     return key
   }
   const { output, code } = await runShell(command, env)
-  const key = output.trim()
+  // As `pass` does, a command may print the key first and notes after it.
+  const [key = ''] = output.trim().split('\n', 1)
   if (code !== 0 || key === '') {
     const reason = code === 0 ? 'printed nothing' : `ended with exit code ${code}`
     throw inputError('context', `${name}: the command for the key ${reason}: ${quote(command, 200)}`)

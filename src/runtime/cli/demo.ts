@@ -188,7 +188,7 @@ export async function runStep(step: DemoStep, script: string, asAction: boolean,
     const inputs = Object.fromEntries(
       Object.entries({ operation: step.operation, ...step.inputs }).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
     )
-    const flags = Object.entries(step.inputs).flatMap(([name, value]) => [`--${name}`, value])
+    const flags = [...Object.entries(step.inputs).flatMap(([name, value]) => [`--${name}`, value]), ...ownFlags(step)]
     const ran = asAction
       ? await run([script], { ...env, ...files, ...inputs }, directory)
       : await run([script, step.operation, ...flags], { ...env, GITHUB_STEP_SUMMARY: summary }, directory)
@@ -211,6 +211,9 @@ function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd
     child.on('close', (exitCode) => resolve({ exitCode, log }))
   })
 }
+
+/** Without a terminal, the command line writes changes only with `--yes`. */
+const ownFlags = ({ operation }: Pick<DemoStep, 'operation'>): readonly string[] => (operation === 'apply' ? ['--yes'] : [])
 
 interface DemoOptions {
   /** The entry of this command line. */
@@ -302,7 +305,7 @@ function showBriefly(step: DemoStep, { log }: DemoRun, asAction: boolean): reado
 }
 
 const commandOf = ({ operation, inputs }: DemoStep): string =>
-  `$ watchkeeper ${[operation, ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`)].join(' ')}`
+  `$ watchkeeper ${[operation, ...Object.entries(inputs).map(([name, value]) => `--${name} '${value}'`), ...ownFlags({ operation })].join(' ')}`
 
 function showAll(step: DemoStep, { log, outputs, summary }: DemoRun, asAction: boolean): readonly string[] {
   const given = Object.entries(step.inputs)

@@ -14,10 +14,10 @@ import { isOperationName, type OperationName, operations } from '../../operation
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
 import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
-import { debugVariable } from '../variables.ts'
+import { contextVariable, debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { createConfirm } from './confirm.ts'
-import { withContext } from './contexts.ts'
+import { contextSettings, withContext } from './contexts.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteRepository } from './repository.ts'
 import { columnsOf, hasColors, type Terminal } from './terminal.ts'
@@ -32,15 +32,18 @@ export async function addOperation(
   terminal: Terminal,
   exitWith: (code: number) => void,
 ): Promise<void> {
-  const { summary, input, effect, scope, example }: Operation = await operations[name]()
+  const { summary, input, asksFirst, scope, example }: Operation = await operations[name]()
   const command = program.command(name).description(summary)
   addFlags(command, input.shape, '')
-  if (effect === 'write') command.option('--yes', 'write without asking')
+  if (asksFirst) command.option('--yes', 'write without asking')
   if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when there are changes`)
   addFlags(command, settingsSchema.shape, commonGroup)
   if (scope !== 'none')
     command.addOption(
-      new Option('--context <name>', 'address, ids and key of a context; see watchkeeper context --help').helpGroup(commonGroup),
+      new Option(
+        '--context <name>',
+        `address, ids and key of a context; see watchkeeper context --help. Default: ${contextVariable}`,
+      ).helpGroup(commonGroup),
     )
   command.addOption(new Option('--json', 'print the result as JSON').helpGroup(commonGroup))
   command.addHelpText('after', `\nEXAMPLES\n  ${commandLine(name, example)}`)
@@ -50,9 +53,17 @@ export async function addOperation(
     if (command.args.length > 0)
       command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
-    const env = context === undefined ? terminal.env : await withContext(terminal.env, context)
+    const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
+    const env = chosen ? await withContext(terminal.env, chosen) : terminal.env
     const inputs = Object.fromEntries(given)
-    exitWith(await runOperation(name, inputs, { json, yes, detailedExitcode }, { ...terminal, env }))
+    exitWith(
+      await runOperation(
+        name,
+        inputs,
+        { json, yes, detailedExitcode, hasContext: chosen !== undefined && chosen !== '' },
+        { ...terminal, env },
+      ),
+    )
   })
 }
 
@@ -141,13 +152,13 @@ function flagHelp(field: z.core.$ZodType): string {
   ].join(' ')
 }
 
-type RunFlags = Required<Omit<OwnFlags, 'context'>>
+type RunFlags = Required<Omit<OwnFlags, 'context'>> & { readonly hasContext: boolean }
 
 /** The report goes to stdout, everything else to stderr. */
 async function runOperation(
   operation: string,
   inputs: Flags,
-  { json, yes, detailedExitcode }: RunFlags,
+  { json, yes, detailedExitcode, hasContext }: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { signals, stderr, env } = terminal
@@ -159,7 +170,11 @@ async function runOperation(
   const cancellation = cancelOnSignals({ ...signals, exit })
   try {
     const surface = terminalSurface(terminal, progress, cancellation, json)
-    const result = await runAndPublish(operation, inputs, { ...surface, confirm: createConfirm(terminal, yes) })
+    const result = await runAndPublish(operation, inputs, {
+      ...surface,
+      ...(hasContext && { ignoredFileSettings: contextSettings }),
+      confirm: createConfirm(terminal, yes, cancellation.stop),
+    })
     if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
     if (cancellation.wasCanceled()) return exitCodes.cancelled
     return detailedExitcode && result.exitCode === exitCodes.ok && result.document.changed === true ? exitCodes.hasChanges : result.exitCode
@@ -218,7 +233,9 @@ export async function reportError(thrown: unknown, message: string, args: readon
     return exitCodes.input
   }
   const error = toWatchkeeperError(thrown)
-  stderr.write(`${error.message}\n`)
+  stderr.write(redact(`${error.message}\n`))
+  const [first = ''] = args
+  if (isOperationName(first)) await publishUsageError(first, redact(error.message), args, terminal)
   return exitCodeOfKind[error.kind]
 }
 

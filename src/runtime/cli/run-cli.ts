@@ -138,6 +138,7 @@ function addCompletion(program: Command, terminal: Terminal): void {
       for (const name of operationNames) await addOperation(complete, name, terminal, () => undefined)
       addTools(complete, terminal, () => undefined)
       addContextCommands(complete, terminal)
+      addCompletion(complete, terminal)
       terminal.stdout.write(completionScript(shell, complete))
     })
 }
@@ -182,7 +183,7 @@ function addContextCommands(program: Command, terminal: Terminal): void {
 }
 
 const contextOptions = [
-  ['--profile <name>', 'product behind the API: clickhouse-cloud or hyperdx'],
+  ['--profile <clickhouse-cloud|hyperdx>', 'product behind the API'],
   ['--api-url <url>', 'base URL of the API'],
   ['--observability-path <text>', 'path segment of dashboards and alerts'],
   ['--organization-id <uuid>', 'id of the organization'],

@@ -27,6 +27,8 @@ export interface DraftInput {
   readonly remote: RemoteState
   readonly profile: Profile
   readonly globs: readonly string[]
+  /** Whether objects that no file declares stay out. */
+  readonly declaredOnly: boolean
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
@@ -72,7 +74,8 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, remote, profile, excluded } = input
   const types = createResourceTypes(profile)
-  const { newObjects, skipped } = selectObjects({ remote, types, plan, declarations })
+  const selected = selectObjects({ remote, types, plan, declarations })
+  const { newObjects, skipped } = input.declaredOnly ? { newObjects: [], skipped: [] } : selected
   const directory = createDirectory(remote)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({
     types,

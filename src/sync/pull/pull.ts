@@ -3,6 +3,7 @@ import type { ReadApi } from '../../api/client.ts'
 import { type Diagnostic, errorsIn } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
+import { flag } from '../../operation/inputs.ts'
 import { type Context, defineOperation, type Files, type OutputFile } from '../../operation/operation.ts'
 import { sectionNames } from '../../resources/resource-type.ts'
 import type { Plan } from '../change.ts'
@@ -18,7 +19,11 @@ export const pull = defineOperation({
   summary: 'Exports the alerts, dashboards and saved searches of a service to files. A plan of these files shows no changes.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ files: filesInput, project: planInput.shape.project }),
+  input: z.strictObject({
+    files: filesInput,
+    project: planInput.shape.project,
+    declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
+  }),
   output: pullOutput,
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
@@ -48,6 +53,7 @@ type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profi
 
 interface PullInput {
   readonly files: readonly string[]
+  readonly declaredOnly: boolean
   readonly project?: string | undefined
 }
 
@@ -65,7 +71,8 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const plan = planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
-  const draftInput = { declarations: found, plan, remote, profile, globs: input.files, texts, variable: files.variable }
+  const { declaredOnly } = input
+  const draftInput = { declarations: found, plan, remote, profile, globs: input.files, declaredOnly, texts, variable: files.variable }
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const declarations = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)

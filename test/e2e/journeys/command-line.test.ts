@@ -59,7 +59,7 @@ describe('the command line', () => {
   it('describes every flag of a command', async () => {
     const ran = await runCli(['usage-cost', '--help'])
     expect(ran.exitCode).toBe(0)
-    expect(ran.stdout).toContain('--budget <value>')
+    expect(ran.stdout).toContain('--budget <amount>')
     expect(ran.stdout).toContain('Common options:')
     expect(ran.stdout).toContain('--api-key-secret <value>')
   })

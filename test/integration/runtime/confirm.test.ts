@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
-const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
 
 const flags = (): readonly string[] =>
   Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, value]) => [`--${name}`, value])
@@ -87,4 +87,51 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
 it('reads the YAML files of a directory', async () => {
   const ran = await runCliInside(['validate', '--profile', 'clickhouse-cloud', '--files', '.'], { directory })
   expect(ran.stdout).toContain('a.yml')
+})
+
+it('writes nothing when the service changed while the question was open', async () => {
+  const { runCli } = await import('../../../src/runtime/cli/run-cli.ts')
+  const { PassThrough } = await import('node:stream')
+  const stdin = Object.assign(new PassThrough(), { isTTY: true })
+  let stderr = ''
+  const write = (text: string): void => {
+    stderr += text
+    if (!text.includes('[y/N]')) return
+    void apply({}, '--yes').then(() => stdin.end('y\n'))
+  }
+  const exitCode = await runCli(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm'], {
+    script: '',
+    env: { NO_COLOR: '1' },
+    directory,
+    signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
+    stdin,
+    stdout: { write: () => undefined },
+    stderr: { write, isTTY: true },
+  })
+  expect({ exitCode, writes: writes() }).toEqual({ exitCode: 1, writes: ['POST'] })
+  expect(stderr).toMatch(/have changed since\s+the plan was made/)
+})
+
+it('asks before an update of a dashboard deletes alerts', async () => {
+  const ran = await runCliInside(
+    ['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'],
+    {
+      typed: 'n\n',
+    },
+  )
+  expect(ran.stderr).toMatch(/Change the dashboard, which deletes \d+ alerts?\? \[y\/N\]/)
+  expect(ran.exitCode).toBe(130)
+})
+
+it('names the organization and the service before the question', async () => {
+  expect((await apply({ typed: 'n\n' })).stderr).toMatch(/Organization [\s\S]+service [\s\S]+Apply these changes/)
+})
+
+it('prune deletes all objects of a project without declarations only with allow-empty', async () => {
+  await apply({}, '--yes')
+  await writeFile(join(directory, 'empty.yml'), 'alerts: {}\n')
+  const prune = (...more: readonly string[]) =>
+    runCliInside(['apply', ...flags(), '--files', 'empty.yml', '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
+  expect((await prune()).stderr).toContain('or set allow-empty to delete them')
+  expect((await prune('--allow-empty')).stdout).toContain('Applied to shop/confirm (1 deleted)')
 })

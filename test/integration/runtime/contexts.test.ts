@@ -53,8 +53,8 @@ describe('a context', () => {
   })
 
   it.each([
-    [['--key-env', 'A', '--key-command', 'b'], 'must have either key-env or key-command'],
-    [[], 'must have either key-env or key-command'],
+    [['--key-env', 'A', '--key-command', 'b'], 'set either key-env or key-command'],
+    [[], 'set either key-env or key-command'],
     [['--api-key', 'a-secret-key'], 'Unknown option --api-key'],
     [['--allow-http'], 'Unknown option --allow-http'],
   ])('cannot be added with %j', async (more, message) => {

@@ -78,7 +78,7 @@ describe('the profile hyperdx', () => {
     const place = { 'organization-id': demo.organizationId, 'service-id': demo.services.checkout }
     const ran = await run({ profile, ...cloud, ...place })
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'input' } })
-    expect(ran.reason).toBe('api-key: is the key of a self-hosted server; use api-key-id and api-key-secret, or set profile: hyperdx')
+    expect(ran.reason).toBe('api-key: is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')
     expect(emulator().requests).toEqual([])
   })
 

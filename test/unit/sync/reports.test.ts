@@ -333,7 +333,7 @@ describe('the report of drift', () => {
     const start = rows.findIndex((row) => row.startsWith('Kind'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
       ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
-      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull keeps it'],
+      ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with declared-only keeps it'],
       ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply'],
       ['alert', 'first', 'Never applied. Apply the files'],
       ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
