@@ -124,7 +124,7 @@ it('asks before an update of a dashboard deletes alerts', async () => {
 })
 
 it('names the organization and the service before the question', async () => {
-  expect((await apply({ typed: 'n\n' })).stderr).toMatch(/Organization [\s\S]+service [\s\S]+Apply these changes/)
+  expect((await apply({ typed: 'n\n' })).stderr).toMatch(/Organization [\s\S]+service[\s\S]+Apply these changes/)
 })
 
 it('prune deletes all objects of a project without declarations only with allow-empty', async () => {
