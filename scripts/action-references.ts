@@ -10,6 +10,9 @@ export const majorTag = `v${version.split('.')[0]}`
 /** `actions/checkout` → `<commit> # <version>` */
 export type Pins = ReadonlyMap<string, string>
 
+/** Actions that only documents use, so that no workflow has their pins. */
+const documentedPins: Pins = new Map([['slackapi/slack-github-action', '91efab103c0de0a537f72a35f6b8cda0ee76bf0a # v2.1.1']])
+
 const ownAction = 'watchkeeper/watchkeeper'
 
 const pinned = /uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?@([0-9a-f]{40} # v[\w.-]+)/g
@@ -30,7 +33,7 @@ export function updateReferences(text: string, pins: Pins, file: string): string
   return text
     .replaceAll(/(uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?)@[^\s`]+(?: # v[\w.-]+)?/g, (use: string, path: string, action: string) => {
       if (action === ownAction) return use
-      const pin = pins.get(action)
+      const pin = pins.get(action) ?? documentedPins.get(action)
       if (pin === undefined) throw new Error(`${file} uses ${action}, which no workflow in .github/workflows pins`)
       return `${path}@${pin}`
     })

@@ -47,7 +47,14 @@ export const htmlText = (text: string): string => printable(text).replace(/[!-/:
 
 export const htmlUntrusted = (text: string, maxLength?: number): string => `<code>${htmlText(shown(text, maxLength))}</code>`
 
-/** Untrusted text in a terminal or a log. */
+/** Untrusted text in Slack's mrkdwn, as a code span: nothing in it is a mention, a link, an emoji or markup. No escape for a backtick exists. */
+export const slackUntrusted = (text: string, maxLength?: number): string =>
+  text === '' ? '_(empty)_' : `\`${slackTrusted(shown(text, maxLength).replaceAll('`', "'"))}\``
+
+/** Trusted text in Slack's mrkdwn. */
+export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** Untrusted text where nothing is markup: a terminal, a log, a text run of an Adaptive Card. */
 export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))
 
 /**

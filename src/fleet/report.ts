@@ -160,6 +160,13 @@ function reportFleet(result: ReportResult): Report {
   const [passed, problems] = [results.filter(isFine), results.filter((one) => !isFine(one))]
   return {
     headline: say`All results passed: ${sizeOf(result)}`,
+    keyLines: [
+      join(
+        factsOf(result).map(({ label, value }) => say`${trusted(label)} ${value}`),
+        ' · ',
+      ),
+      ...failingLines(problems),
+    ],
     blocks: [
       { kind: 'facts', facts: factsOf(result) },
       { ...resultTable(problems), title: 'Needs attention' },
@@ -173,6 +180,19 @@ function reportFleet(result: ReportResult): Report {
       { kind: 'details', title: `Passed (${passed.length})`, blocks: [resultTable(passed)] },
     ],
   }
+}
+
+/** Results that a notification names. */
+const maxFailing = 10
+
+/** The results that fail the report, worst first. */
+function failingLines(problems: readonly FleetResult[]): readonly Line[] {
+  const failing = problems.filter(({ status }) => status !== 'pass' && status !== 'warn')
+  const lines = failing
+    .slice(0, maxFailing)
+    .map((one) => say`${trusted(statusWords[one.status])}: ${nameOf(one)}${one.operation === undefined ? [] : say` (${one.operation})`}`)
+  const rest = failing.length - lines.length
+  return rest > 0 ? [...lines, say`… and ${rest} more`] : lines
 }
 
 const isFine = ({ status, isOutsideFleet }: FleetResult): boolean => status === 'pass' && !isOutsideFleet

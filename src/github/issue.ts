@@ -7,22 +7,26 @@ import { isFailure, isOutdated, type SyncContext } from './notification.ts'
 /** On every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
+/** What a run did with the state of the issue. */
+export type IssueTransition = 'opened' | 'closed' | 'none'
+
 /** Opens, updates or closes the one issue of the label. Throws what the client throws. */
-export async function syncIssue(context: SyncContext): Promise<void> {
+export async function syncIssue(context: SyncContext): Promise<IssueTransition> {
   const { deps, notification } = context
   const found = await openIssues(context)
   const [oldest] = found.filter(isLabeled)
   if (oldest !== undefined) {
-    await updateOrClose(context, oldest)
+    const change = await updateOrClose(context, oldest)
     await closeDuplicates(context, found)
-  } else if (isFailure(notification)) {
-    const [released] = found
-    if (released === undefined) await open(context)
-    else
-      deps.note(
-        `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
-      )
+    return change
   }
+  if (!isFailure(notification)) return 'none'
+  const [released] = found
+  if (released === undefined) return open(context)
+  deps.note(
+    `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
+  )
+  return 'none'
 }
 
 /** Open issues with our author and marker, the oldest first. */
@@ -33,19 +37,25 @@ async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
 
 const isLabeled = ({ labels }: Issue): boolean => labels.some((name) => name.toLowerCase() === issueLabel)
 
-async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<void> {
+async function updateOrClose(context: SyncContext, { number, body: old }: Issue): Promise<IssueTransition> {
   const { notification, label, deps } = context
   const { memory } = readBody(old, markerOf('issue', label))
-  if (isOutdated(notification, memory?.atMs, deps.clock.now()))
-    return deps.note(`issue: #${number} not updated, because a run that started later wrote it`)
+  if (isOutdated(notification, memory?.atMs, deps.clock.now())) {
+    deps.note(`issue: #${number} not updated, because a run that started later wrote it`)
+    return 'none'
+  }
   const body = bodyFor(context, old)
   // A failure that `warn-only` makes a warning has not recovered.
   if (!notification.hasFailed) return close(context, number, body)
-  if (old !== undefined && isSameExceptTime(old, body, markerOf('issue', label))) return deps.note(`issue: #${number} unchanged`)
-  if (!(await tryUpdate(context, number, { body }))) return isFailure(notification) ? open(context) : undefined
+  if (old !== undefined && isSameExceptTime(old, body, markerOf('issue', label))) {
+    deps.note(`issue: #${number} unchanged`)
+    return 'none'
+  }
+  if (!(await tryUpdate(context, number, { body }))) return isFailure(notification) ? open(context) : 'none'
   if (memory !== undefined && memory.reason !== digestOfReason(notification.reason))
     await comment(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: updated #${number}`)
+  return 'none'
 }
 
 const bodyFor = (context: SyncContext, old: string | undefined): string =>
@@ -60,7 +70,7 @@ const bodyFor = (context: SyncContext, old: string | undefined): string =>
 const comment = (context: SyncContext, number: number, sentence: string): Promise<void> =>
   context.github.createComment(number, writeIssueComment(sentence, context.notification.blocks, sourceLine(context), context.redact))
 
-async function open(context: SyncContext): Promise<void> {
+async function open(context: SyncContext): Promise<'opened'> {
   const { github, label, deps } = context
   const title = printable(clip(`Watchkeeper: ${label.replace(uuid, '$1')}`, maxLabelCharacters))
     .slice(0, maxTitleCharacters)
@@ -73,6 +83,7 @@ async function open(context: SyncContext): Promise<void> {
     )
   // Another run may have opened one at the same moment. Both runs see both issues, and keep the older one.
   await closeDuplicates(context, await openIssues(context))
+  return 'opened'
 }
 
 /** In a title, the first block of an id is enough. */
@@ -82,10 +93,11 @@ const maxLabelCharacters = 120
 const maxTitleCharacters = 200
 
 // Closed before the comment: if closing failed after it, every later run would comment again.
-async function close(context: SyncContext, number: number, body: string): Promise<void> {
-  if (!(await tryUpdate(context, number, { body, close: 'completed' }))) return
+async function close(context: SyncContext, number: number, body: string): Promise<IssueTransition> {
+  if (!(await tryUpdate(context, number, { body, close: 'completed' }))) return 'none'
   await comment(context, number, 'The check passes again.')
   context.deps.note(`issue: closed #${number}`)
+  return 'closed'
 }
 
 async function closeDuplicates({ github, deps }: SyncContext, found: readonly Issue[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as z from 'zod'
 import { formatLocation } from '../core/diagnostics.ts'
+import { runPageOf } from '../core/run-page.ts'
 import { type ProxySettings, parseApiUrl, readProxySettings } from '../http/proxy.ts'
 
 const pullRequest = z.looseObject({
@@ -68,24 +69,13 @@ export function readRun(env: Environment): { readonly run: Run } | { readonly pr
 function factsOf(env: Environment): Omit<Run, 'owner' | 'repository' | 'apiUrl' | 'proxy'> {
   const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
   return {
-    url: pageOf(env),
+    url: runPageOf(env),
     workflow,
     job,
     step,
     eventFile: env.GITHUB_EVENT_PATH || undefined,
     commit: commitGrammar.test(commit) ? commit : '',
   }
-}
-
-function pageOf({
-  GITHUB_SERVER_URL: server = '',
-  GITHUB_REPOSITORY,
-  GITHUB_RUN_ID: id = '',
-  GITHUB_RUN_ATTEMPT: attempt = '',
-}: Environment) {
-  if (!/^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(server) || !/^\d{1,20}$/.test(id)) return undefined
-  const again = /^[1-9]\d{0,5}$/.test(attempt) ? `/attempts/${attempt}` : ''
-  return `${server.replace(/\/$/, '')}/${GITHUB_REPOSITORY}/actions/runs/${id}${again}`
 }
 
 /**

@@ -30,6 +30,20 @@ export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySetti
   return { url, isUnencrypted }
 }
 
+/** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
+export function isWebhookUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?][^\s\\#]*)?$/i.test(text) || !URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || isLoopback(hostname)
+}
+
+/** The secret part of the address of a webhook, as written and as sent: its path and query. A text that is not accepted is secret as a whole. */
+export function webhookSecrets(text: string): readonly string[] {
+  if (!isWebhookUrl(text)) return [text]
+  const { pathname, search } = new URL(text)
+  return [text.replace(/^https?:\/\/[^/?]+/i, ''), `${pathname}${search}`]
+}
+
 // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)

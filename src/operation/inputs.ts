@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isResourceId, isSegment, isUuid } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
 import { shortestSecret } from '../core/secrets.ts'
+import { isWebhookUrl } from '../http/proxy.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -181,6 +182,20 @@ export const settingsSchema = z.strictObject({
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
     }),
+  notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
+    description:
+      'URL of an incoming webhook of Slack, Teams or another receiver, which gets a message about the run. Pass it as a secret or an environment variable. A config file cannot set it. A failed delivery is a warning.',
+    accepts: 'an https URL without user and fragment; http for loopback addresses',
+    secret: true,
+  }),
+  notifyFormat: choice(
+    ['slack', 'teams', 'json'],
+    'Format of the message: Slack, an Adaptive Card for a Teams workflow, or plain values as JSON.',
+  ).default('slack'),
+  notifyOn: choice(
+    ['change', 'failure', 'always'],
+    'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. A step of a budget always sends one.',
+  ).default('failure'),
   config: filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional(),
   resultFile: filePath(
     'File for the full result as JSON. By default, a new file in RUNNER_TEMP. Outside of a runner, the file is written only if this is set.',

@@ -106,6 +106,10 @@ export interface Report {
   readonly services?: Line
   /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Annotation[]
+  /** Lines that a notification shows below the first line of the report. */
+  readonly keyLines?: readonly Line[]
+  /** Events that are worth a notification whatever the verdict is. */
+  readonly milestones?: readonly Line[]
 }
 
 /** A file that the user asked for. */
@@ -197,6 +201,9 @@ export interface RunResult {
   /** Files that the user asked for. */
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
+  /** See `Report`. */
+  readonly keyLines: readonly Line[]
+  readonly milestones: readonly Line[]
   /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
   /** Exit code of the command line. */

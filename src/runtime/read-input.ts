@@ -9,7 +9,7 @@ import { didYouMean, nearestName, toEnvironmentName, toKebab } from '../core/nam
 import { basicPair, shortestSecret } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
-import { parseApiUrl, proxySecrets, readProxySettings } from '../http/proxy.ts'
+import { parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings, Operation, Scope } from '../operation/operation.ts'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
@@ -28,6 +28,8 @@ export interface RunRequest {
   readonly inputs: Values
   /** Whether inputs are text that has to be decoded, or native values. */
   readonly areText: boolean
+  /** Whether the caller keeps an issue on GitHub, which only the action does. */
+  readonly keepsIssue?: boolean
   readonly env: Environment
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
@@ -78,6 +80,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     ...emptyInputs(request),
     ...variables.diagnostics,
     ...settings.diagnostics,
+    ...(areText ? checkNotifyOn(settings.values, request.keepsIssue === true) : []),
     ...diagnostics,
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
@@ -98,6 +101,14 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     organizationId: complete.organizationId ?? '',
     target: targetOf(complete, connection),
   }
+}
+
+/** The open issue is the only memory of the last state. */
+function checkNotifyOn({ notifyOn, issue }: Partial<Settings>, keepsIssue: boolean): readonly Diagnostic[] {
+  if (notifyOn !== 'change') return []
+  if (!keepsIssue)
+    return [inputDiagnostic('notify-on', 'is change, which only the action accepts, because its issue keeps the last state; use failure')]
+  return issue === 'on-failure' ? [] : [inputDiagnostic('notify-on', 'is change, which requires issue: on-failure to keep the last state')]
 }
 
 function targetOf({ organizationId = '', serviceId }: Settings, connection: RunInput['connection']): Target | undefined {
@@ -363,8 +374,8 @@ const insecureTls = inputDiagnostic(
 )
 
 /**
- * Every secret in the given values, before any check: the keys, their form in HTTP Basic, GitHub's token, and the password of a proxy.
- * Includes values that another source overrides.
+ * Every secret in the given values, before any check: the keys, their form in HTTP Basic, GitHub's token, the password of a proxy, and
+ * the path and query of a webhook. Includes values that another source overrides.
  */
 export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
@@ -372,17 +383,25 @@ export function credentialsIn(inputs: Values, env: Environment): readonly string
   const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
   const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
   const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
-  const all = [...keySecrets, ...pairs, ...accessKeys, ...tokens, ...proxySecrets(readProxySettings(env).settings)]
+  const webhooks = webhookUrlsIn(inputs, env).flatMap(webhookSecrets)
+  const all = [...keySecrets, ...pairs, ...accessKeys, ...tokens, ...webhooks, ...proxySecrets(readProxySettings(env).settings)]
   return all.filter((secret) => secret.length >= shortestSecret)
 }
 
-/** The key ids, which the log masks, because they are half of a credential. Messages show their first and last characters. */
-export const keyIdsIn = (inputs: Values, env: Environment): readonly string[] =>
-  givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID).filter((keyId) => keyId.length >= shortestSecret)
+/**
+ * Values that the log masks, and of which messages show a part: the key ids, which are half of a credential, and the URLs of webhooks, whose
+ * host is public.
+ */
+export const partlyShownIn = (inputs: Values, env: Environment): readonly string[] =>
+  [...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID), ...webhookUrlsIn(inputs, env)].filter(
+    (text) => text.length >= shortestSecret,
+  )
+
+const webhookUrlsIn = (inputs: Values, env: Environment): readonly string[] => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
 
 /** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Environment): readonly string[] =>
-  ['api-key', 'api-key-id', 'api-key-secret'].filter((name) =>
+  ['api-key', 'api-key-id', 'api-key-secret', 'notify-url'].filter((name) =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )
 

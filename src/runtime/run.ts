@@ -4,12 +4,14 @@ import { isServer } from '../api/path.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
 import { exitCodeOfKind, exitCodes, InputError, inputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
-import { join, type Line, say, toPlainText, trusted } from '../core/line.ts'
+import { join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
+import { runPageOf } from '../core/run-page.ts'
 import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
+import type { StateChange } from '../notifications/message.ts'
 import type { Settings } from '../operation/inputs.ts'
 import {
   type Context,
@@ -26,6 +28,7 @@ import {
   type Scope,
   type Verdict,
 } from '../operation/operation.ts'
+import { isOperationName } from '../operations.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { formatMoment } from '../report/format.ts'
 import {
@@ -45,6 +48,7 @@ export interface Surface {
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
   readonly cancellation: Cancellation
+  readonly keepsIssue?: boolean
   /** A line about a request, a retry or a wait. */
   note(line: string): void
   /** Every request and decision; absent unless the debug log is on. */
@@ -70,7 +74,7 @@ interface PublishedResult extends PublishableResult {
 
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
 export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
-  const { env, directory, cancellation } = surface
+  const { env, directory, cancellation, keepsIssue = false } = surface
   const defaultFile = resultFilePath(undefined, surface, operation)
   const resultFileFor = ({ resultFile }: PublishSettings): string | undefined =>
     resultFile === undefined ? defaultFile : resultFilePath(resultFile, surface, operation)
@@ -85,6 +89,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       operation,
       inputs,
       areText: true,
+      keepsIssue,
       env,
       readConfigFile: (path, isRequired) => readOptionalFile(directory, path, isRequired),
       ignoredFileSettings: surface.ignoredFileSettings ?? [],
@@ -113,6 +118,28 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   surface.showResult(result, resultFile)
   warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
+}
+
+interface MessageContext {
+  readonly env: Environment
+  readonly secrets: readonly string[]
+  readonly cancellation: Cancellation
+  readonly note: (line: string) => void
+  readonly change: StateChange
+}
+
+/** Sends a message to the webhook, if the settings ask for it. Resolves to a line with the reason when it could not be delivered. */
+export async function sendMessage(result: PublishableResult, context: MessageContext): Promise<string | undefined> {
+  const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure' } = result.publishSettings
+  const { env, secrets, cancellation, note, change } = context
+  if (url === undefined || cancellation.stop.aborted) return undefined
+  const { messageOf, isDue } = await import('../notifications/message.ts')
+  const { operation: name } = result.document
+  const operation = isOperationName(name) ? trusted(name) : untrusted(name || 'watchkeeper')
+  const message = messageOf(result, { operation, change, runUrl: runPageOf(env) })
+  if (!isDue(notifyOn, message)) return undefined
+  const { sendNotification } = await import('../notifications/send-notification.ts')
+  return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 
 /** Usually, all files fail for the same reason. */
@@ -177,6 +204,9 @@ export type PublishSettings = Pick<Settings, 'summary'> &
       | 'prNumber'
       | 'issue'
       | 'githubToken'
+      | 'notifyUrl'
+      | 'notifyFormat'
+      | 'notifyOn'
     >
   >
 
@@ -200,6 +230,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     if (input.connection?.isUnencrypted) note(`The key travels unencrypted to ${input.connection.baseUrl.host}, because allow-http is set`)
     for (const line of input.warnings) (deps.warn ?? deps.note)(redact(line))
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
+    if (isWithoutWebhook(input)) note('No notification is sent, because notify-url is empty')
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }
   } catch (thrown) {
@@ -211,6 +242,10 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     await session?.close()
   }
 }
+
+/** A secret with another name than expected is empty. */
+const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
+  settings.notifyUrl === undefined && (sources.notifyOn !== undefined || sources.notifyFormat !== undefined)
 
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
@@ -361,6 +396,8 @@ export async function toRunResult({
     blocks,
     files: (await operation.files?.(result, input, blocks)) ?? [],
     annotations: report.annotations ?? [],
+    keyLines: report.keyLines ?? [],
+    milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
   }
@@ -379,12 +416,12 @@ interface DescribedVerdict {
 
 /** `warnOnlySource`: the setting that turned a failure into this warning. */
 function describeVerdict(status: Status, verdict: Verdict, headline: Line, warnOnlySource: Line | undefined): DescribedVerdict {
-  const { reasons, sentence } = verdict
-  if (sentence === undefined || status === 'pass') {
+  const { reasons, sentence: whole } = verdict
+  if (whole === undefined || status === 'pass') {
     const all = warnOnlySource === undefined ? reasons : [...reasons, say`reported as a warning because of ${warnOnlySource}`]
     return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
   }
-  const line = warnOnlySource === undefined ? sentence : say`${sentence} The setting ${warnOnlySource} makes this failure a warning.`
+  const line = warnOnlySource === undefined ? whole : say`${whole} The setting ${warnOnlySource} makes this failure a warning.`
   const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
   return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
 }
@@ -415,6 +452,9 @@ export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, s
   return { kind: 'footer', line: join(parts, ' · ') }
 }
 
+/** Most errors have at most five lines. */
+const maxKeyLines = 5
+
 /** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
@@ -439,6 +479,11 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     ],
     files: [],
     annotations: [],
+    keyLines: error.message
+      .split('\n')
+      .slice(0, maxKeyLines)
+      .map((line) => [sentence(line.replace(/^- /, ''))]),
+    milestones: [],
     hasFailed: true,
     exitCode: exitCodeOfKind[error.kind],
     error,

@@ -4,6 +4,7 @@ import { type Decimal, fromText, sum, zero } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
 import { nearestName } from '../core/names.ts'
 import { flag } from '../operation/inputs.ts'
+import { budgetStep, findBudgetStep } from './budget-steps.ts'
 import { daysWithForecast, forecast, forecastSpend } from './forecast.ts'
 import { type CurrentPeriod, clipToToday, day, daysIn, hasDaysAhead, isWithin, mostDays, periodName, resolvePeriod } from './periods.ts'
 import {
@@ -204,6 +205,7 @@ export const budgetOutcome = z.object({
   usedPercent: percent('Used share of the limit. Absent for a limit of zero.').optional(),
   provisional: exactAmount('Provisional part of the usage.'),
   limitStatus: z.enum(limitStatuses).describe('Whether the usage is above the limit, or above the warning level.'),
+  budgetStep: budgetStep.optional().describe('The step of the limit that usage has just reached, if any.'),
   forecast: forecast.optional().describe('Absent without future days.'),
   isForecastAbove: z.boolean().describe('Whether the forecast counts and is above the limit.'),
   isForecastMissing: z.boolean().describe('Whether the forecast counts and is not available, which fails the budget.'),
@@ -260,6 +262,7 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
     usedPercent,
     provisional: provisionalOf(records),
     limitStatus,
+    budgetStep: findBudgetStep({ days: totalByDay(records, period), records, period, limit, today }),
     forecast: expected,
     isForecastAbove,
     isForecastMissing,

@@ -27,6 +27,8 @@ export interface Period {
 export interface CurrentPeriod extends Period {
   /** The last day of the whole period. Later than `to` while the period runs. */
   readonly end: Day
+  /** It moves with every day: today, yesterday, or the last days. */
+  readonly isRolling?: true
 }
 
 export const periodPresets = [
@@ -133,12 +135,12 @@ export function choosePeriod(input: z.output<typeof schema>, today: Day): Curren
 /** A period that still runs ends today. `last-N-days` are the N days that end today. */
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
   const days = lastDays(name)
-  if (days !== undefined) return finished(addDays(today, 1 - days), today)
+  if (days !== undefined) return rolling(addDays(today, 1 - days), today)
   switch (name as Preset) {
     case 'today':
-      return finished(today, today)
+      return rolling(today, today)
     case 'yesterday':
-      return finished(addDays(today, -1), addDays(today, -1))
+      return rolling(addDays(today, -1), addDays(today, -1))
     case 'month-to-date':
       return { from: withDayOfMonth(today, 1), to: today, end: endOfMonth(today) }
     case 'previous-month':
@@ -153,6 +155,8 @@ export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1)
 }
 
 const finished = (from: Day, to: Day): CurrentPeriod => ({ from, to, end: to })
+
+const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to), isRolling: true })
 
 // In a shorter month, the cycle starts on its last day. The next cycle starts on the configured day again.
 function startOfCycle(today: Day, cycleDay: number): Day {

@@ -6,6 +6,7 @@ import type { Report, Verdict } from '../operation/operation.ts'
 import type { Block, ChartLimit, Column, Point } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 
+import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Forecast } from './forecast.ts'
 import type { DataQualityIssue } from './records.ts'
@@ -250,6 +251,7 @@ function describeBudgetIssue(
 export function reportUsage(result: UsageResult): Report {
   return {
     headline: headlineOf(result),
+    milestones: milestonesOf(result),
     blocks: [
       factsOf(result),
       ...notices(result).map((line): Block => ({ kind: 'paragraph', line })),
@@ -262,6 +264,21 @@ export function reportUsage(result: UsageResult): Report {
     ],
   }
 }
+
+/** Steps of budgets that usage has just reached. */
+function milestonesOf({ budgetStep, budget, budgets, unit }: UsageResult): readonly Line[] {
+  const describe = ({ percent, used, reachedOn }: BudgetStep, name: Line, limit: Decimal): Line =>
+    say`Usage reached ${percent}% of ${name} on ${day(reachedOn)}: ${trusted(`${ofLimit(used, limit, unit)}.`)}`
+  const all = [
+    ...(budgetStep === undefined || budget === undefined ? [] : [describe(budgetStep, say`the budget`, budget)]),
+    ...budgets.flatMap(({ name, budgetStep: step, limit }) => (step === undefined ? [] : [describe(step, say`budget ${name}`, limit)])),
+  ]
+  const rest = all.length - mostMilestones
+  return rest > 0 ? [...all.slice(0, mostMilestones), say`${counted(rest, 'more budget')} reached a step.`] : all
+}
+
+/** Budgets that a message names. */
+const mostMilestones = 10
 
 /** For a run that passes. The verdict has sentences for the others. */
 function headlineOf(result: UsageResult): Line {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { budgetStep } from './budget-steps.ts'
 import { budgetOutcome } from './budgets.ts'
 import { comparison } from './comparison.ts'
 import { forecast } from './forecast.ts'
@@ -57,6 +58,7 @@ export const usageDetails = z.object({
   judgedCredits: exactAmount('The amount that the gate compares with the budget: the total, or the sum of the final records.'),
   budgetStatus: z.enum(limitStatuses).describe('Whether the judged amount is above the budget, above warn-budget, or within both.'),
   warnBudget: exactAmount('The gate warns above this amount.').optional(),
+  budgetStep: budgetStep.optional().describe('The step of the budget that usage has just reached, if any. A notification reports it.'),
   forecastBudget: exactAmount('The gate fails when the forecast is above this amount.').optional(),
   forecastBudgetExceeded: z.boolean().describe('Whether the forecast, or the total of a past period, is above the forecast budget.'),
   gate: z.enum(gateModes).describe('Whether a run without a limit warns, fails or passes.'),

@@ -7,6 +7,7 @@ import { inputError } from '../core/errors.ts'
 import { toKebab } from '../core/names.ts'
 import { choice, filePath, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
+import { findBudgetStep } from './budget-steps.ts'
 import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './budgets.ts'
 import { comparedPeriod, compareUsage, comparisons, increaseInput } from './comparison.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
@@ -193,6 +194,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const overTime = analyzeDays({ readings, period, today, budgets, input })
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
+  const byDay = totalByDay(main.records, period)
   return {
     grandTotalCredits: main.grandTotal,
     unit: readings.unit,
@@ -210,6 +212,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     judgedCredits: judged,
     budgetStatus,
     warnBudget,
+    budgetStep: budget && findBudgetStep({ days: byDay, records: main.records, period, limit: budget, today }),
     forecastBudget,
     // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
@@ -220,7 +223,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     budgets: outcomes,
     waiver,
     dataQualityIssues: issuesOf(readings, today, input),
-    byDay: totalByDay(main.records, period),
+    byDay,
     groupBy,
     groups: groupRecords(main.records, groupBy),
     byEntity: groupRecords(main.records, 'entity'),

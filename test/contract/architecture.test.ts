@@ -45,8 +45,9 @@ const rules: Readonly<Record<string, Folder>> = {
     folders: ['core', 'http', 'report'],
     packages: ['zod', 'node:crypto', 'node:fs/promises', '@actions/github'],
   },
+  notifications: { folders: ['core', 'http', 'report'], packages: [] },
   runtime: {
-    folders: ['core', 'http', 'api', 'documents', 'report', 'operation'],
+    folders: ['core', 'http', 'api', 'documents', 'report', 'operation', 'notifications'],
     packages: ['zod', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path'],
   },
   'runtime/action': {

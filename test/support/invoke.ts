@@ -21,6 +21,7 @@ export interface InvokeOptions {
   readonly note?: (line: string) => void
   /** Aborted to cancel the run at once. */
   readonly stop?: AbortSignal
+  readonly keepsIssue?: boolean
 }
 
 export type Invoked = PublishableResult & { readonly reason: string; readonly warnings: readonly string[] }
@@ -32,6 +33,7 @@ export async function invokeText({
   clock = createVirtualClock(Date.now()),
   note = () => undefined,
   stop = new AbortController().signal,
+  keepsIssue = false,
 }: InvokeOptions): Promise<Invoked> {
   const workspace = await mkdtemp(join(tmpdir(), 'watchkeeper-test-'))
   const warnings: string[] = []
@@ -54,6 +56,7 @@ export async function invokeText({
       operation,
       inputs: Object.fromEntries(given.map(([name, value]) => [toCamel(name), value.trim()])),
       areText: true,
+      keepsIssue,
       env,
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }

@@ -44,8 +44,7 @@ export interface NotifyCase extends Partial<Omit<NotifyOptions, 'notification'>>
   readonly laterMs?: number
 }
 
-interface Notified {
-  readonly failures: readonly string[]
+interface Notified extends Awaited<ReturnType<typeof notify>> {
   readonly notes: readonly string[]
   readonly waitedMs: number
 }
@@ -69,7 +68,7 @@ export async function notifyGitHub(github: GitHubServer, options: NotifyCase = {
   const notes: string[] = []
   try {
     await writeFile(join(directory, 'event.json'), JSON.stringify(event))
-    const failures = await notify(
+    const outcome = await notify(
       {
         notification: notificationOf('fail'),
         comment: 'off',
@@ -85,7 +84,7 @@ export async function notifyGitHub(github: GitHubServer, options: NotifyCase = {
       { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
       limits,
     )
-    return { failures, notes, waitedMs: clock.elapsedMs() }
+    return { ...outcome, notes, waitedMs: clock.elapsedMs() }
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -104,7 +104,10 @@ async function readAll(directory: string, except: readonly string[]): Promise<Re
   return Object.fromEntries(await Promise.all(texts)) as Record<string, string>
 }
 
-/** The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, GitHub's token, and a proxy's password. Too short ones are refused, and may be quoted. */
+/**
+ * The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, GitHub's token, a proxy's password, and what follows the
+ * host of a webhook. Too short ones are refused, and may be quoted.
+ */
 function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
   const id = inputs['api-key-id'] ?? env.WATCHKEEPER_API_KEY_ID ?? ''
   const secret = (inputs['api-key-secret'] ?? env.WATCHKEEPER_API_KEY_SECRET ?? '').trim()
@@ -113,7 +116,8 @@ function credentialsOf(inputs: Environment, env: Environment): readonly string[]
   )
   const tokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN].map((token) => token?.trim() ?? '')
   const accessKey = (inputs['api-key'] ?? env.WATCHKEEPER_API_KEY ?? '').trim()
-  return [secret, accessKey, ...tokens, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(
+  const webhooks = [inputs['notify-url'], env.WATCHKEEPER_NOTIFY_URL].map((url) => url?.trim().replace(/^https?:\/\/[^/?]+/, '') ?? '')
+  return [secret, accessKey, ...tokens, ...webhooks, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(
     ({ length }) => length >= 8,
   )
 }
@@ -134,7 +138,11 @@ export async function runCli(
     cwd: directory,
     reportTo,
   })
-  const given = { 'api-key': flagIn(args, '--api-key'), 'api-key-secret': flagIn(args, '--api-key-secret') }
+  const given = {
+    'api-key': flagIn(args, '--api-key'),
+    'api-key-secret': flagIn(args, '--api-key-secret'),
+    'notify-url': flagIn(args, '--notify-url'),
+  }
   expectNoSecret(`${ran.stdout}\n${ran.stderr}`, credentialsOf(given, env))
   return ran
 }

@@ -10,7 +10,7 @@ import { parseApiUrl } from '../../http/proxy.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn, type Environment, keyIdsIn } from '../read-input.ts'
+import { credentialsIn, type Environment, partlyShownIn } from '../read-input.ts'
 import {
   cancelOnSignals,
   footerOf,
@@ -19,6 +19,7 @@ import {
   runAndPublish,
   type Signals,
   type Surface,
+  sendMessage,
   toErrorResult,
 } from '../run.ts'
 import { debugVariable } from '../variables.ts'
@@ -32,15 +33,19 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
     const { operation = '', ...inputs } = readInputs(env)
     const secrets = credentialsIn(inputs, env)
     // Before any other line, because the runner masks only later lines.
-    for (const form of new Set([...secrets.flatMap(formsOf), ...keyIdsIn(inputs, env)])) core.setSecret(form)
+    for (const form of new Set([...secrets.flatMap(formsOf), ...partlyShownIn(inputs, env)])) core.setSecret(form)
     const log = createLog()
     const result = await runAndPublish(operation, inputs, actionSurface(env, cancellation, log))
-    annotate(result, result.warnings)
-    const note = (line: string): void => log.fold('GitHub', line)
-    const failures = await notifyGitHub(result, { env, secrets, startedAtMs, cancellation, note })
+    // One more is reserved for a message that is not delivered.
+    annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
+    const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
+    const { failures, issueTransition } = await notifyGitHub(result, context)
+    const note = (line: string): void => log.fold('Notification', line)
+    const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change: stateChanges[issueTransition] })
     log.close()
     // In one annotation, as a step shows only ten of them.
     if (failures.length > 0) core.notice(failures.map(logLine).join('\n'), { title: 'Watchkeeper' })
+    if (undelivered !== undefined) core.warning(logLine(undelivered), { title: 'Watchkeeper' })
     return stepExitCode(result.exitCode, cancellation.wasCanceled())
   } catch (thrown) {
     return await reportCrash(thrown, env)
@@ -89,6 +94,7 @@ const stepFiles = (env: Environment) => ({
 const actionSurface = (env: Environment, cancellation: Cancellation, log: Log): Surface => ({
   ...stepFiles(env),
   cancellation,
+  keepsIssue: true,
   note: (line) => log.fold('Requests', line),
   // The runner shows these when its own debug log is on.
   ...(env.RUNNER_DEBUG === '1'
@@ -174,19 +180,25 @@ interface NotifyContext {
   readonly note: (line: string) => void
 }
 
-/** Updates comment and issue, if the settings ask for them. Resolves to a line for each that could not be written. */
-async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<readonly string[]> {
+/** The issue is open while the state is failing. */
+const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
+
+type GitHubOutcome = Awaited<ReturnType<typeof import('../../github/notify.ts').notify>>
+
+/** Updates comment and issue, if the settings ask for them. */
+async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
   const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken } = result.publishSettings
   const { env, secrets, startedAtMs, cancellation, note } = context
-  if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return []
-  if (commentLabel === undefined && hasWrongLabelInput(result))
-    return [
-      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.',
-    ]
+  if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return { failures: [], issueTransition: 'unknown' }
+  if (commentLabel === undefined && hasWrongLabelInput(result)) {
+    const failure =
+      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.'
+    return { failures: [failure], issueTransition: 'unknown' }
+  }
   const { document, blocks, hasFailed } = result
   const { operation, status, failureReason: reason } = document
   const { notify } = await import('../../github/notify.ts')
-  const failures = await notify(
+  const outcome = await notify(
     {
       notification: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
       comment,
@@ -201,7 +213,7 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
     { clock: systemClock, random: Math.random, note, cancellation },
   )
   // A user who cancels a run knows that it did not finish.
-  return cancellation.stop.aborted ? [] : failures
+  return cancellation.stop.aborted ? { ...outcome, failures: [] } : outcome
 }
 
 /** Objects to adopt do not count as changes, but reviewers must know about them. */

@@ -13,7 +13,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
-import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, toErrorResult } from '../run.ts'
+import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, sendMessage, toErrorResult } from '../run.ts'
 import { contextVariable, debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { createConfirm } from './confirm.ts'
@@ -176,6 +176,9 @@ async function runOperation(
       confirm: createConfirm(terminal, yes, cancellation.stop),
     })
     if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
+    const secrets = credentialsIn(inputs, env)
+    const undelivered = await sendMessage(result, { env, secrets, cancellation, note: surface.note, change: 'unknown' })
+    if (undelivered !== undefined) surface.warn(undelivered)
     if (cancellation.wasCanceled()) return exitCodes.cancelled
     return detailedExitcode && result.exitCode === exitCodes.ok && result.document.changed === true ? exitCodes.hasChanges : result.exitCode
   } finally {

@@ -11,7 +11,19 @@ import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
 /** Settings of the action and the command line, which the library does not have. */
-type ProcessSetting = 'warnOnly' | 'summary' | 'resultFile' | 'config' | 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken'
+type ProcessSetting =
+  | 'warnOnly'
+  | 'summary'
+  | 'resultFile'
+  | 'config'
+  | 'comment'
+  | 'commentLabel'
+  | 'prNumber'
+  | 'issue'
+  | 'githubToken'
+  | 'notifyUrl'
+  | 'notifyFormat'
+  | 'notifyOn'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { demo, type Effect, type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { createClient } from '../../../src/runtime/library/create-client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { inputsFor, serviceOf } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Failure, type FailureRunOptions, runWithFailure, withTestApi } from '../../support/faults.ts'
+import { useReceiver, webhookPath } from '../../support/receiver.ts'
 import { type ActionOptions, runAction, runCli } from '../../support/run-process.ts'
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
@@ -262,4 +263,77 @@ describe.concurrent('S2: only secrets are masked, before any other line is print
       expect(ran.stdout).toContain('api-key-secret has leading or trailing white space, which is ignored')
     },
   )
+})
+
+// Every run is searched for the path of its webhook, see `credentialsOf` in support/run-process.ts.
+describe('S1: the URL of a webhook is sent to its host only, and the key is never sent there', () => {
+  const emulator = useEmulator()
+  const receiver = useReceiver()
+  const run = (inputs: Readonly<Record<string, string>> = {}) =>
+    runAction({
+      inputs: {
+        ...inputsFor(emulator()),
+        operation: 'usage-cost',
+        period: 'last-7-days',
+        budget: '0',
+        'notify-url': receiver().url,
+        ...inputs,
+      },
+    })
+
+  it('not when the receiver repeats it in any encoding', () =>
+    forEachEntry(formsOfSecret(webhookPath), async (form) => {
+      receiver().answer({ status: 404, body: `nothing at ${form}, sorry` })
+      expect((await run()).stdout).toContain(`${receiver().host} answered 404: nothing at `)
+    }))
+
+  it('not when the receiver redirects to it', async () => {
+    receiver().answer({ status: 302, headers: { location: `https://elsewhere.example${webhookPath}?${webhookPath}` } })
+    expect((await run()).stdout).toContain('answered with a redirect to https://elsewhere.example, which is not followed')
+  })
+
+  it('not when it is refused as an input, or given as every other input', async () => {
+    const url = `http://hooks.example${webhookPath}`
+    const others = ['operation', 'profile', 'organization-id', 'budget', 'csv-file', 'comment-label']
+    for (const name of ['notify-url', ...others]) {
+      const ran = await run({ 'notify-url': url, ...(name !== 'notify-url' && { [name]: url }) })
+      expect(ran.outputs.get('status')).toBe('error')
+    }
+    expect(receiver().messages).toEqual([])
+  })
+
+  it('not on the command line, wherever it was given', async () => {
+    const url = `https://hooks.example${webhookPath}`
+    for (const args of [
+      ['list-sources', '--notify-url', url, '--notify-url', url],
+      ['list-sources', `--notify-url=${url}`, `--profile=${url}`],
+      [url],
+    ]) {
+      const ran = await runCli(args, { WATCHKEEPER_NOTIFY_URL: url })
+      expect(ran.exitCode).toBe(2)
+    }
+  })
+
+  it('is masked before any other line, as a whole and without its host', async () => {
+    const { stdout } = await run()
+    const lines = stdout.split('\n')
+    const masks = lines.filter((line) => line.startsWith('::add-mask::'))
+    expect(lines.slice(0, masks.length)).toEqual(masks)
+    expect(masks).toContain(`::add-mask::${receiver().url}`)
+    expect(masks).toContain(`::add-mask::${webhookPath}`)
+    expect(masks).not.toContain(`::add-mask::${receiver().host}`)
+  })
+
+  it('gets no key, not even when the API repeats it in the reason of a failure', async () => {
+    for (const format of ['slack', 'teams', 'json']) {
+      emulator().addFault({ effect: { kind: 'status', status: 400, body: JSON.stringify({ error: `bad key ${demo.apiKeySecret}` }) } })
+      await run({ 'notify-format': format })
+    }
+    const [slack, teams, json] = receiver().messages
+    for (const message of [slack, teams, json]) {
+      expect(message?.text).toContain('bad key ***')
+      expect(message?.headers).not.toHaveProperty('authorization')
+      expectNoSecret(JSON.stringify(message), [demo.apiKeySecret, pairOf(demo.apiKeySecret)])
+    }
+  })
 })

@@ -12,6 +12,7 @@ import { ids, inputsFor, methodsOf, useEmulator } from '../../support/emulator.t
 import { runWithFailure } from '../../support/faults.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { startRawServer } from '../../support/raw-server.ts'
+import { useReceiver } from '../../support/receiver.ts'
 import { runAction } from '../../support/run-process.ts'
 import { apiErrorOf, service, type TestSession, withSession } from '../../support/session.ts'
 
@@ -135,10 +136,11 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       'allow-http: true',
       'https-proxy: http://evil',
       'result-file: /tmp/evil',
+      'notify-url: https://evil.example/services/T0EVIL',
     ].join('\n')
     const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
-    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http', 'result-file'])
+    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http', 'result-file', 'notify-url'])
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
@@ -222,3 +224,32 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
     })
   },
 )
+
+describe('W4: a notification is one POST to its own host', () => {
+  const receiver = useReceiver()
+  // Parallel requests have no order.
+  const sent = () =>
+    emulator()
+      .requests.map(({ method, path }) => `${method} ${path}`)
+      .sort()
+
+  it('for every operation that only reads, and the API gets no other request', async () => {
+    const all = await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation })))
+    for (const { name, operation } of all.filter(({ operation: one }) => one.effect === 'read')) {
+      const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
+      const inputs = { ...inputsFor(emulator()), operation: name, ...Object.fromEntries(example) }
+      const files = { 'examples/adopt/alerts.yml': adopted }
+      await runAction({ inputs, files })
+      const quiet = sent()
+      emulator().reset()
+      await runAction({ inputs: { ...inputs, 'notify-url': receiver().url, 'notify-on': 'always' }, files })
+      expect(
+        emulator().requests.map(({ method, path }) => `${method} ${path}`),
+        name,
+      ).toEqual(quiet)
+      expect(receiver().messages.at(-1), name).toMatchObject({ method: 'POST', json: { text: expect.stringContaining(name) } })
+      emulator().reset()
+    }
+    expect(receiver().messages).toHaveLength(all.filter(({ operation }) => operation.effect === 'read').length)
+  })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { toPlainText } from '../../../src/core/line.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { hostile } from '../../support/corpus.ts'
 import { fleetDocument, makeFleet } from '../../support/fleet.ts'
@@ -243,4 +244,39 @@ it('escapes every text of a hostile result', async () => {
   const markdown = renderMarkdown(ran.blocks, 1024 * 1024)
   expect(unexpectedHtml(markdown)).toEqual([])
   expect(Buffer.byteLength(JSON.stringify(ran.document))).toBeLessThan(1024 * 1024)
+})
+
+describe('the lines for a notification', () => {
+  const keyLinesOf = async (...given: Parameters<typeof merge>) => (await merge(...given)).keyLines.map(toPlainText)
+
+  it('are the counts when every service passed', async () => {
+    expect(await keyLinesOf(complete)).toEqual(['Passed 3 · Warnings 0 · Failed 0 · Errors 0 · Missing 0 · Unreadable 0'])
+  })
+
+  it('are the counts and the services that failed, worst first, without warnings', async () => {
+    const results = {
+      '0.json': resultText({ ...first, status: 'warn', failureReason: 'the list may not be complete' }),
+      '2.json': resultText({ ...third, status: 'fail', failureReason: 'too many' }),
+    }
+    expect(await keyLinesOf(results)).toEqual([
+      'Passed 0 · Warnings 1 · Failed 1 · Errors 0 · Missing 1 · Unreadable 0',
+      '❌ failed: org-2.service-0001 (list-alerts)',
+      '❔ missing: org-1.service-0002 (list-alerts)',
+    ])
+  })
+
+  it('name at most ten services', async () => {
+    const large = makeFleet([12])
+    const results = Object.fromEntries(
+      large.flatMap(({ id, services: own }) =>
+        own.map((service, i) => [
+          `${i}.json`,
+          resultText({ organizationId: id, serviceId: service.id, status: 'fail', failureReason: 'no' }),
+        ]),
+      ),
+    )
+    const lines = await keyLinesOf(results, {}, fleetDocument(large))
+    expect(lines).toHaveLength(12)
+    expect(lines.at(-1)).toBe('… and 2 more')
+  })
 })

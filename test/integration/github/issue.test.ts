@@ -200,3 +200,36 @@ it('writes a comment and an issue in one run', async () => {
   expect(issues()).toHaveLength(1)
   expect(github().received.filter(({ call }) => call.endsWith('/graphql'))).toHaveLength(1)
 })
+
+describe('the transition that a message reports', () => {
+  const transitionOf = async (options: NotifyCase = {}) => (await onFailure(options)).issueTransition
+  const passed = { notification: notificationOf('pass') }
+
+  it('is that the issue was opened, then none while it is open, then that it was closed, then none', async () => {
+    expect(await transitionOf()).toBe('opened')
+    expect(await transitionOf()).toBe('none')
+    expect(await transitionOf({ notification: notificationOf('error', { text: 'the API answered 503' }) })).toBe('none')
+    expect(await transitionOf(passed)).toBe('closed')
+    expect(await transitionOf(passed)).toBe('none')
+  })
+
+  it('is none for a failure that warn-only makes a warning', async () => {
+    const tolerated = { notification: notificationOf('warn', { hasFailed: true }) }
+    expect(await transitionOf(tolerated)).toBe('none')
+    await onFailure()
+    expect(await transitionOf(tolerated)).toBe('none')
+  })
+
+  it('is none for a slow run, when a run that started later has written', async () => {
+    await onFailure({ notification: notificationOf('fail', { atMs: startMs + 1000 }) })
+    expect(await transitionOf(passed)).toBe('none')
+  })
+
+  it('is unknown when the issue cannot be read or written', async () => {
+    github().store.may.issues = false
+    expect(await transitionOf()).toBe('unknown')
+    expect(await transitionOf({ token: undefined })).toBe('unknown')
+    github().store.hasIssues = false
+    expect(await transitionOf()).toBe('unknown')
+  })
+})

@@ -51,6 +51,9 @@ describe('the config file', () => {
     'github-token: ghs_0123456789',
     'comment-label: same-for-all',
     'pr-number: 1',
+    'notify-url: https://evil.example/services/T0EVIL',
+    'notify-format: json',
+    'notify-on: always',
   ])('may not set %s', async (text) => {
     const ran = await config(text)
     expect(ran.reason).toContain(`.watchkeeper.yml: "${text.split(':')[0]}" cannot be set in a file of the repository`)

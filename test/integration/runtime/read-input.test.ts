@@ -128,3 +128,55 @@ describe('wrong input', () => {
     expect(ran.reason).toMatch(/^HTTPS_PROXY: is not a proxy URL; accepted: http:\/\/\[user:password@\]host:port/)
   })
 })
+
+describe('the webhook of notifications', () => {
+  const path = '/services/T0SECRET/B0SECRET/qWeRtYuIoPaSdFgH'
+  const list = { operation: 'list-sources' }
+
+  it.each([
+    `https://hooks.slack.com${path}`,
+    `https://host:8443${path}?sig=a%2Fb&sv=1`,
+    `http://127.0.0.1:9${path}`,
+    `http://localhost:9${path}`,
+  ])('is accepted: %s', async (url) => {
+    expect((await run({ ...list, 'notify-url': url })).publishSettings).toMatchObject({
+      notifyUrl: url,
+      notifyFormat: 'slack',
+      notifyOn: 'failure',
+    })
+  })
+
+  it.each([
+    `http://hooks.slack.com${path}`,
+    `https://user:hunter2-hunter2@hooks.slack.com${path}`,
+    `https://hooks.slack.com${path}#fragment`,
+    `https://hooks.slack.com\\${path}`,
+    `https:${path}`,
+    `ftp://hooks.slack.com${path}`,
+    'T0SECRET/B0SECRET/qWeRtYuIoPaSdFgH',
+  ])('is refused without being shown: %s', async (url) => {
+    const ran = await run({ ...list, 'notify-url': url, 'allow-http': 'true' })
+    expect(ran.reason).toBe('notify-url: is not accepted; accepted: an https URL without user and fragment; http for loopback addresses')
+    expect(ran.publishSettings.notifyUrl).toBeUndefined()
+  })
+
+  it('comes from the environment, too', async () => {
+    const ran = await run(list, { env: { WATCHKEEPER_NOTIFY_URL: `https://hooks.slack.com${path}` } })
+    expect(ran.publishSettings.notifyUrl).toContain(path)
+  })
+
+  it.each([
+    [{}, true, /^notify-on: is change, which requires issue: on-failure to keep the last state$/],
+    [{ issue: 'on-failure' }, true, /^$/],
+    [{ issue: 'on-failure' }, false, /^notify-on: is change, which only the action accepts/],
+  ] as const)('with notify-on: change and %j, where an issue can be kept: %s', async (more, keepsIssue, reason) => {
+    expect((await run({ ...list, 'notify-on': 'change', ...more }, { keepsIssue })).reason).toMatch(reason)
+  })
+
+  it.each(['notify-on', 'notify-format'])('is missed in the log when %s is set, because a misspelt secret is empty', async (name) => {
+    const notes: string[] = []
+    const value = name === 'notify-on' ? 'always' : 'teams'
+    await run({ ...list, [name]: value, 'notify-url': '' }, { note: (line) => notes.push(line) })
+    expect(notes).toContain('No notification is sent, because notify-url is empty')
+  })
+})

@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { say } from '../../../src/core/line.ts'
+import { version } from '../../../src/core/version.ts'
+import { sendNotification } from '../../../src/notifications/send-notification.ts'
+import { createVirtualClock } from '../../support/clocks.ts'
+import { messageWith } from '../../support/message.ts'
+import { useReceiver, webhookPath } from '../../support/receiver.ts'
+import { expectNoSecret } from '../../support/secret-scanner.ts'
+
+const receiver = useReceiver()
+
+interface SendCase {
+  readonly url?: string
+  readonly message?: ReturnType<typeof messageWith>
+  readonly env?: Readonly<Record<string, string>>
+  readonly secrets?: readonly string[]
+  readonly stop?: AbortSignal
+}
+
+async function send({ url = receiver().url, message = messageWith(), env = {}, secrets = [], stop }: SendCase = {}) {
+  const clock = createVirtualClock()
+  const notes: string[] = []
+  const never = new AbortController().signal
+  const failure = await sendNotification({ url, format: 'slack', message, secrets: [webhookPath, ...secrets] }, env, {
+    clock,
+    random: () => 0.5,
+    note: (line) => notes.push(line),
+    cancellation: { stop: stop ?? never, abort: stop ?? never },
+  })
+  expectNoSecret([failure ?? '', ...notes].join('\n'), [webhookPath])
+  return { failure, notes, waitedMs: clock.elapsedMs() }
+}
+
+/** A port where nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+describe('a delivery', () => {
+  it('is one POST with JSON and without a key, and the log names the host only', async () => {
+    expect(await send()).toEqual({ failure: undefined, notes: [`notification: sent to ${receiver().host}`], waitedMs: 0 })
+    const [received] = receiver().messages
+    expect(receiver().messages).toHaveLength(1)
+    expect([received?.method, received?.path]).toEqual(['POST', webhookPath])
+    expect(received?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': `watchkeeper/${version}` })
+    expect(received?.headers).not.toHaveProperty('authorization')
+    expect(received?.json.text).toContain('*usage-cost failed*')
+  })
+
+  it.each([201, 202, 204])('is done with the status %i', async (status) => {
+    receiver().answer({ status })
+    expect((await send()).failure).toBeUndefined()
+  })
+
+  it('sends the query of the URL, where some receivers have their secret', async () => {
+    await send({ url: `${receiver().url}?sig=abc%2Fdef&sv=1.0` })
+    expect(receiver().messages[0]?.path).toBe(`${webhookPath}?sig=abc%2Fdef&sv=1.0`)
+  })
+
+  it('redacts secrets in the message before they are escaped', async () => {
+    const secret = 'p<a>ss&word-0123456789'
+    await send({ message: messageWith({ sentence: say`The key ${secret} is wrong.` }), secrets: [secret] })
+    expect(receiver().messages[0]?.json.text).toContain('The key `***` is wrong.')
+  })
+})
+
+describe('a message that certainly did not arrive', () => {
+  it('is sent again after a 429, when the receiver says so', async () => {
+    receiver().answer({ status: 429, headers: { 'retry-after': '7' } })
+    const { failure, notes, waitedMs } = await send()
+    expect(failure).toBeUndefined()
+    expect(waitedMs).toBe(7000)
+    expect(notes[0]).toBe(`notification: trying again in 7.0 s: ${receiver().host} answered 429. It asks to wait 7.0 s`)
+    expect(receiver().messages).toHaveLength(2)
+  })
+
+  it('is given up when the receiver asks for a longer wait than there is time', async () => {
+    receiver().answer({ status: 429, headers: { 'retry-after': '120' } })
+    expect((await send()).failure).toBe(`notification: not delivered: ${receiver().host} answered 429. It asks to wait 120.0 s.`)
+    expect(receiver().messages).toHaveLength(1)
+  })
+
+  it('is sent three times at most', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '0' } }
+    receiver().answer(limited, limited, limited, limited)
+    expect((await send()).failure).toContain('answered 429')
+    expect(receiver().messages).toHaveLength(3)
+  })
+
+  it('is sent again after a refused connection', async () => {
+    const port = await freePort()
+    const { failure, notes } = await send({ url: `http://127.0.0.1:${port}${webhookPath}` })
+    expect(failure).toBe(`notification: not delivered: 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port} (ECONNREFUSED).`)
+    expect(notes).toHaveLength(2)
+  })
+})
+
+describe('a message that may have arrived', () => {
+  it.each([500, 502, 503, 504, 408])('is not sent again after a %i', async (status) => {
+    receiver().answer({ status, body: 'try again' })
+    expect((await send()).failure).toBe(
+      `notification: not delivered: ${receiver().host} answered ${status}: try again. The message may have been delivered.`,
+    )
+    expect(receiver().messages).toHaveLength(1)
+  })
+
+  it('is not sent again after a lost connection', async () => {
+    receiver().answer('reset')
+    expect((await send()).failure).toMatch(/The message may have been delivered\.$/)
+    expect(receiver().messages).toHaveLength(1)
+  })
+
+  it('is not waited for any longer after a signal', async () => {
+    receiver().answer('hang')
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 100)
+    expect((await send({ stop: stop.signal })).failure).toContain('canceled')
+    expect(receiver().messages).toHaveLength(1)
+  })
+})
+
+describe('a message that the receiver refuses', () => {
+  it.each([400, 401, 403, 404, 410])('is reported after a %i with the words of the receiver, and with what to check', async (status) => {
+    receiver().answer({ status, body: ' invalid_payload\n' })
+    expect((await send()).failure).toBe(
+      `notification: not delivered: ${receiver().host} answered ${status}: invalid_payload. Check notify-url and notify-format.`,
+    )
+    expect(receiver().messages).toHaveLength(1)
+  })
+
+  it('is reported without the secret that the receiver repeats', async () => {
+    receiver().answer({ status: 404, body: `nothing at ${webhookPath}` })
+    expect((await send()).failure).toContain('answered 404: nothing at ***.')
+  })
+
+  it.each([301, 302, 303, 307, 308])('with a redirect (%i) is not sent to another address', async (status) => {
+    receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
+    expect((await send()).failure).toBe(
+      `notification: not delivered: ${receiver().host} answered with a redirect to https://elsewhere.example, which is not followed. Check notify-url.`,
+    )
+    expect(receiver().messages).toHaveLength(1)
+  })
+})
+
+describe('a message that must not be sent', () => {
+  it('is not sent over https when certificates are not checked', async () => {
+    const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+    expect(failure).toBe('notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates.')
+  })
+
+  it('is not sent when the proxy is not valid', async () => {
+    expect((await send({ env: { HTTPS_PROXY: 'nonsense' } })).failure).toMatch(/^notification: not sent: HTTPS_PROXY is not a proxy URL/)
+    expect(receiver().messages).toHaveLength(0)
+  })
+
+  it('goes through the proxy, which messages name without its password', async () => {
+    const port = await freePort()
+    const env = { HTTPS_PROXY: `http://user:hunter2-hunter2@127.0.0.1:${port}` }
+    const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env, secrets: ['hunter2-hunter2'] })
+    expect(failure).toContain(`hooks.example through the proxy 127.0.0.1:${port}: `)
+    expect(failure).not.toContain('hunter2')
+  })
+})

@@ -1,0 +1,18 @@
+import { say, trusted } from '../../src/core/line.ts'
+import type { Message } from '../../src/notifications/message.ts'
+
+/** The message about a failed gate. */
+export const messageWith = (more: Partial<Message> = {}): Message => ({
+  operation: trusted('usage-cost'),
+  status: 'fail',
+  change: 'unknown',
+  sentence: say`Budget exceeded: ${trusted('283.33 of 250.00 CHC (113%).')}`,
+  milestones: [],
+  details: [],
+  footer: say`22 Nov 2026 06:17 UTC`,
+  organizationId: undefined,
+  serviceId: undefined,
+  serverUrl: undefined,
+  runUrl: 'https://github.com/acme/shop/actions/runs/4711',
+  ...more,
+})
