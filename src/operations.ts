@@ -3,6 +3,7 @@
 const alerts = () => import('./resources/alerts/alert-operations.ts')
 const createAlert = () => import('./resources/alerts/alert-operations.ts')
 const updateAlert = () => import('./resources/alerts/alert-operations.ts')
+const silences = () => import('./resources/alerts/silence-operations.ts')
 const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
 const sources = () => import('./resources/sources/list-sources.ts')
 const webhooks = () => import('./resources/webhooks/list-webhooks.ts')
@@ -33,6 +34,8 @@ export const operations = {
   'get-alert': async () => (await alerts()).getAlert,
   'update-alert': async () => (await updateAlert()).updateAlert,
   'delete-alert': async () => (await alerts()).deleteAlert,
+  'silence-alerts': async () => (await silences()).silenceAlerts,
+  'unsilence-alerts': async () => (await silences()).unsilenceAlerts,
   'get-dashboard': async () => (await dashboards()).getDashboard,
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,

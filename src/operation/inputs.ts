@@ -85,6 +85,21 @@ export const lines = (description: string, accepts: string, item: z.ZodType<stri
 export const list = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of a valid `duration`. */
+export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? Number.NaN)
+
+const longestMs = durationMsOf('365d')
+
+/** `30m`, `2h`, `1d`: at most a year. */
+export const duration = (description: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,5}[mhd]$/)
+    .refine((text) => durationMsOf(text) <= longestMs)
+    .meta({ description, accepts: 'minutes, hours or days such as 30m, 2h or 1d, at most 365d' })
+
 /** A number above zero and at most `most`. */
 export const positiveNumber = (description: string, most: number, accepts: string) =>
   z.number().positive().max(most).meta({ description, accepts })

@@ -13,14 +13,20 @@ export const listOutput = z.object({
 
 export const mayBeCut = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
 
+/** Whether a name contains the text, without regard to case. */
+export function nameMatches(namePart: string): (item: { readonly name?: string | null | undefined }) => boolean {
+  const wanted = namePart.toLowerCase()
+  return ({ name }) => (name ?? '').toLowerCase().includes(wanted)
+}
+
 /** Filters a list by name and by `matches`. `namePart` is compared without case; undefined matches every name. */
 export function toListResult<T extends { readonly id: string; readonly name?: string | null | undefined }>(
   list: List<T>,
   namePart: string | undefined,
   matches: (item: T) => boolean,
 ) {
-  const wanted = namePart?.toLowerCase()
-  const found = list.items.filter((item) => matches(item) && (wanted === undefined || (item.name ?? '').toLowerCase().includes(wanted)))
+  const hasName = namePart === undefined ? () => true : nameMatches(namePart)
+  const found = list.items.filter((item) => matches(item) && hasName(item))
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut }
 }
 

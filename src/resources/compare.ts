@@ -18,7 +18,8 @@ export interface Sides {
 export function sidesOf(type: ResourceType, desired: Body, remote: RemoteObject): Sides {
   const body = type.toBody(remote)
   const declared = type.carryOverIds(desired, body)
-  return { stored: type.canonical(managedPart(body, declared, type.schema)), declared: type.canonical(declared), given: declared }
+  const stored = type.comparedPart?.(body, declared) ?? body
+  return { stored: type.canonical(managedPart(stored, declared, type.schema)), declared: type.canonical(declared), given: declared }
 }
 
 /** Both sides without empty fields and the server's defaults. */

@@ -91,8 +91,10 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   withSnapshot(body: Body, digest: string): Body
   /** Without markers, empty fields and fields without effect, and with lists in a fixed order. */
   canonical(body: Body): Body
-  /** Gives tiles and filters of the desired body the ids that they have in the stored one. */
+  /** Gives the desired body what it must repeat from the stored one: ids of tiles and filters, fields of channels, the start of an alert. */
   carryOverIds(desired: Body, stored: Body): Body
+  /** The stored body without values that are not a difference; `declared` is after `carryOverIds`. Absent where every value counts. */
+  comparedPart?(stored: Body, declared: Body): Body
 }
 
 /** The value if it is a list, else an empty list. */

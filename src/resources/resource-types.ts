@@ -74,9 +74,9 @@ export interface ResourceTypes {
   readonly alerts: ResourceType<DeclaredObject<DeclaredAlert>>
 }
 
-/** The resource types of a product. */
-export const createResourceTypes = (profile: Profile): ResourceTypes => ({
+/** The resource types of a product, for comparisons at this time. */
+export const createResourceTypes = (profile: Profile, nowMs: number): ResourceTypes => ({
   savedSearches: savedSearchType,
   dashboards: dashboardType,
-  alerts: createAlertType(profile),
+  alerts: createAlertType(profile, nowMs),
 })

@@ -106,7 +106,15 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
       result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
     })
   }
-  const applied = await applyPlan(planned.plan, { api, service, types: createResourceTypes(profile), clock, stop, onError, onProgress })
+  const applied = await applyPlan(planned.plan, {
+    api,
+    service,
+    types: createResourceTypes(profile, clock.now()),
+    clock,
+    stop,
+    onError,
+    onProgress,
+  })
   const result = await toPlanResult(
     { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] },
     applied.outcomes,
@@ -134,8 +142,8 @@ function tryJson(text: string): unknown {
 /** The most differences that a message lists. */
 const mostListed = 8
 
-function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile }: ApplyContext, prune: boolean): void {
-  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile), { ...service, prune }))
+function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: boolean): void {
+  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, prune }))
   if (moved.length === 0) return
   const rest = moved.length > mostListed ? [`… and ${moved.length - mostListed} more`] : []
   const lines = [...moved.slice(0, mostListed), ...rest].map((line) => `- ${line}`)

@@ -172,13 +172,13 @@ export interface PlanningResult {
   readonly uncheckedCount: number
 }
 
-type PlanContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug'> & {
+type PlanContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug' | 'clock'> & {
   readonly api: ReadApi
 }
 
 /** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
-  const { api, service, profile, files, lintSettings } = context
+  const { api, service, profile, files, lintSettings, clock } = context
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
   const found = await findDeclarations(request.files, files, profile, lintSettings)
   if (errorsIn(found.diagnostics).length > 0) {
@@ -192,7 +192,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
     )
   const wanted = new Set(found.objects.map(({ section }) => section))
   const remote = await readRemoteState({ api, service, profile, wanted })
-  const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom) })
+  const plan = planChanges(found, remote, { ...request, project, profile, adoptFrom: toAdoptFrom(request.adoptFrom), nowMs: clock.now() })
   for (const change of plan.changes) context.debug(describeDecision(change))
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {

@@ -2,6 +2,8 @@ import type { Profile } from '../api/profiles.ts'
 import { once } from '../core/concurrency.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { pluralOf } from '../core/text.ts'
+import { formatMoment } from '../report/format.ts'
+import { undeclaredSilenceOf } from '../resources/alerts/schedule.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../resources/compare.ts'
 import { dashboardType } from '../resources/dashboards/dashboard.ts'
 import { createDirectory, type Directory } from '../resources/directory.ts'
@@ -203,13 +205,14 @@ export interface PlanOptions extends GuardSettings {
   readonly project: string
   readonly adoptFrom?: AdoptFrom
   readonly profile: Profile
+  readonly nowMs: number
   /** Whether the plan deletes objects with the project's marker that no file declares. */
   readonly prune: boolean
 }
 
-/** Compares declarations and remote state. Pure: it sends nothing and reads no clock. */
+/** Compares declarations and remote state. Pure: it sends nothing, and the time is an option. */
 export function planChanges(declarations: Pick<Declarations, 'objects'>, remote: RemoteState, options: PlanOptions): Plan {
-  const types = createResourceTypes(options.profile)
+  const types = createResourceTypes(options.profile, options.nowMs)
   const directory = createDirectory(remote)
   const ownsAnything = Object.values(types).some((type: ResourceType) =>
     markedObjects(type, remote[type.section]).some(({ marker }) => marker?.project === type.markerStyle.projectToken(options.project)),
@@ -235,7 +238,8 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   const deletes = options.prune ? parts.toReversed().flatMap(({ section, orphans }) => orphans.map((one) => planDelete(section, one))) : []
   const written = [...parts.flatMap(({ changes }) => changes), ...deletes]
   const losses = protectAlerts(written, remote.alerts, types.dashboards)
-  const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...copies, ...losses.diagnostics]
+  const silences = alerts.changes.flatMap((change) => silenceNote(change, options.nowMs))
+  const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...silences, ...copies, ...losses.diagnostics]
   return {
     project: options.project,
     changes: losses.changes,
@@ -308,6 +312,16 @@ function serverDefaults({ noun }: ResourceType, changes: readonly Change[]): rea
   const more = others.length === 0 ? '' : `, and ${others.length} more ${pluralOf(noun)}`
   const message = `${first.section}.${first.key}${more}: since the last apply, the server stores fields that no file declares, with the same value in all objects, such as ${field?.path}. They are treated as its defaults`
   return [{ rule: 'server-default', severity: 'note', location: first.location, message }]
+}
+
+export const silenceRules = {
+  silenced: 'An alert is silenced: its evaluation starts at a time in the future that no file declares. apply keeps this time.',
+} as const
+
+function silenceNote({ section, key, location, actual, desired }: Change, nowMs: number): readonly Diagnostic[] {
+  const untilMs = actual && desired && undeclaredSilenceOf(actual, desired, nowMs)
+  if (untilMs === undefined || location === undefined) return []
+  return [{ rule: 'silenced', severity: 'note', location, message: `${section}.${key}: silenced until ${formatMoment(untilMs)}` }]
 }
 
 /** The objects that alerts can watch, with the ids that they have and keep. */

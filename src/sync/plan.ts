@@ -38,7 +38,10 @@ export async function runPlan(context: Context<'read', 'service-or-server'>, inp
   const planned = await makePlan(context, { ...input, effect: 'read' })
   const result = await toPlanResult(planned)
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
-  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile), { ...context.service, prune: input.prune })
+  const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile, context.clock.now()), {
+    ...context.service,
+    prune: input.prune,
+  })
   return { ...result, planFile: input.planFile, planContent }
 }
 

@@ -7,7 +7,7 @@ import { readingRules } from './declarations.ts'
 import { lintRules } from './lint.ts'
 import { projectRules, serverRules } from './make-plan.ts'
 import { matchRules } from './match.ts'
-import { convergenceRules, guardRules } from './plan-changes.ts'
+import { convergenceRules, guardRules, silenceRules } from './plan-changes.ts'
 import { alertProtectionRules } from './protect-alerts.ts'
 
 const errors = { ...readingRules, ...referenceRules }
@@ -17,6 +17,7 @@ const onService = {
   ...nameRules,
   ...matchRules,
   ...convergenceRules,
+  ...silenceRules,
   ...alertProtectionRules,
   ...guardRules,
   ...serverRules,
@@ -36,6 +37,7 @@ const milder: Readonly<Record<string, Severity>> = {
   'hidden-tile': 'warning',
   'server-default': 'note',
   'inferred-project': 'note',
+  silenced: 'note',
 }
 
 export const planRules: readonly SarifRule[] = [

@@ -12,8 +12,9 @@ import type { RemoteState } from '../../src/sync/remote-state.ts'
 import { cpuMsOf } from '../support/clocks.ts'
 
 const profile = profileNamed('clickhouse-cloud')
-const types = createResourceTypes(profile)
-const options = { project: 'shop/many', profile, prune: true, maxDeletes: 0 }
+const nowMs = Date.parse('2026-03-31T12:00:00Z')
+const types = createResourceTypes(profile, nowMs)
+const options = { project: 'shop/many', profile, nowMs, prune: true, maxDeletes: 0 }
 
 const alertCount = 9500
 const dashboardCount = 500

@@ -14,7 +14,8 @@ import { messages, readValue } from './declarations.ts'
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 
 export const profile = profileNamed('clickhouse-cloud')
-export const types = createResourceTypes(profile)
+export const nowMs = Date.parse('2026-03-31T12:00:00Z')
+export const types = createResourceTypes(profile, nowMs)
 
 export type Lists = Readonly<Partial<Record<Exclude<keyof RemoteState, 'doubts'>, readonly object[]>>> &
   Pick<Partial<RemoteState>, 'doubts'>
@@ -31,7 +32,7 @@ export const remoteStateWith = (lists: Lists = {}): RemoteState =>
     ...lists,
   }) as unknown as RemoteState
 
-const standard: PlanOptions = { project: 'shop/main', profile, prune: false, maxDeletes: 100 }
+const standard: PlanOptions = { project: 'shop/main', profile, nowMs, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
 export function planOf(declared: object, remote: RemoteState = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
@@ -146,7 +147,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     return {
       declarations,
       diagnostics: declarations.diagnostics,
-      plan: planChanges(declarations, remote, { project, profile, prune: false, maxDeletes: 0 }),
+      plan: planChanges(declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0 }),
     }
   }
   const before = read(files)
@@ -155,6 +156,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     ...before,
     remote,
     profile,
+    nowMs,
     globs,
     declaredOnly: false,
     texts,

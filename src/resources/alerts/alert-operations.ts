@@ -3,6 +3,7 @@ import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
 import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
+import type { Clock } from '../../core/clock.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
@@ -24,7 +25,6 @@ import {
   alertBodySchema,
   alertCollection,
   alertFieldsOf,
-  alertIntervals,
   alertSchema,
   alertSources,
   alertStates,
@@ -36,6 +36,7 @@ import {
   toAlertBody,
   toUtc,
 } from './alert.ts'
+import { alertIntervals } from './schedule.ts'
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
@@ -158,12 +159,12 @@ export const createAlert = defineOperation({
     message: 'More than 5 errors in an hour',
   },
   check: (given) => [...checkAlertInput(given), ...checkNewAlert(given)],
-  async run({ api, service, profile, files }, input) {
+  async run({ api, service, profile, files, clock }, input) {
     const body = toNewAlert(await readAlertInput(input, profile, files.read))
     if (input.ifExists !== 'create') {
       const [existing, second] = await findSimilar(api, service, body)
       if (existing !== undefined)
-        return handleExisting({ writer: { api, service, profile }, body, existing, second, ifExists: input.ifExists })
+        return handleExisting({ writer: { api, service, profile, clock }, body, existing, second, ifExists: input.ifExists })
     }
     return { ...outputsOf(await createOnce(api, service, body), true), outcome: 'created' as const }
   },
@@ -187,9 +188,9 @@ export const updateAlert = defineOperation({
   details: alertDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
-  async run({ api, service, profile, files }, { alertId: id, ...rest }) {
+  async run({ api, service, profile, files, clock }, { alertId: id, ...rest }) {
     const declared = await readAlertInput(rest, profile, files.read)
-    const { alert, changed } = await changeAlert({ api, service, profile }, await alertCollection.get(api, service, id), declared)
+    const { alert, changed } = await changeAlert({ api, service, profile, clock }, await alertCollection.get(api, service, id), declared)
     return outputsOf(alert, changed)
   },
   report: ({ alert, changed }) => ({
@@ -331,14 +332,15 @@ interface AlertWriter {
   readonly api: WriteApi
   readonly service: Target
   readonly profile: Profile
+  readonly clock: Clock
 }
 
-async function changeAlert(
-  { api, service, profile }: AlertWriter,
+export async function changeAlert(
+  { api, service, profile, clock }: AlertWriter,
   current: Alert,
   declared: AlertFields,
 ): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
-  const type = createAlertType(profile)
+  const type = createAlertType(profile, clock.now())
   const desired = mergeDeclared(toAlertBody(current), declared)
   if (diffSides(type, sidesOf(type, desired, current)).length === 0) return { alert: current, changed: false }
   return {
@@ -365,12 +367,14 @@ function mergeDeclared(before: Body, declared: AlertFields): Body {
   const texts = (['note', 'message'] as const).flatMap((field) =>
     Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],
   )
-  return withoutNulls({
+  const merged = withoutNulls({
     ...others,
     ...(!hasChannel && { channel, channels }),
     ...inUtc(declared),
     ...Object.fromEntries(texts.map(([field, text]) => [field, text || null])),
   })
+  // An update that leaves the start out keeps it.
+  return declared.scheduleStartAt === null ? { ...merged, scheduleStartAt: null } : merged
 }
 
 const outputsOf = (alert: Alert, changed: boolean) => ({

@@ -19,10 +19,10 @@ import {
   type ResolvedDeclaration,
   type ResourceType,
 } from '../resource-type.ts'
+import { alertIntervals, settleStart, withoutHarmlessStart } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
-export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
 /** Recorded on HyperDX 2.36, which refuses `30s` for a team without the feature. */
 export const shortIntervalNote = '30s requires a feature that most services do not have; their server refuses it'
 export const thresholdTypes = [
@@ -326,8 +326,8 @@ function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Res
   return fields
 }
 
-/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers. */
-export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<DeclaredObject<DeclaredAlert>> {
+/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time, who is silenced. */
+export function createAlertType(profile: Pick<Profile, 'name'>, nowMs: number): ResourceType<DeclaredObject<DeclaredAlert>> {
   const fields = alertFieldsOf(profile)
   const markedField = fields.has('note') ? 'note' : 'message'
   const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
@@ -353,13 +353,18 @@ export function createAlertType(profile: Pick<Profile, 'name'>): ResourceType<De
     canonical: (body) =>
       // The line of a marker includes the blanks before it, so trailing blanks do not count without a marker either.
       withoutEmpty(effectiveFields({ ...body, [markedField]: withoutTextMarker(markedText(body)).trimEnd() })),
-    carryOverIds: mergeChannels,
+    carryOverIds: (desired, stored) => {
+      const merged = mergeChannels(desired, stored)
+      return fields.has('scheduleStartAt') ? settleStart(merged, stored, nowMs) : merged
+    },
+    comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
   }
 }
 
 /**
  * The server refuses null as a second threshold or an offset, and before 2.34 as a grouping: left out, the second threshold is kept,
- * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one.
+ * which means nothing without a range, and the grouping is cleared. A channel cannot be cleared: the server wants one. A start is never
+ * cleared because a file has none (see `settleStart`).
  */
 const clearWith: Body = {
   name: null,
@@ -367,7 +372,6 @@ const clearWith: Body = {
   note: null,
   groupBy: undefined,
   thresholdMax: undefined,
-  scheduleStartAt: null,
   scheduleOffsetMinutes: 0,
   numConsecutiveWindows: null,
   dashboardId: null,

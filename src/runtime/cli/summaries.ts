@@ -12,6 +12,8 @@ export const summaries = {
   "get-alert": "Reads one alert.",
   "update-alert": "Changes one alert. Fields that are not given keep their values. A null in a document clears a field.",
   "delete-alert": "Deletes one alert. Succeeds if the alert does not exist.",
+  "silence-alerts": "Silences alerts for a time, such as during a deploy. The silence ends by itself.",
+  "unsilence-alerts": "Ends the silence of alerts before its time. Succeeds if they are not silenced.",
   "get-dashboard": "Reads one dashboard with its tiles.",
   "create-dashboard": "Creates one dashboard. The request is not repeated once the server may have applied it.",
   "update-dashboard": "Makes one dashboard equal to a document. Tiles with the same name keep their ids and their alerts.",

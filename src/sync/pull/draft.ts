@@ -26,6 +26,7 @@ export interface DraftInput {
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly remote: RemoteState
   readonly profile: Profile
+  readonly nowMs: number
   readonly globs: readonly string[]
   /** Whether objects that no file declares stay out. */
   readonly declaredOnly: boolean
@@ -72,8 +73,8 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 
 /** Drafts the files after a pull. Pure: it reads and writes no files. */
 export function draftPull(input: DraftInput): Draft {
-  const { declarations, plan, remote, profile, excluded } = input
-  const types = createResourceTypes(profile)
+  const { declarations, plan, remote, profile, nowMs, excluded } = input
+  const types = createResourceTypes(profile, nowMs)
   const selected = selectObjects({ remote, types, plan, declarations })
   const { newObjects, skipped } = input.declaredOnly ? { newObjects: [], skipped: [] } : selected
   const directory = createDirectory(remote)

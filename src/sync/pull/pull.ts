@@ -49,7 +49,9 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true }
 }
 
-type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings'> & { readonly api: ReadApi }
+type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'clock'> & {
+  readonly api: ReadApi
+}
 
 interface PullInput {
   readonly files: readonly string[]
@@ -59,7 +61,8 @@ interface PullInput {
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
-  const { api, service, profile, files } = context
+  const { api, service, profile, files, clock } = context
+  const nowMs = clock.now()
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const texts = await readTexts(input.files, files)
   const found = await findIn(texts, context)
@@ -67,12 +70,12 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   if (errorsIn(found.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(found.diagnostics) }
   const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
   const planWith = (declarations: Pick<Declarations, 'objects'>) =>
-    planChanges(declarations, remote, { project, profile, prune: false, maxDeletes: 0 })
+    planChanges(declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0 })
   const plan = planWith(found)
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { declaredOnly } = input
-  const draftInput = { declarations: found, plan, remote, profile, globs: input.files, declaredOnly, texts, variable: files.variable }
+  const draftInput = { declarations: found, plan, remote, profile, nowMs, globs: input.files, declaredOnly, texts, variable: files.variable }
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const declarations = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)

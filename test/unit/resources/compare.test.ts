@@ -4,6 +4,7 @@ import { neutral, profileNamed } from '../../../src/api/profiles.ts'
 import { compareBodies, composeUpdate, managedPart, overlay } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
+import { nowMs } from '../../support/plans.ts'
 
 // The line between what files say of an object and what they leave to others.
 
@@ -141,7 +142,7 @@ describe('an update', () => {
 
 // A field that this tool does not know belongs to somebody else: it is no difference, and it survives every update.
 
-const types = createResourceTypes(profileNamed('clickhouse-cloud'))
+const types = createResourceTypes(profileNamed('clickhouse-cloud'), nowMs)
 
 const select = { aggFn: 'count', where: 'level:error' }
 const chart = { displayType: 'line', sourceId: 's', select: [select] }
@@ -242,7 +243,7 @@ describe('an unknown field', () => {
 })
 
 describe('a field that the profile does not know, on a server that does', () => {
-  const neutralAlerts = createResourceTypes(neutral).alerts
+  const neutralAlerts = createResourceTypes(neutral, nowMs).alerts
   const actual = actualOf({ ...alert, note: 'Look there', numConsecutiveWindows: 3, groupBy: null })
 
   it('is no difference', () => {

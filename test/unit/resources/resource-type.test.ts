@@ -4,7 +4,7 @@ import { neutral } from '../../../src/api/profiles.ts'
 import { comparable, composeUpdate } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject, ResourceType } from '../../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
-import { types } from '../../support/plans.ts'
+import { nowMs, types } from '../../support/plans.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
 
@@ -83,7 +83,7 @@ describe('two alerts', () => {
 describe('the mark of an alert', () => {
   it('is in the note, or in the message where there are no notes', () => {
     const written = 'watchkeeper: shop/main errors 0a1b2c'
-    const simple = createResourceTypes(neutral).alerts
+    const simple = createResourceTypes(neutral, nowMs).alerts
     expect(types.alerts.withMarker({ note: 'Call' }, mark)).toEqual({ note: `Call\n\n${written}` })
     expect(simple.withMarker({ message: 'Call' }, mark)).toEqual({ message: `Call\n\n${written}` })
     expect(types.alerts.readMarker({ note: written, message: '' })?.key).toBe('errors')
@@ -98,7 +98,7 @@ describe('the mark of an alert', () => {
 })
 
 describe('the kinds behind the neutral contract', () => {
-  const { alerts } = createResourceTypes(neutral)
+  const { alerts } = createResourceTypes(neutral, nowMs)
 
   it('know no field that it does not document', () => {
     expect(Object.keys(alerts.clearWith).sort()).toEqual(['dashboardId', 'message', 'name', 'tileId'])

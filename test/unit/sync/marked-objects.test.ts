@@ -4,8 +4,9 @@ import { createResourceTypes } from '../../../src/resources/resource-types.ts'
 import { findByMarker, findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../../src/sync/apply-changes.ts'
 import type { Outcome } from '../../../src/sync/apply-state.ts'
 import type { Change } from '../../../src/sync/change.ts'
+import { nowMs } from '../../support/plans.ts'
 
-const { alerts: type } = createResourceTypes(profileNamed('clickhouse-cloud'))
+const { alerts: type } = createResourceTypes(profileNamed('clickhouse-cloud'), nowMs)
 const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
 const desired = type.withMarker(body, mark)

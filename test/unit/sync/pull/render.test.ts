@@ -15,7 +15,7 @@ import {
   renderSavedSearch,
 } from '../../../../src/sync/pull/render.ts'
 import { written } from '../../../support/declarations.ts'
-import { cloud, line, remoteStateOf, shop, tile } from '../../../support/plans.ts'
+import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../../support/plans.ts'
 
 describe('renderDashboard', () => {
   const naming = {
@@ -245,7 +245,7 @@ describe('renderAlert and renderSavedSearch', () => {
   const alert = (fields: object, usesList?: boolean) =>
     renderAlert(
       { ...bare, ...fields },
-      { type: createResourceTypes(cloud).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
+      { type: createResourceTypes(cloud, nowMs).alerts, references: naming, ...(usesList !== undefined && { usesList }) },
     ).fields
 
   describe('an alert', () => {
@@ -315,7 +315,7 @@ describe('renderAlert and renderSavedSearch', () => {
     it('has only the fields of its profile', () => {
       const { fields } = renderAlert(
         { ...bare, channels: undefined, channel: webhook, message: 'm\n\nwatchkeeper: shop/x a abcdef' },
-        { type: createResourceTypes(neutral).alerts, references: naming },
+        { type: createResourceTypes(neutral, nowMs).alerts, references: naming },
       )
       expect(fields).toStrictEqual({ ...writtenBare, message: 'm' })
     })

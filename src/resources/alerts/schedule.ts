@@ -1,0 +1,88 @@
+// When the server evaluates an alert. Its windows begin at multiples of the interval since the epoch, unless an offset or a start between
+// two of them shifts them. An alert with a start in the future is not evaluated. Recorded on HyperDX 2.36.
+import type { Body } from '../resource-type.ts'
+
+export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
+
+type AlertInterval = (typeof alertIntervals)[number]
+
+const minuteMs = 60_000
+
+const minutesOf: Readonly<Record<AlertInterval, number>> = {
+  '30s': 0.5,
+  '1m': 1,
+  '5m': 5,
+  '15m': 15,
+  '30m': 30,
+  '1h': 60,
+  '6h': 360,
+  '12h': 720,
+  '1d': 1440,
+}
+
+/** Undefined for an interval that this version does not know. */
+export function intervalMsOf(interval: unknown): number | undefined {
+  const known = alertIntervals.find((one) => one === interval)
+  return known === undefined ? undefined : minutesOf[known] * minuteMs
+}
+
+/** The latest border of two intervals, at or before the time. */
+export const borderBefore = (timeMs: number, intervalMs: number): number => Math.floor(timeMs / intervalMs) * intervalMs
+
+/** The first border of two intervals, at or after the time. */
+export const borderAfter = (timeMs: number, intervalMs: number): number => Math.ceil(timeMs / intervalMs) * intervalMs
+
+/** The server rejects a start later than this from now. */
+export const maxAheadMs = 365 * 24 * 60 * minuteMs
+
+/** Undefined without a start, and for one that is not a time. */
+export function startMsOf({ scheduleStartAt }: Body): number | undefined {
+  const ms = typeof scheduleStartAt === 'string' ? Date.parse(scheduleStartAt) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+export const toStart = (ms: number): string => new Date(ms).toISOString()
+
+/** The end of the silence of an alert that the files leave to the service; undefined where it is evaluated, or where a file declares its start. */
+export function undeclaredSilenceOf(stored: Body, desired: Body, nowMs: number): number | undefined {
+  const startMs = startMsOf(stored)
+  return startMs !== undefined && startMs > nowMs && desired.scheduleStartAt == null ? startMs : undefined
+}
+
+/**
+ * The desired body with the start that an update has to send, where no file declares one and the stored start is not harmless. Without a
+ * start in the body, the server keeps the stored one. Null would make it evaluate the silenced windows afterwards, and notify about them.
+ */
+export function settleStart(desired: Body, stored: Body, nowMs: number): Body {
+  const startMs = startMsOf(stored)
+  const intervalMs = intervalMsOf(desired.interval)
+  if (Object.hasOwn(desired, 'scheduleStartAt') || startMs === undefined || intervalMs === undefined) return desired
+  const isAligned = startMs % intervalMs === 0
+  if (startMs > nowMs) {
+    // A silence whose end would shift the windows of the new interval.
+    const isShifted = !isAligned && desired.interval !== stored.interval
+    return isShifted ? { ...desired, scheduleStartAt: toStart(borderAfter(startMs, intervalMs)) } : desired
+  }
+  // A start disables the offset. It is cleared once the first window after it has been evaluated.
+  if (hasOffset(desired)) return startMs + 2 * intervalMs <= nowMs ? { ...desired, scheduleStartAt: null } : desired
+  return isAligned ? desired : { ...desired, scheduleStartAt: toStart(borderBefore(startMs, intervalMs)) }
+}
+
+/**
+ * The stored body without a start that is not a difference: one that `settleStart` leaves to the service, or, where a file declares a start,
+ * another one that also has no effect any more.
+ */
+export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number): Body {
+  if (startMsOf(stored) === undefined) return stored
+  if (!Object.hasOwn(settleStart(declared, stored, nowMs), 'scheduleStartAt')) return omitStart(stored)
+  const isHarmless = (body: Body): boolean => {
+    const [startMs, intervalMs] = [startMsOf(body), intervalMsOf(declared.interval)]
+    return startMs !== undefined && intervalMs !== undefined && startMs <= nowMs && startMs % intervalMs === 0
+  }
+  return isHarmless(stored) && isHarmless(declared) ? { ...stored, scheduleStartAt: declared.scheduleStartAt } : stored
+}
+
+const omitStart = ({ scheduleStartAt: _, ...others }: Body): Body => others
+
+export const hasOffset = ({ scheduleOffsetMinutes }: Body): boolean =>
+  typeof scheduleOffsetMinutes === 'number' && scheduleOffsetMinutes > 0
