@@ -243,7 +243,7 @@ async function listAlerts(api: WriteApi, service: Target): Promise<ReadonlyMap<s
 async function writeStart(context: AlertContext, alert: Alert, startMs: number): Promise<void> {
   const { alert: stored } = await changeAlert(context, alert, { scheduleStartAt: toStart(startMs) })
   if (startMsOf(stored) !== startMs)
-    throw new WatchkeeperError('refused', 'the service did not store the start of the alert; its version may not have this field yet')
+    throw new WatchkeeperError('refused', 'The service did not store the start of the alert. Its version may not have this field yet.')
 }
 
 function judgeReached(alerts: readonly Reached[]): Verdict {

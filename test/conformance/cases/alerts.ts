@@ -245,6 +245,11 @@ const updates: readonly Case[] = [
   update('a start over an offset', alert({ scheduleStartAt: start }), { show: ['scheduleOffsetMinutes', 'scheduleStartAt'] }),
   update('a start of null over an offset', alert({ scheduleStartAt: null }), { show: ['scheduleOffsetMinutes', 'scheduleStartAt'] }),
   update('nothing over a start', alert(), { given: began, show: ['scheduleOffsetMinutes', 'scheduleStartAt'] }),
+  update('another start over a start', alert({ scheduleStartAt: '2026-01-01T11:05:00.000Z' }), {
+    given: began,
+    show: ['scheduleOffsetMinutes', 'scheduleStartAt'],
+    after: [{ request: 'GET alerts/$alert' }],
+  }),
   update('null over a start', alert({ scheduleStartAt: null }), { given: began, show: ['scheduleOffsetMinutes', 'scheduleStartAt'] }),
   update('an offset over a start', alert({ scheduleOffsetMinutes: 2 }), {
     given: began,

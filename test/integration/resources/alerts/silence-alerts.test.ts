@@ -1,0 +1,186 @@
+// Silencing alerts for a deploy: what is sent, what is left as it is, and what the run reports.
+import { describe, expect, it } from 'vitest'
+import { demo } from '../../../../src/emulator/index.ts'
+import { renderTerminal } from '../../../../src/report/terminal.ts'
+import { createVirtualClock } from '../../../support/clocks.ts'
+import { inputsFor, methodsOf, serviceOf, useEmulator } from '../../../support/emulator.ts'
+import { invokeText } from '../../../support/invoke.ts'
+
+const now = '2026-11-11T03:12:10Z'
+
+const startMs = Date.parse(now)
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', now: () => startMs })
+
+const run = async (inputs: Readonly<Record<string, string>>, at = now) => {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), ...inputs },
+    clock: createVirtualClock(Date.parse(at)),
+  })
+  return { ...ran, text: renderTerminal(ran.blocks, { color: false }).join('\n') }
+}
+
+const silence = (name: string, more: Readonly<Record<string, string>> = {}, at = now) =>
+  run({ operation: 'silence-alerts', 'name-contains': name, for: '20m', ...more }, at)
+
+const unsilence = (name: string, at = now) => run({ operation: 'unsilence-alerts', 'name-contains': name }, at)
+
+const alerts = () => serviceOf(emulator()).alerts
+
+const alertNamed = (name: string) => alerts().find((one) => one.name === name)
+
+const startOf = (name: string) => alertNamed(name)?.scheduleStartAt
+
+const edit = (name: string, fields: object): void => void Object.assign(alertNamed(name) ?? {}, fields)
+
+const puts = () => emulator().requests.filter(({ method }) => method === 'PUT')
+
+describe('silence-alerts', () => {
+  it('sets a start at a border of each interval, and changes nothing else', async () => {
+    const before = structuredClone(alertNamed('Checkout errors'))
+    const ran = await silence('CHECKOUT')
+    expect(ran.document).toMatchObject({ status: 'pass', changed: true, silencedUntil: '2026-11-11T04:00:00.000Z' })
+    expect(alertNamed('Checkout errors')).toEqual({
+      ...before,
+      scheduleStartAt: '2026-11-11T03:35:00.000Z',
+      scheduleOffsetMinutes: 0,
+      updatedAt: expect.any(String),
+    })
+    expect(startOf('Checkout is slow')).toBe('2026-11-11T03:45:00.000Z')
+    expect(startOf('Declined payments')).toBeUndefined()
+    expect(ran.text).toMatch(/Checkout errors +11 Nov 2026 03:35 UTC +11 Nov 2026 03:40 UTC/)
+  })
+
+  it('extends a silence, and never shortens it', async () => {
+    await silence('checkout errors', { for: '1h' })
+    const shorter = await silence('checkout errors')
+    expect(shorter.document).toMatchObject({ status: 'pass', count: 1, changed: false, silencedUntil: '2026-11-11T04:15:00.000Z' })
+    expect(shorter.document.alerts).toMatchObject([{ outcome: 'already-silenced', firstEvaluation: '2026-11-11T04:20:00.000Z' }])
+    expect(puts()).toHaveLength(1)
+    await silence('checkout errors', { for: '2h' })
+    expect(startOf('Checkout errors')).toBe('2026-11-11T05:15:00.000Z')
+  })
+
+  it('silences again after an earlier silence has ended', async () => {
+    edit('Checkout errors', { scheduleStartAt: '2026-11-10T08:05:00.000Z', scheduleOffsetMinutes: 0 })
+    expect((await silence('checkout errors')).document).toMatchObject({ status: 'pass', changed: true })
+    expect(startOf('Checkout errors')).toBe('2026-11-11T03:35:00.000Z')
+  })
+
+  it('leaves out long intervals by name, unless they are included', async () => {
+    edit('Checkout is slow', { interval: '6h' })
+    const ran = await silence('checkout')
+    expect(ran.document).toMatchObject({ status: 'pass', changed: true })
+    expect(ran.text).toMatch(/Checkout is slow +its interval is 6h; set include-long-intervals to silence it/)
+    expect(startOf('Checkout is slow')).toBeUndefined()
+    const all = await silence('checkout is slow', { 'include-long-intervals': 'true' })
+    expect(all.document).toMatchObject({ status: 'pass', silencedUntil: '2026-11-11T06:00:00.000Z' })
+  })
+
+  it('fails when every alert was left out, because none is silenced', async () => {
+    edit('Checkout is slow', { interval: '1d' })
+    const ran = await silence('checkout is slow')
+    expect(ran.document).toMatchObject({ status: 'fail', count: 0, changed: false, silencedUntil: '' })
+    expect(ran.reason).toContain('every alert whose name matches has an interval of 6h or more; set include-long-intervals')
+  })
+
+  it('refuses alerts whose windows are shifted, silences the others, and fails', async () => {
+    edit('Checkout is slow', { scheduleOffsetMinutes: 2 })
+    const ran = await silence('checkout')
+    expect(ran.document).toMatchObject({ status: 'fail', changed: true })
+    expect(ran.reason).toContain('1 alert refused: Checkout is slow')
+    expect(ran.text).toMatch(/Checkout is slow +it has a schedule offset, which the server resets when a start is set/)
+    expect(startOf('Checkout errors')).toBe('2026-11-11T03:35:00.000Z')
+    expect(alertNamed('Checkout is slow')).toMatchObject({ scheduleOffsetMinutes: 2 })
+  })
+
+  it('is an error when no name matches', async () => {
+    const ran = await silence('chekcout')
+    expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
+    expect(ran.reason).toBe('No alert has a name that contains "chekcout". list-alerts shows their names.')
+  })
+
+  it('rejects a duration without a unit, of nothing, or of more than a year', async () => {
+    for (const length of ['30', '0m', '1w', '-5m', '1.5h', '366d', '9000h']) {
+      const { reason } = await silence('checkout', { for: length })
+      expect(reason).toBe(`for: "${length}" is not accepted; accepted: minutes, hours or days such as 30m, 2h or 1d, at most 365d`)
+    }
+    expect((await silence('checkout errors', { for: '365d' })).document.status).toBe('pass')
+  })
+
+  it('needs a profile, because the neutral contract has no start', async () => {
+    for (const operation of ['silence-alerts', 'unsilence-alerts']) {
+      const { reason } = await run({ operation, 'name-contains': 'checkout', ...(operation[0] === 's' && { for: '20m' }), profile: '' })
+      expect(reason).toBe(
+        `profile: is missing: ${operation} needs a field that the neutral contract does not have; accepted: clickhouse-cloud, hyperdx`,
+      )
+    }
+    expect(methodsOf(emulator())).toEqual([])
+  })
+
+  it('reports what it has done when the API fails later, and a second run does the rest', async () => {
+    emulator().addFault({ match: { method: 'PUT' }, nth: 2, effect: { kind: 'status', status: 403 } })
+    const ran = await silence('checkout')
+    expect(ran).toMatchObject({ exitCode: 4, document: { status: 'error', changed: true, count: 1 } })
+    const outcomes = (ran.document.alerts as readonly { outcome: string }[]).map(({ outcome }) => outcome)
+    expect(outcomes).toEqual(['silenced', 'failed', 'skipped'])
+    expect((await silence('checkout')).document).toMatchObject({ status: 'pass', count: 3, changed: true })
+  })
+
+  it('shows the error of the API when it fails at once', async () => {
+    emulator().addFault({ match: { method: 'PUT' }, effect: { kind: 'status', status: 403 } })
+    expect((await silence('checkout')).document).toMatchObject({ status: 'error', error: { kind: 'permission' } })
+  })
+})
+
+describe('unsilence-alerts', () => {
+  it('ends a silence with a start at the latest border, never with null', async () => {
+    await silence('checkout', { for: '2h' })
+    const ran = await unsilence('checkout', '2026-11-11T03:22:10Z')
+    expect(ran.document).toMatchObject({ status: 'pass', changed: true, count: 3 })
+    expect(startOf('Checkout errors')).toBe('2026-11-11T03:20:00.000Z')
+    expect(startOf('Checkout is slow')).toBe('2026-11-11T03:15:00.000Z')
+    expect(ran.text).toMatch(/Checkout errors +11 Nov 2026 03:25 UTC/)
+    expect(puts().map(({ body }) => (body as { scheduleStartAt: string }).scheduleStartAt)).not.toContain(null)
+  })
+
+  it('passes without a change where nothing is silenced', async () => {
+    edit('Checkout errors', { scheduleStartAt: '2026-11-10T08:05:00.000Z' })
+    const ran = await unsilence('checkout')
+    expect(ran.document).toMatchObject({ status: 'pass', changed: false, count: 0 })
+    expect(methodsOf(emulator())).toEqual(['GET'])
+  })
+
+  it('is an error when no name matches', async () => {
+    expect((await unsilence('chekcout')).document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
+  })
+})
+
+describe('a self-hosted server', () => {
+  const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', now: () => startMs })
+  const given = () => ({
+    'api-url': selfHosted().url,
+    'api-key': demo.apiKeySecret,
+    profile: 'hyperdx',
+    'name-contains': 'checkout errors',
+  })
+  const invoke = (inputs: Readonly<Record<string, string>>) =>
+    invokeText({ inputs: { ...given(), ...inputs }, clock: createVirtualClock(startMs) })
+
+  it('is silenced in the same way', async () => {
+    expect((await invoke({ operation: 'silence-alerts', for: '20m' })).document).toMatchObject({ status: 'pass', changed: true })
+    expect(serviceOf(selfHosted()).alerts.find(({ name }) => name === 'Checkout errors')?.scheduleStartAt).toBe('2026-11-11T03:35:00.000Z')
+    expect((await invoke({ operation: 'unsilence-alerts' })).document).toMatchObject({ status: 'pass', count: 1 })
+  })
+})
+
+describe('a server that is older than the field', () => {
+  const older = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', unknownFields: ['scheduleStartAt'], now: () => startMs })
+
+  it('is an error, because it drops the start without one', async () => {
+    const inputs = { 'api-url': older().url, 'api-key': demo.apiKeySecret, profile: 'hyperdx', 'name-contains': 'checkout errors' }
+    const ran = await invokeText({ inputs: { ...inputs, operation: 'silence-alerts', for: '20m' }, clock: createVirtualClock(startMs) })
+    expect(ran.document).toMatchObject({ status: 'error' })
+    expect(ran.reason).toContain('The service did not store the start of the alert. Its version may not have this field yet.')
+  })
+})
