@@ -64,10 +64,10 @@ export const conditionFields = {
     .max(1439)
     .nullish()
     .meta({ description: 'Minutes after the start of each interval. Must be less than the interval.', serverDefault: 0 }),
-  scheduleStartAt: z.iso
-    .datetime({ offset: true })
-    .nullish()
-    .meta({ description: 'Time of the first evaluation.', accepts: 'a time such as 2026-01-31T08:00:00Z' }),
+  scheduleStartAt: z.iso.datetime({ offset: true }).nullish().meta({
+    description: 'Start of the evaluation. The first one comes one interval later.',
+    accepts: 'a time such as 2026-01-31T08:00:00Z',
+  }),
   numConsecutiveWindows: z.int().min(1).nullish().meta({ description: 'Number of consecutive intervals that must violate the threshold.' }),
 }
 
@@ -326,7 +326,7 @@ function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Res
   return fields
 }
 
-/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time, who is silenced. */
+/** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
 export function createAlertType(profile: Pick<Profile, 'name'>, nowMs: number): ResourceType<DeclaredObject<DeclaredAlert>> {
   const fields = alertFieldsOf(profile)
   const markedField = fields.has('note') ? 'note' : 'message'

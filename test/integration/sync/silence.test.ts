@@ -29,7 +29,6 @@ const sync = (operation: string, content: object, atMs = nowMs) =>
 async function applyAndSilence(content = declared()): Promise<void> {
   await sync('apply', content)
   await run({ operation: 'silence-alerts', 'name-contains': 'Errors', for: '20m' })
-  expect(startOf()).toBe(end)
 }
 
 const end = '2026-11-11T03:35:00.000Z'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { demo } from '../../../../src/emulator/index.ts'
 import { renderTerminal } from '../../../../src/report/terminal.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
-import { inputsFor, methodsOf, serviceOf, useEmulator } from '../../../support/emulator.ts'
+import { editDuring, inputsFor, methodsOf, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
 
 const now = '2026-11-11T03:12:10Z'
@@ -125,6 +125,14 @@ describe('silence-alerts', () => {
     const outcomes = (ran.document.alerts as readonly { outcome: string }[]).map(({ outcome }) => outcome)
     expect(outcomes).toEqual(['silenced', 'failed', 'skipped'])
     expect((await silence('checkout')).document).toMatchObject({ status: 'pass', count: 3, changed: true })
+  })
+
+  it('keeps what another user changed after the alerts were listed', async () => {
+    editDuring(emulator(), { method: 'GET', path: `/alerts/${alertNamed('Checkout errors')?.id}` }, () =>
+      edit('Checkout errors', { threshold: 7, interval: '15m' }),
+    )
+    expect((await silence('checkout errors')).document).toMatchObject({ status: 'pass', silencedUntil: '2026-11-11T03:45:00.000Z' })
+    expect(alertNamed('Checkout errors')).toMatchObject({ threshold: 7, scheduleStartAt: '2026-11-11T03:45:00.000Z' })
   })
 
   it('shows the error of the API when it fails at once', async () => {
