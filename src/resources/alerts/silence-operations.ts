@@ -42,7 +42,7 @@ export const silenceAlerts = defineOperation({
   summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself.',
   effect: 'write',
   scope: 'service-or-server',
-  needsProfile: true,
+  profiles: ['clickhouse-cloud', 'hyperdx'],
   input: z.strictObject({
     nameContains: text('Silences the alerts whose name contains this text. Case does not matter.', 256),
     for: duration('How long the alerts are silenced. The end is rounded up to the next evaluation of each alert.'),
@@ -102,7 +102,7 @@ export const unsilenceAlerts = defineOperation({
   summary: 'Ends the silence of alerts before its time. Succeeds if they are not silenced.',
   effect: 'write',
   scope: 'service-or-server',
-  needsProfile: true,
+  profiles: ['clickhouse-cloud', 'hyperdx'],
   input: z.strictObject({
     nameContains: text('Ends the silence of the alerts whose name contains this text. Case does not matter.', 256),
   }),

@@ -111,9 +111,7 @@ describe('silence-alerts', () => {
   it('needs a profile, because the neutral contract has no start', async () => {
     for (const operation of ['silence-alerts', 'unsilence-alerts']) {
       const { reason } = await run({ operation, 'name-contains': 'checkout', ...(operation[0] === 's' && { for: '20m' }), profile: '' })
-      expect(reason).toBe(
-        `profile: is missing: ${operation} needs a field that the neutral contract does not have; accepted: clickhouse-cloud, hyperdx`,
-      )
+      expect(reason).toBe(`operation: ${operation} is not available without a profile; it needs profile clickhouse-cloud or hyperdx`)
     }
     expect(methodsOf(emulator())).toEqual([])
   })
