@@ -95,6 +95,8 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   carryOverIds(desired: Body, stored: Body): Body
   /** The stored body without values that are not a difference; `declared` is after `carryOverIds`. Absent where every value counts. */
   comparedPart?(stored: Body, declared: Body): Body
+  /** The stored body without values that `pull` does not write into the file. Absent where it writes every value. */
+  pulledPart?(stored: Body, desired: Body): Body
 }
 
 /** The value if it is a list, else an empty list. */

@@ -19,7 +19,7 @@ import {
   type ResolvedDeclaration,
   type ResourceType,
 } from '../resource-type.ts'
-import { alertIntervals, settleStart, withoutHarmlessStart } from './schedule.ts'
+import { alertIntervals, settleStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
@@ -358,6 +358,7 @@ export function createAlertType(profile: Pick<Profile, 'name'>, nowMs: number): 
       return fields.has('scheduleStartAt') ? settleStart(merged, stored, nowMs) : merged
     },
     comparedPart: (stored, declared) => withoutHarmlessStart(stored, declared, nowMs),
+    pulledPart: (stored, desired) => withoutUnpulledStart(stored, desired, nowMs),
   }
 }
 

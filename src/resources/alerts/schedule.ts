@@ -82,6 +82,10 @@ export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number
   return isHarmless(stored) && isHarmless(declared) ? { ...stored, scheduleStartAt: declared.scheduleStartAt } : stored
 }
 
+/** The stored body without a start that would be no difference once the rest of the body is in the file. */
+export const withoutUnpulledStart = (stored: Body, { scheduleStartAt }: Body, nowMs: number): Body =>
+  withoutHarmlessStart(stored, { ...omitStart(stored), ...(scheduleStartAt != null && { scheduleStartAt }) }, nowMs)
+
 const omitStart = ({ scheduleStartAt: _, ...others }: Body): Body => others
 
 export const hasOffset = ({ scheduleOffsetMinutes }: Body): boolean =>

@@ -43,7 +43,7 @@ export function renderNewObject(section: Section, actual: RemoteObject, { types,
   const type = types[section]
   const body = type.toBody(actual)
   if (section === 'dashboards') return renderDashboard(body, { references, canNameRows })
-  const managed = managedPart(body, undefined, type.schema) as Body
+  const managed = managedPart(type.pulledPart?.(body, {}) ?? body, undefined, type.schema) as Body
   return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, references)
 }
 
@@ -55,7 +55,8 @@ export function renderChange(
 ): RenderedChange {
   const { section, value, written } = declared
   const type = types[section]
-  const body = type.toBody(actual)
+  const stored = type.toBody(actual)
+  const body = type.pulledPart?.(stored, desired) ?? stored
   const before = withTileIds(type.carryOverIds(desired, body))
   const after = managedPart(body, before, type.schema) as Body
   const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined

@@ -1,6 +1,13 @@
 // Until when an alert is silenced, and what the plan leaves of that. The times are those of HyperDX 2.36, see docs/silence.md.
 import { describe, expect, it } from 'vitest'
-import { borderAfter, borderBefore, intervalMsOf, settleStart, withoutHarmlessStart } from '../../../../src/resources/alerts/schedule.ts'
+import {
+  borderAfter,
+  borderBefore,
+  intervalMsOf,
+  settleStart,
+  withoutHarmlessStart,
+  withoutUnpulledStart,
+} from '../../../../src/resources/alerts/schedule.ts'
 import { decideSilence, decideUnsilence } from '../../../../src/resources/alerts/silence.ts'
 import type { Body } from '../../../../src/resources/resource-type.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
@@ -160,6 +167,22 @@ describe('the start of an alert that no file declares', () => {
 
   it('is left to the service where the interval is unknown', () => {
     expect(settled(start('03:01'), { interval: '2h' })).not.toHaveProperty('scheduleStartAt')
+  })
+})
+
+describe('the start that pull writes into a file', () => {
+  const pulled = (stored: Body, desired: Body = {}) => withoutUnpulledStart(stored, desired, at('03:22:10')).scheduleStartAt
+
+  it('is one that would be a difference with the interval of the service, whatever interval the file had', () => {
+    const start = { scheduleStartAt: '2026-11-11T03:15:00.000Z' }
+    expect(pulled({ interval: '5m', ...start }, { interval: '1h' })).toBeUndefined()
+    expect(pulled({ interval: '1h', ...start }, { interval: '5m' })).toBe(start.scheduleStartAt)
+  })
+
+  it('is none of a silence, and that of the file where both have no effect', () => {
+    expect(pulled({ interval: '5m', scheduleStartAt: '2026-11-11T04:00:00.000Z' })).toBeUndefined()
+    const declared = { interval: '5m', scheduleStartAt: '2026-01-01T00:00:00.000Z' }
+    expect(pulled({ interval: '5m', scheduleStartAt: '2026-11-11T03:15:00.000Z' }, declared)).toBe(declared.scheduleStartAt)
   })
 })
 
