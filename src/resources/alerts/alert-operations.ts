@@ -36,7 +36,7 @@ import {
   toAlertBody,
   toUtc,
 } from './alert.ts'
-import { alertIntervals } from './schedule.ts'
+import { alertIntervals, isAtBorder, omitStart } from './schedule.ts'
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
@@ -362,7 +362,8 @@ const withoutNulls = (body: Body): Body =>
 
 /** Null clears a field. A text keeps the markers by which plan and apply recognize the alert. */
 function mergeDeclared(before: Body, declared: AlertFields): Body {
-  const { channel, channels, ...others } = before
+  // A start at a border is left to the server: it is omitted, and moves with the interval.
+  const { channel, channels, ...others } = isAtBorder(before) ? omitStart(before) : before
   const hasChannel = declared.channel !== undefined || declared.channels !== undefined
   const texts = (['note', 'message'] as const).flatMap((field) =>
     Object.hasOwn(declared, field) ? [[field, keepTextMarkers(declared[field] ?? '', before[field])] as const] : [],

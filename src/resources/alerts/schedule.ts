@@ -41,6 +41,12 @@ export function startMsOf({ scheduleStartAt }: Body): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
+/** Whether the alert has a start, and its windows begin at the same times as without it. */
+export function isAtBorder(alert: Body): boolean {
+  const [startMs, intervalMs] = [startMsOf(alert), intervalMsOf(alert.interval)]
+  return startMs !== undefined && intervalMs !== undefined && startMs % intervalMs === 0
+}
+
 export const toStart = (ms: number): string => new Date(ms).toISOString()
 
 /** The end of the silence of an alert that the files leave to the service; undefined where it is evaluated, or where a file declares its start. */
@@ -60,7 +66,7 @@ export function settleStart(desired: Body, stored: Body, nowMs: number): Body {
   const isAligned = startMs % intervalMs === 0
   if (startMs > nowMs) {
     // A silence whose end would shift the windows of the new interval.
-    const isShifted = !isAligned && desired.interval !== stored.interval
+    const isShifted = !isAligned && isAtBorder(stored)
     return isShifted ? { ...desired, scheduleStartAt: toStart(borderAfter(startMs, intervalMs)) } : desired
   }
   // A start disables the offset. It is cleared once the first window after it has been evaluated.
@@ -75,9 +81,9 @@ export function settleStart(desired: Body, stored: Body, nowMs: number): Body {
 export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number): Body {
   if (startMsOf(stored) === undefined) return stored
   if (!Object.hasOwn(settleStart(declared, stored, nowMs), 'scheduleStartAt')) return omitStart(stored)
-  const isHarmless = (body: Body): boolean => {
-    const [startMs, intervalMs] = [startMsOf(body), intervalMsOf(declared.interval)]
-    return startMs !== undefined && intervalMs !== undefined && startMs <= nowMs && startMs % intervalMs === 0
+  const isHarmless = ({ scheduleStartAt }: Body): boolean => {
+    const body = { interval: declared.interval, scheduleStartAt }
+    return isAtBorder(body) && (startMsOf(body) ?? 0) <= nowMs
   }
   return isHarmless(stored) && isHarmless(declared) ? { ...stored, scheduleStartAt: declared.scheduleStartAt } : stored
 }
@@ -86,7 +92,7 @@ export function withoutHarmlessStart(stored: Body, declared: Body, nowMs: number
 export const withoutUnpulledStart = (stored: Body, { scheduleStartAt }: Body, nowMs: number): Body =>
   withoutHarmlessStart(stored, { ...omitStart(stored), ...(scheduleStartAt != null && { scheduleStartAt }) }, nowMs)
 
-const omitStart = ({ scheduleStartAt: _, ...others }: Body): Body => others
+export const omitStart = ({ scheduleStartAt: _, ...others }: Body): Body => others
 
 export const hasOffset = ({ scheduleOffsetMinutes }: Body): boolean =>
   typeof scheduleOffsetMinutes === 'number' && scheduleOffsetMinutes > 0
