@@ -3,7 +3,7 @@ import { once } from '../core/concurrency.ts'
 import type { Diagnostic } from '../core/diagnostics.ts'
 import { pluralOf } from '../core/text.ts'
 import { formatMoment } from '../report/format.ts'
-import { undeclaredSilenceOf } from '../resources/alerts/schedule.ts'
+import { undeclaredSilenceOf, withSilenceOf } from '../resources/alerts/schedule.ts'
 import { addedFields, comparable, type FieldChange, findUnclearable, normalForm, type Sides, sidesOf } from '../resources/compare.ts'
 import { dashboardType } from '../resources/dashboards/dashboard.ts'
 import { createDirectory, type Directory } from '../resources/directory.ts'
@@ -242,7 +242,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
   const found = [...parts.flatMap(({ diagnostics }) => diagnostics), ...silences, ...copies, ...losses.diagnostics]
   return {
     project: options.project,
-    changes: losses.changes,
+    changes: losses.changes.map((change) => keepSilence(change, options.nowMs)),
     orphans: options.prune ? [] : parts.flatMap(toOrphans),
     diagnostics: [...found, ...checkGuards(losses.changes, remote.doubts, options)],
     seen: { dashboards: remote.dashboards.length, savedSearches: remote.savedSearches.length, alerts: remote.alerts.length },
@@ -322,6 +322,12 @@ function silenceNote({ section, key, location, actual, desired }: Change, nowMs:
   const untilMs = actual && desired && undeclaredSilenceOf(actual, desired, nowMs)
   if (untilMs === undefined || location === undefined) return []
   return [{ rule: 'silenced', severity: 'note', location, message: `${section}.${key}: silenced until ${formatMoment(untilMs)}` }]
+}
+
+/** A new alert in place of a deleted one is silenced as long as it. */
+function keepSilence(change: Change, nowMs: number): Change {
+  const { action, actual, desired } = change
+  return action === 'replace' && actual && desired ? { ...change, desired: withSilenceOf(actual, desired, nowMs) } : change
 }
 
 /** The objects that alerts can watch, with the ids that they have and keep. */

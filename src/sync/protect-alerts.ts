@@ -6,7 +6,7 @@ import { quote } from '../core/text.ts'
 import type { Alert } from '../resources/alerts/alert.ts'
 import { composeUpdate } from '../resources/compare.ts'
 import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../resources/lost-alerts.ts'
-import { type Body, listOf, type ResourceType } from '../resources/resource-type.ts'
+import { listOf, type ResourceType } from '../resources/resource-type.ts'
 import type { Change } from './change.ts'
 
 export const alertProtectionRules = {
@@ -134,12 +134,8 @@ const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote
 function replaceLost(change: Change, { cause, reason }: Loss): Change {
   if (change.action === 'delete' || cause.action === 'delete') return change
   const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
-  return { ...change, action: 'replace', notes: [...change.notes, note], desired: withStoredStart(change) }
+  return { ...change, action: 'replace', notes: [...change.notes, note] }
 }
-
-/** The new alert is silenced as long as the old one. */
-const withStoredStart = ({ actual, desired = {} }: Change): Body =>
-  typeof actual?.scheduleStartAt === 'string' ? { scheduleStartAt: actual.scheduleStartAt, ...desired } : desired
 
 /** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
 function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {

@@ -55,6 +55,14 @@ export function undeclaredSilenceOf(stored: Body, desired: Body, nowMs: number):
   return startMs !== undefined && startMs > nowMs && desired.scheduleStartAt == null ? startMs : undefined
 }
 
+/** The desired body of an alert that is created again, silenced as long as the stored one. */
+export function withSilenceOf(stored: Body, desired: Body, nowMs: number): Body {
+  const [endMs, intervalMs] = [undeclaredSilenceOf(stored, desired, nowMs), intervalMsOf(desired.interval)]
+  return endMs === undefined || intervalMs === undefined
+    ? desired
+    : { ...desired, scheduleStartAt: toStart(borderAfter(endMs, intervalMs)) }
+}
+
 /**
  * The desired body with the start that an update has to send, where no file declares one and the stored start is not harmless. Without a
  * start in the body, the server keeps the stored one. Null would make it evaluate the silenced windows afterwards, and notify about them.

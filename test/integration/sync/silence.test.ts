@@ -174,11 +174,12 @@ it('update-alert keeps a start between two borders', async () => {
   expect(alert()).toMatchObject({ threshold: 8, scheduleStartAt: start })
 })
 
-it('an alert that must be created again stays silenced', async () => {
+it('an alert that must be created again stays silenced, and then is as declared', async () => {
   const tiles = (names: readonly string[]) => ({ ...shop, tiles: shop.tiles.filter(({ name }) => names.includes(name)) })
   await sync('apply', { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'B' } } })
   await run({ operation: 'silence-alerts', 'name-contains': 'Errors', for: '20m' })
-  const ran = await sync('apply', { dashboards: { shop: tiles(['A']) }, alerts: { errors } })
-  expect(ran.document).toMatchObject({ status: 'pass', toReplace: 1 })
-  expect(startOf()).toBe(end)
+  const content = { dashboards: { shop: tiles(['A']) }, alerts: { errors: { ...errors, interval: '1h' } } }
+  expect((await sync('apply', content)).document).toMatchObject({ status: 'pass', toReplace: 1 })
+  expect(startOf()).toBe('2026-11-11T04:00:00.000Z')
+  for (const atMs of [nowMs, later]) expect((await sync('drift', content, atMs)).document).toMatchObject({ status: 'pass', changed: false })
 })
