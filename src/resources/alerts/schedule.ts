@@ -35,10 +35,13 @@ export const borderAfter = (timeMs: number, intervalMs: number): number => Math.
 /** The server rejects a start later than this from now. */
 export const maxAheadMs = 365 * 24 * 60 * minuteMs
 
+/** A later time is not one that the server accepts, and times after it could not be formatted. */
+const maxStartMs = Date.UTC(9999, 0, 1)
+
 /** Undefined without a start, and for one that is not a time. */
 export function startMsOf({ scheduleStartAt }: Body): number | undefined {
   const ms = typeof scheduleStartAt === 'string' ? Date.parse(scheduleStartAt) : Number.NaN
-  return Number.isNaN(ms) ? undefined : ms
+  return ms <= maxStartMs ? ms : undefined
 }
 
 /** Whether the alert has a start, and its windows begin at the same times as without it. */

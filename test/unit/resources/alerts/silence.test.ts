@@ -126,7 +126,15 @@ describe('the end of a silence before its time', () => {
   })
 
   it('has nothing to do without a start in the future', () => {
-    for (const scheduleStartAt of [null, undefined, '2026-11-11T03:20:00.000Z', '2026-11-11T03:21:00.000Z'])
+    for (const scheduleStartAt of [
+      null,
+      undefined,
+      5,
+      'soon',
+      '+275760-09-13T00:00:00.000Z',
+      '2026-11-11T03:20:00.000Z',
+      '2026-11-11T03:21:00.000Z',
+    ])
       expect(decide({ interval: '5m', scheduleStartAt })).toEqual({ decision: 'not-silenced' })
   })
 
