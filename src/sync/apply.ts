@@ -87,7 +87,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
     question: `Apply these changes to ${result.project}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
-  demandSame(toPlanFile(planned.plan, createResourceTypes(profile), { ...service, prune: input.prune }), again, context, input.prune)
+  demandSame(toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), { ...service, prune: input.prune }), again, context, input.prune)
   return again
 }
 
