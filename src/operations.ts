@@ -53,6 +53,9 @@ export const operations = {
 /** The schema of `rules` in a config file. */
 export const loadLintSettingsSchema = async () => (await import('./sync/lint.ts')).lintSettingsSchema
 
+/** Reads the file of an environment. */
+export const loadEnvironmentReader = async () => (await import('./sync/environment.ts')).readEnvironment
+
 export type OperationName = keyof typeof operations
 
 /** The operations by name, as they are typed in their files. */

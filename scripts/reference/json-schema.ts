@@ -8,6 +8,7 @@ import { operationNames, operations } from '../../src/operations.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard.ts'
 import { declarationsSchema } from '../../src/sync/declarations.ts'
+import { environmentSchema } from '../../src/sync/environment.ts'
 import { lintSettingsSchema } from '../../src/sync/lint.ts'
 import { planInput } from '../../src/sync/make-plan.ts'
 import { budgetsFileSchema } from '../../src/usage/budgets.ts'
@@ -21,6 +22,7 @@ export async function renderSchemas(): Promise<Readonly<Record<string, string>>>
     'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
     'fleet.schema.json': write('Organizations and services, as matrix and report take them', toSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
+    'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
 }
@@ -70,6 +72,56 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
   if (Array.isArray(words) || [type].flat().some((one) => ['integer', 'number', 'boolean'].includes(String(one)))) return 'expression'
   const isNarrow = pattern !== undefined || format !== undefined || maxLength !== undefined
   return type === 'string' && isNarrow ? 'textWithExpression' : undefined
+}
+
+/** Overrides have the fields of declared objects. */
+function environmentFileSchema(): Schema {
+  const { properties, ...schema } = toSchema(environmentSchema)
+  const { $defs = {}, properties: sections } = observabilitySchema() as Readonly<Record<string, Schema>>
+  const { patch, patches } = patchesOf($defs)
+  const { overrides, ...own } = properties as Readonly<Record<string, Schema>>
+  const inOverrides = Object.entries((overrides?.properties ?? {}) as Schema).map(([section]) => {
+    const { additionalProperties, ...map } = (sections as Readonly<Record<string, Schema>>)[section] ?? {}
+    return [section, { ...map, additionalProperties: patch(additionalProperties) }] as const
+  })
+  return {
+    ...schema,
+    properties: { ...own, overrides: { ...overrides, properties: Object.fromEntries(inOverrides) } },
+    $defs: { ...$defs, ...patches },
+  }
+}
+
+/** Makes schemas of parts of a value: no field of a map is required, and null removes a field. A list is complete, because it is replaced. */
+function patchesOf(definitions: Schema) {
+  const patches: Record<string, unknown> = {}
+  const patch = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(patch)
+    if (typeof value !== 'object' || value === null) return value
+    const { required: _, oneOf, anyOf = oneOf, properties, $ref, ...rest } = value as Schema
+    return {
+      ...rest,
+      ...(anyOf !== undefined && { anyOf: patch(anyOf) }),
+      ...(properties !== undefined && { properties: patchFields(properties as Schema) }),
+      ...($ref !== undefined && { $ref: patchDefinition(String($ref)) }),
+    }
+  }
+  const patchFields = (fields: Schema): Schema =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => {
+        const { description, ...rest } = patch(field) as Schema
+        return [name, { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }]
+      }),
+    )
+  const patchDefinition = (reference: string): string => {
+    const name = reference.slice('#/$defs/'.length)
+    const own = `${name}Override`
+    if (!Object.hasOwn(patches, own)) {
+      patches[own] = undefined
+      patches[own] = patch(definitions[name])
+    }
+    return `#/$defs/${own}`
+  }
+  return { patch, patches }
 }
 
 function configSchema(): Schema {

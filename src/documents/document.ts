@@ -45,14 +45,24 @@ export function interpolate(value: unknown, options: InterpolateOptions, path: V
 
 // An expression ends at its brackets, or is not closed at all.
 const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
-const known = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
+
+/** The name of a variable that an expression can use. */
+export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
+/** Files have no escape for expressions. */
+export const hasExpression = (text: string): boolean => text.includes('${{')
+
+function nameIn(inside: string): string | undefined {
+  const name = inside.startsWith('env.') ? inside.slice('env.'.length) : ''
+  return variableName.test(name) ? name : undefined
+}
 
 function interpolateText(text: string, { variable, isText }: InterpolateOptions, path: ValuePath): Interpolation {
-  if (!text.includes('${{')) return { value: text, errors: [] }
+  if (!hasExpression(text)) return { value: text, errors: [] }
   const errors: { path: ValuePath; message: string }[] = []
   const replaced = text.replace(expression, (whole, within: string, end: string) => {
     const inside = within.trim()
-    const name = end === '' ? undefined : known.exec(inside)?.[1]
+    const name = end === '' ? undefined : nameIn(inside)
     const found = name === undefined || mayBeCredential(name) ? undefined : variable(name)
     if (found !== undefined) return found
     errors.push({ path, message: end === '' ? `\${{ ${quote(inside, 60)} is not closed` : whyNot(inside, name) })
@@ -66,7 +76,7 @@ function interpolateText(text: string, { variable, isText }: InterpolateOptions,
 const ownCredential = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
 const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|PRIVATE_?KEY|ACCESS_?KEY|API_?KEY)(?:_|$)/i
 
-const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
+export const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
 
 function whyNot(inside: string, name: string | undefined): string {
   if (name === undefined) return `\${{ ${quote(inside, 60)} }} is not supported; use \${{ env.NAME }}`

@@ -12,7 +12,7 @@ export interface NotifyOptions {
   readonly issue: 'off' | 'on-failure'
   /** As given by the user. */
   readonly label: string | undefined
-  /** Service, organization or self-hosted server, for the default label. */
+  /** Environment, and service, organization or self-hosted server, for the default label. */
   readonly target: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Diagnostic, Severity } from '../core/diagnostics.ts'
 import type { WatchkeeperError } from '../core/errors.ts'
 import type { Line } from '../core/line.ts'
+import type { ReadDocument } from '../documents/document.ts'
 import type { Block, Status } from '../report/blocks.ts'
 
 /** An operation with the effect `read` gets an API client that cannot write. */
@@ -50,6 +51,8 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly files: Files
   /** From `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
+  /** The environment that the input `env` names. */
+  readonly environment?: NamedEnvironment | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
   /** Asks the person at the terminal before a write. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one. */
@@ -64,6 +67,20 @@ export interface Context<E extends Effect, S extends Scope> {
 export interface Review {
   readonly blocks: readonly Block[]
   readonly question: string
+}
+
+/** One of several targets of the same declarations. */
+export interface NamedEnvironment {
+  readonly name: string
+  readonly path: string
+  /** Common settings by camelCase name, such as `serviceId`. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Owner of the objects. Undefined where the file does not set it. */
+  readonly project: string | undefined
+  /** Values of `${{ env.X }}`, before those of the process. */
+  readonly variables: ReadonlyMap<string, string>
+  /** The content of its file, with `overrides`. */
+  readonly document: ReadDocument
 }
 
 /** Severities of rules by their ids. */

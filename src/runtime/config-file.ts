@@ -55,7 +55,9 @@ const isSetting = (key: string): boolean => fileSettings.some((name) => name ===
 
 const isInput = (key: string): boolean => fileInputs.some((name) => name === key)
 
-const whyRejected = (name: string): string =>
-  Object.hasOwn(settingsSchema.shape, name)
+function whyRejected(name: string): string {
+  if (name === 'env') return 'cannot be set here, because it would apply to every job; set the input env'
+  return Object.hasOwn(settingsSchema.shape, name)
     ? 'cannot be set in a file of the repository; set it as an input or an environment variable'
     : `is an unknown setting${didYouMean(name, [...fileSettings.map(toKebab), ...fileInputs])}`
+}

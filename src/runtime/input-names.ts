@@ -16,6 +16,7 @@ export const inputNames: readonly string[] = [
   "dashboard-file",
   "dashboard-id",
   "declared-only",
+  "env",
   "files",
   "filter",
   "fleet",

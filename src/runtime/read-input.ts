@@ -11,8 +11,8 @@ import { quote } from '../core/text.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
 import { parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
-import type { LintSettings, Operation, Scope } from '../operation/operation.ts'
-import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
+import type { Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
+import { isOperationName, loadEnvironmentReader, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Config } from './config-file.ts'
 import { checkVariables } from './variables.ts'
 
@@ -49,6 +49,8 @@ export interface RunInput {
   readonly connection: (Omit<Connection, 'userAgent'> & { readonly isUnencrypted: boolean }) | undefined
   readonly profile: Profile
   readonly lintSettings: LintSettings
+  /** The environment that the input `env` names. */
+  readonly environment: NamedEnvironment | undefined
   /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
   readonly sources: Readonly<Record<string, string>>
   /** What the user should know before the run. */
@@ -60,13 +62,13 @@ export interface RunInput {
 }
 
 /** Throws an InputError that lists all problems. */
-export async function readInput(request: RunRequest): Promise<RunInput> {
+export async function readInput(request: RunRequest, files: Files): Promise<RunInput> {
   const { areText, env } = request
   const inputs = withoutEmpty(request)
   const name = operationNamed(request.operation)
   const operation: Operation = await operations[name]()
   const { shape } = operation.input
-  const settings = await readSettings(request)
+  const settings = await readSettings(request, files)
   const variables = checkVariables(env)
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
@@ -81,7 +83,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(areText ? checkNotifyOn(settings.values, request.keepsIssue === true) : []),
-    ...diagnostics,
+    ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
@@ -96,6 +98,7 @@ export async function readInput(request: RunRequest): Promise<RunInput> {
     connection,
     profile: profileNamed(complete.profile),
     lintSettings: settings.lintSettings,
+    environment: settings.environment,
     sources: settings.sources,
     warnings: variables.warnings,
     organizationId: complete.organizationId ?? '',
@@ -110,6 +113,12 @@ function checkNotifyOn({ notifyOn, issue }: Partial<Settings>, keepsIssue: boole
     return [inputDiagnostic('notify-on', 'is change, which only the action accepts, because its issue keeps the last state; use failure')]
   return issue === 'on-failure' ? [] : [inputDiagnostic('notify-on', 'is change, which requires issue: on-failure to keep the last state')]
 }
+
+/** A broken file of an environment may have what is missing. */
+const withoutTarget = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(
+    ({ location, message }) => !(['api-url', 'organization-id', 'service-id'].includes(location.file) && message.startsWith('is missing')),
+  )
 
 function targetOf({ organizationId = '', serviceId }: Settings, connection: RunInput['connection']): Target | undefined {
   if (connection?.profile.isSelfHosted) return { serverUrl: connection.baseUrl.href }
@@ -155,8 +164,11 @@ const defaultConfigFile = '.watchkeeper.yml'
 
 const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
-/** The common settings, from inputs, environment and config file, in this order of precedence. Those that are valid by themselves. */
-export async function readSettings(request: RunRequest) {
+/**
+ * The common settings that are valid by themselves, in this order of precedence: inputs, environment variables, the file of the
+ * environment that `env` names, the config file.
+ */
+export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
   const own = pick(withoutEmpty(request), (key) => settingNames.includes(key))
   const fromEnvironment = readEnvironment(env)
@@ -164,17 +176,55 @@ export async function readSettings(request: RunRequest) {
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
-  const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...given })
+  const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files)
+  const ofEnvironment = environment?.settings ?? {}
+  const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given })
   return {
     values: parsed.values,
     names: parsed.names,
-    inputs: config.inputs,
+    inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
     lintSettings: config.lintSettings,
-    sources: { ...sourceOf(config.values, configFile), ...sourceOf(fromEnvironment, 'environment'), ...sourceOf(own, 'input') },
+    environment,
+    isEnvironmentBroken: diagnostics.length > 0,
+    sources: {
+      ...sourceOf(config.values, configFile),
+      ...sourceOf(ofEnvironment, environment?.path ?? ''),
+      ...sourceOf(fromEnvironment, 'environment'),
+      ...sourceOf(own, 'input'),
+    },
     warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
-    diagnostics: [...config.diagnostics, ...parsed.diagnostics],
+    diagnostics: [
+      ...config.diagnostics,
+      ...diagnostics,
+      ...parsed.diagnostics,
+      ...(environment === undefined ? [] : findContradictions(environment, { ...given, project: request.inputs.project })),
+    ],
   }
 }
+
+interface LoadedEnvironment {
+  readonly environment?: NamedEnvironment | undefined
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function loadEnvironment(name: unknown, files: Files): Promise<LoadedEnvironment> {
+  if (typeof name !== 'string') return { diagnostics: [] }
+  try {
+    const readEnvironment = await loadEnvironmentReader()
+    return { environment: await readEnvironment(name, files), diagnostics: [] }
+  } catch (thrown) {
+    if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }
+    throw thrown
+  }
+}
+
+/** A variable of a shell must not send the values of one environment to the service of another one. */
+const findContradictions = ({ path, settings, project }: NamedEnvironment, given: Values): readonly Diagnostic[] =>
+  Object.entries({ ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
+    const other = given[name]
+    if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
+    return [inputDiagnostic(toKebab(name), `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove one of them`)]
+  })
 
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))

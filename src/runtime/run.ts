@@ -190,8 +190,10 @@ interface ProgressStep extends Pick<Progress, 'done' | 'total'> {
 }
 
 /** The settings for what happens after the run. */
-export type PublishSettings = Pick<Settings, 'summary'> &
-  Partial<
+export type PublishSettings = Pick<Settings, 'summary'> & {
+  /** The name of the environment. */
+  readonly environment?: string
+} & Partial<
     Pick<
       Settings,
       | 'resultFile'
@@ -223,7 +225,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   let input: RunInput | undefined
   let session: ApiSession | undefined
   try {
-    input = await readInput(request)
+    input = await readInput(request, deps.files)
     const note = (line: string): void => deps.note(redact(line))
     const debug = debugLog(deps, redact)
     debug?.(describeInput(input))
@@ -232,12 +234,12 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
     if (isWithoutWebhook(input)) note('No notification is sent, because notify-url is empty')
     session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
-    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: input.settings }
+    return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const subject = input === undefined ? {} : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
-    return { ...result, publishSettings: input?.settings ?? (await validSettings(request)) }
+    return { ...result, publishSettings: input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input) }
   } finally {
     await session?.close()
   }
@@ -246,6 +248,11 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
 /** A secret with another name than expected is empty. */
 const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
   settings.notifyUrl === undefined && (sources.notifyOn !== undefined || sources.notifyFormat !== undefined)
+
+const publishSettingsOf = ({ settings, environment }: RunInput): PublishSettings => ({
+  ...settings,
+  ...(environment !== undefined && { environment: environment.name }),
+})
 
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
@@ -264,12 +271,13 @@ const withRedactedNames = (request: RunRequest, redact: Redact): RunRequest => (
 })
 
 /** The valid settings, which decide where the result is published after a wrong input. */
-async function validSettings(request: RunRequest): Promise<PublishSettings> {
-  const values: Partial<Settings> = await readSettings(request).then(
+async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
+  const { env } = request.inputs
+  const values: Partial<Settings> = await readSettings(request, files).then(
     (settings) => settings.values,
     () => ({}),
   )
-  return { ...values, summary: values.summary ?? true }
+  return { ...values, summary: values.summary ?? true, ...(typeof env === 'string' && { environment: env }) }
 }
 
 async function judgeAndReport(
@@ -309,7 +317,7 @@ function subjectOf({ operation: { scope }, organizationId, target }: RunInput, s
 }
 
 function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunDeps, redact: Redact): Context<Effect, Scope> {
-  const { operation, organizationId, target, connection, profile, lintSettings } = input
+  const { operation, organizationId, target, connection, profile, lintSettings, environment } = input
   const api = session?.api
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
@@ -321,6 +329,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     clock: deps.clock,
     files: withoutCredentials(deps.files, redact),
     lintSettings,
+    environment,
     stop: deps.cancellation.stop,
     confirm: deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),

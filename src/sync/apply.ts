@@ -4,12 +4,13 @@ import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { quote } from '../core/text.ts'
 import { choice, filePath } from '../operation/inputs.ts'
-import { type Context, defineOperation, type Files, type Verdict } from '../operation/operation.ts'
+import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
 import { applyPlan } from './apply-changes.ts'
 import { isSuccess, isWritten, type Outcome, type OutcomeKind, type StopReason, stopReasons } from './apply-state.ts'
+import { inEnvironment, ofEnvironment } from './environment.ts'
 import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
 import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import {
@@ -51,7 +52,7 @@ export const apply = defineOperation({
   }),
   example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
   async run(context, input) {
-    const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context.files)
+    const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
     const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
@@ -62,7 +63,7 @@ export const apply = defineOperation({
   },
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
-    headline: result.isPlanWrong ? say`Nothing was written` : applyWords(result),
+    headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
     blocks: [
       result.isPlanWrong ? planFacts(result) : outcomeFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
@@ -84,10 +85,10 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
   const result = await toPlanResult(planned)
   await confirm({
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
-    question: `Apply these changes to ${result.project}?`,
+    question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
-  demandSame(toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), { ...service, prune: input.prune }), again, context, input.prune)
+  demandSame(toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), { ...service, environment: planned.environment, prune: input.prune }), again, context, input.prune)
   return again
 }
 
@@ -123,11 +124,17 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
   return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }) }
 }
 
-async function readPlanFile(path: string, files: Files): Promise<PlanFile> {
+async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
   const text = await files.read(path, 'plan-file')
   const parsed = planFileSchema.safeParse(tryJson(text))
   const why = parsed.success ? 'was changed after plan wrote it' : 'is not a plan of this version'
-  if (parsed.success && isIntact(parsed.data)) return parsed.data
+  if (parsed.success && isIntact(parsed.data)) {
+    if (parsed.data.environment === environment?.name) return parsed.data
+    const planned = parsed.data.environment
+    const advice =
+      planned === undefined ? 'was made without env; leave env out' : `is for environment "${quote(planned, 63)}"; set env to it`
+    throw inputError('plan-file', `"${quote(path, 80)}" ${advice}, or run plan again`)
+  }
   throw inputError('plan-file', `"${quote(path, 80)}" ${why}: run plan again`)
 }
 
@@ -143,7 +150,10 @@ function tryJson(text: string): unknown {
 const mostListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: boolean): void {
-  const moved = movedSince(agreed, toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, prune }))
+  const moved = movedSince(
+    agreed,
+    toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, environment: planned.environment, prune }),
+  )
   if (moved.length === 0) return
   const rest = moved.length > mostListed ? [`… and ${moved.length - mostListed} more`] : []
   const lines = [...moved.slice(0, mostListed), ...rest].map((line) => `- ${line}`)
@@ -200,10 +210,10 @@ function applyWords(result: Applied): Line {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
-  if (parts.length === 0) return say`Nothing to do: the service matches the files`
+  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: the service matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const word = isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
-  return say`${trusted(word)} to ${result.project} (${join(parts, ', ')})`
+  return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
 
 function judgeApply(result: Applied): Verdict {

@@ -7,7 +7,7 @@ import { type InterpolateOptions, interpolate, type ReadDocument, readDocument, 
 import { isText, ownValue, schemaAt, valueAt } from '../documents/schema.ts'
 import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
 import * as fields from '../operation/inputs.ts'
-import type { Files } from '../operation/operation.ts'
+import type { Context, Files, NamedEnvironment, Scope } from '../operation/operation.ts'
 import { alertFieldsOf, declaredAlert } from '../resources/alerts/alert.ts'
 import { dashboardFields } from '../resources/dashboards/dashboard-file.ts'
 import { keyForm, keyGrammar } from '../resources/marker.ts'
@@ -15,6 +15,7 @@ import { type Abilities, type BrokenObject, checkReferences } from '../resources
 import { type Body, type DeclaredKey, type Section, sectionNames } from '../resources/resource-type.ts'
 import { type Declared, type ParsedObject, parseObject, sections } from '../resources/resource-types.ts'
 import { declaredSavedSearch } from '../resources/saved-searches/saved-search.ts'
+import { findUnknownOverrides, mergePatch, type Overrides, variableIn, withOverrides } from './environment.ts'
 import { type LintSettings, lint } from './lint.ts'
 
 const key = z.string().regex(keyGrammar).meta({ description: 'Identifies the object. Its name can change.', accepts: keyForm })
@@ -76,12 +77,27 @@ export const readingRules = {
   schema: 'A field is unknown or missing, or its value is not valid.',
   variable: 'An expression is not supported, or its variable is not set.',
   'duplicate-key': 'A key is declared twice.',
+  'unknown-override': 'An environment overrides an object that no file declares.',
 } as const
 
-export function readDeclarations(files: readonly SourceFile[], variable: InterpolateOptions['variable']): Declarations {
-  const read = files.map((file) => readFile(file, variable))
+export function readDeclarations(
+  files: readonly SourceFile[],
+  variable: InterpolateOptions['variable'],
+  environment?: NamedEnvironment,
+): Declarations {
+  const given = environment && readOverrides(environment, variable)
+  const read = files.map((file) => readFile(file, variable, given?.overrides))
   const all = merge(read)
-  return { ...all, diagnostics: [...all.diagnostics, ...repeatedKeys(read.flatMap(({ objects, broken }) => [...objects, ...broken]))] }
+  const declared = read.flatMap(({ objects, broken }) => [...objects, ...broken])
+  return {
+    ...all,
+    diagnostics: [
+      ...withoutConsequences(given?.unset ?? [], all.diagnostics),
+      ...repeatedKeys(declared),
+      // A file that cannot be read may declare the key.
+      ...(given === undefined || all.unread.length > 0 ? [] : findUnknownOverrides(given.overrides, declared)),
+    ],
+  }
 }
 
 const nothing: Declarations = { objects: [], broken: [], unread: [], diagnostics: [] }
@@ -97,26 +113,44 @@ const toDiagnostic =
   (rule: keyof typeof readingRules) =>
   ({ location, message }: Pick<Diagnostic, 'location' | 'message'>): Diagnostic => ({ rule, severity: 'error', location, message })
 
-function readFile({ path, text }: SourceFile, variable: InterpolateOptions['variable']): Declarations {
-  const reading = readDocument(text, path)
-  if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
-  const { value, errors } = interpolate(reading.value, {
-    variable,
-    isText: (inner) => isText(schemaAt(declarationsSchema, inner, reading.value)),
-  })
-  const unset = errors.map((error) =>
-    toDiagnostic('variable')({
-      location: reading.locationOf(error.path),
-      message: `${formatPath(error.path, reading.value)}: ${error.message}`,
-    }),
-  )
-  const read = readSections({ ...reading, value })
-  // A variable that is not set has its own diagnostic.
-  const known = new Set(unset.map(({ location }) => formatLocation(location)))
-  return { ...read, diagnostics: [...unset, ...read.diagnostics.filter(({ location }) => !known.has(formatLocation(location)))] }
+interface ReadOverrides {
+  readonly overrides: Overrides
+  /** Variables that are not set. */
+  readonly unset: readonly Diagnostic[]
 }
 
-function readSections(document: ReadDocument): Declarations {
+function readOverrides({ document }: NamedEnvironment, variable: InterpolateOptions['variable']): ReadOverrides {
+  const { value, unset } = fillIn(document, ['overrides'], variable)
+  return { overrides: { value, document }, unset }
+}
+
+/** Replaces expressions in declared fields, which are at the path `base` of the document. */
+function fillIn(document: ReadDocument, base: ValuePath, variable: InterpolateOptions['variable']) {
+  const written = valueAt(document.value, base)
+  const { value, errors } = interpolate(written, { variable, isText: (inner) => isText(schemaAt(declarationsSchema, inner, written)) })
+  const unset = errors.map((error) => {
+    const path = [...base, ...error.path]
+    const message = `${formatPath(path, document.value)}: ${error.message}`
+    return toDiagnostic('variable')({ location: document.locationOf(path), message })
+  })
+  return { value, unset }
+}
+
+/** A variable that is not set has its own diagnostic. */
+function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const known = new Set(unset.map(({ location }) => formatLocation(location)))
+  return [...unset, ...diagnostics.filter(({ location }) => !known.has(formatLocation(location)))]
+}
+
+function readFile({ path, text }: SourceFile, variable: InterpolateOptions['variable'], overrides: Overrides | undefined): Declarations {
+  const reading = readDocument(text, path)
+  if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
+  const { value, unset } = fillIn(reading, [], variable)
+  const read = readSections({ ...reading, value }, overrides)
+  return { ...read, diagnostics: withoutConsequences(unset, read.diagnostics) }
+}
+
+function readSections(document: ReadDocument, overrides: Overrides | undefined): Declarations {
   const { value } = document
   const frame = frameSchema.safeParse(value)
   const diagnostics = frame.success ? [] : schemaDiagnostics(frame.error, document, frameSchema)
@@ -126,7 +160,7 @@ function readSections(document: ReadDocument): Declarations {
     const hasDefaults = !wrongDefaults.has(section) && !wrongDefaults.has(undefined)
     const defaults = hasDefaults ? (ownValue(allDefaults, section) ?? {}) : undefined
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
-    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults }))
+    return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults, overrides }))
   })
   return merge([{ ...nothing, diagnostics }, ...read])
 }
@@ -142,16 +176,20 @@ interface Written {
   readonly written: unknown
   /** Undefined when the defaults have errors, because it is then unknown which fields are missing. */
   readonly defaults: object | undefined
+  readonly overrides: Overrides | undefined
 }
 
-function readObject({ document, section, key, written, defaults }: Written): Declarations {
-  const path = [section, key]
-  const location = document.locationOfKey(path)
+function readObject({ document: file, section, key, written, defaults, overrides }: Written): Declarations {
+  const path = [section, key] as const
+  const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
     const message = `${section}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [toDiagnostic('schema')({ location, message })] }
   }
-  const merged = isMap(written) ? withDefaults(written, defaults ?? {}) : written
+  const own = isMap(written) ? withDefaults(written, defaults ?? {}) : written
+  const patch = valueAt(overrides?.value, path)
+  const merged = isMap(own) && isMap(patch) ? withPatch(own, patch) : own
+  const document = overrides === undefined || patch === undefined ? file : withOverrides(file, overrides, path, merged)
   const place = { section, key, location, written: merged }
   const { errors, parsed } = parseRepairing(section, merged)
   const { toWritten } = parsed ?? { toWritten: (inner: ValuePath) => inner }
@@ -222,10 +260,12 @@ function remove(value: unknown, path: ValuePath): boolean {
   return Object.hasOwn(around, last) && Reflect.deleteProperty(around, last)
 }
 
-/** Alternatives: an alert has the fields of one side. */
+/** Alternatives: an object has the fields of one side. */
 const alternatives = [
   [['channel'], ['channels']],
   [['dashboard', 'tile'], ['savedSearch']],
+  [['tiles', 'containers'], ['rows']],
+  [['sourceId'], ['source']],
 ] as const
 
 /** Merges whole fields. A field of the object removes the defaults that it is an alternative to. */
@@ -237,6 +277,22 @@ function withDefaults(written: object, defaults: object): object {
   const left = Object.entries(defaults).filter(([field]) => !displaced.some((name) => name === field))
   return { ...Object.fromEntries(left), ...written }
 }
+
+/** Merges the fields of an override. They remove the fields that they are an alternative to. */
+function withPatch(own: object, patch: object): object {
+  const merged = mergePatch(own, patch) as object
+  return withDefaults(Object.fromEntries(Object.entries(merged).filter(([field]) => Object.hasOwn(patch, field))), merged)
+}
+
+/** The fields of an object that the environment decides, with the alternatives to them. */
+export function overriddenFields(environment: NamedEnvironment | undefined, section: Section, key: string): readonly string[] {
+  const patch = valueAt(environment?.document.value, ['overrides', section, key])
+  return isMap(patch) ? withAlternatives(Object.keys(patch)) : []
+}
+
+export const withAlternatives = (fields: readonly string[]): readonly string[] => [
+  ...new Set([...fields, ...alternatives.filter((sides) => sides.flat().some((field) => fields.includes(field))).flat(2)]),
+]
 
 function repeatedKeys(objects: readonly DeclaredKey[]): readonly Diagnostic[] {
   const first = new Map<string, DeclaredKey>()
@@ -270,16 +326,21 @@ export interface Found extends Declarations {
   readonly paths: readonly string[]
 }
 
+type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
+
 /** Reads, checks and lints the files. Throws an InputError when a named file is missing, or when no file matches at all. */
-export async function findDeclarations(globs: readonly string[], files: Files, profile: Profile, settings: LintSettings): Promise<Found> {
+export async function findDeclarations(
+  globs: readonly string[],
+  { files, profile, lintSettings, environment }: FindContext,
+): Promise<Found> {
   const paths = await files.find(globs, 'files')
   const missing = paths.length === 0 ? globs : globs.filter((glob) => isPlain(glob) && !paths.some((path) => isAt(path, plainPath(glob))))
   if (missing.length > 0) throw inputError('files', `no file matches ${missing.join(', ')}`)
-  const read = readDeclarations(await readAll(paths, files), files.variable)
+  const read = readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment)
   const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
     ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
-    ...settings,
+    ...lintSettings,
     // Without the field in the profile, no declaration can have it.
     ...(!abilities.alertFields.has('note') && { 'missing-runbook': 'off' }),
   }

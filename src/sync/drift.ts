@@ -2,6 +2,7 @@ import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { sectionNouns } from '../resources/resource-type.ts'
+import { inEnvironment } from './environment.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
 import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords, toAnnotations } from './plan-report.ts'
 
@@ -12,10 +13,10 @@ export const drift = defineOperation({
   judge: judgeDrift,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
-      ? say`The drift check failed`
+      ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
-        ? say`${result.project} has drifted`
-        : say`No drift: the service matches the files`,
+        ? say`${result.project} has drifted${inEnvironment(result)}`
+        : say`No drift${inEnvironment(result)}: the service matches the files`,
     blocks: [
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },

@@ -15,6 +15,7 @@ import { type Body, listOf } from '../resources/resource-type.ts'
 import type { Declared } from '../resources/resource-types.ts'
 import type { Change, Plan } from './change.ts'
 import { type Found, filesInput, findDeclarations } from './declarations.ts'
+import { environmentInput } from './environment.ts'
 import type { AdoptFrom } from './match.ts'
 import { planChanges } from './plan-changes.ts'
 import { readRemoteState } from './remote-state.ts'
@@ -23,6 +24,7 @@ import { readRemoteState } from './remote-state.ts'
 
 export const planInput = z.strictObject({
   files: filesInput,
+  env: environmentInput,
   project: z.string().regex(projectGrammar).optional().meta({
     description:
       'Owner of the objects, which is stored in a marker inside each of them. The default is `project` in .watchkeeper.yml, then the repository.',
@@ -164,6 +166,8 @@ interface PlanRequest {
 }
 
 export interface PlanningResult {
+  /** The name of the environment. */
+  readonly environment?: string | undefined
   readonly found: Found
   readonly plan: Plan
   /** All that was found wrong, of files and of plan. */
@@ -172,18 +176,27 @@ export interface PlanningResult {
   readonly uncheckedCount: number
 }
 
-type PlanContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'debug' | 'clock'> & {
+type PlanContext = Pick<
+  Context<'read', 'service-or-server'>,
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock'
+> & {
   readonly api: ReadApi
 }
 
 /** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
 export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
-  const { api, service, profile, files, lintSettings, clock } = context
+  const { api, service, profile, files, environment, clock } = context
   const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
-  const found = await findDeclarations(request.files, files, profile, lintSettings)
+  const found = await findDeclarations(request.files, context)
   if (errorsIn(found.diagnostics).length > 0) {
     const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
-    return { found, plan, diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)], uncheckedCount: 0 }
+    return {
+      environment: environment?.name,
+      found,
+      plan,
+      diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)],
+      uncheckedCount: 0,
+    }
   }
   if (found.objects.length === 0 && request.prune && !request.allowEmpty)
     throw inputError(
@@ -196,6 +209,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
   for (const change of plan.changes) context.debug(describeDecision(change))
   const checked = profile.dashboardCheck ? await checkByServer(plan, found.objects, context) : { diagnostics: [], uncheckedCount: 0 }
   return {
+    environment: environment?.name,
     found,
     plan,
     diagnostics: [

@@ -23,6 +23,7 @@ export const planFileSchema = z.object({
   kind: z.literal('watchkeeper-plan'),
   version: z.literal(planFileVersion),
   project: z.string(),
+  environment: z.string().optional(),
   organizationId: z.string().optional(),
   serviceId: z.string().optional(),
   serverUrl: z.string().optional(),
@@ -37,11 +38,12 @@ export type PlanFile = z.output<typeof planFileSchema>
 
 type PlannedChange = z.output<typeof plannedChange>
 
-type PlanIdentity = Target & { readonly prune: boolean }
+type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: boolean }
 
 export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))
-  const content = { project: plan.project, ...identity, seen: plan.seen, changes }
+  const { environment, ...others } = identity
+  const content = { project: plan.project, ...(environment !== undefined && { environment }), ...others, seen: plan.seen, changes }
   return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
 }
 

@@ -53,6 +53,7 @@ export type PlannedObject = z.output<typeof object>
 
 export const planDetails = z.object({
   project: z.string().describe('The project that owns the objects.'),
+  environment: z.string().optional().describe('The environment, if `env` is set.'),
   files: z.array(z.string()).describe('The files that were read.'),
   objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
   toAdopt: count('Objects that are as declared and only get the ownership marker.'),
@@ -72,7 +73,7 @@ export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
   new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
-  const { found, plan, diagnostics, uncheckedCount } = planned
+  const { environment, found, plan, diagnostics, uncheckedCount } = planned
   const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
   const objects = new Map(described ?? (await describeChanges(plan)))
   for (const outcome of outcomes) {
@@ -87,6 +88,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
     unchanged: numberOf('unchanged') + numberOf('adopt'),
     changed: plan.changes.some(isDifference),
     project: plan.project,
+    ...(environment !== undefined && { environment }),
     files: [...found.paths],
     objects: [...objects.values()],
     toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,

@@ -3,6 +3,7 @@ import { counted, type Line, say } from '../core/line.ts'
 import { filePath } from '../operation/inputs.ts'
 import { type Context, defineOperation } from '../operation/operation.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
+import { inEnvironment, ofEnvironment } from './environment.ts'
 import { hasErrors, makePlan, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import {
@@ -40,6 +41,7 @@ export async function runPlan(context: Context<'read', 'service-or-server'>, inp
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile, context.clock.now()), {
     ...context.service,
+    environment: planned.environment,
     prune: input.prune,
   })
   return { ...result, planFile: input.planFile, planContent }
@@ -61,10 +63,10 @@ export const plan = defineOperation({
   judge: judgeDiagnostics,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
-      ? say`The plan failed`
+      ? say`The plan${inEnvironment(result)} failed`
       : result.changed
-        ? say`Plan for ${result.project} (${planWords(result)})`
-        : say`No changes: the service matches the files${adoptionWords(result)}`,
+        ? say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
+        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}`,
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
     annotations: toAnnotations(result),
   }),

@@ -6,6 +6,7 @@ import { defineOperation, pass } from '../operation/operation.ts'
 import { renderSarif } from '../report/sarif.ts'
 import { sectionNames } from '../resources/resource-type.ts'
 import { filesInput, findDeclarations } from './declarations.ts'
+import { environmentInput, ofEnvironment } from './environment.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
@@ -14,6 +15,7 @@ export const validate = defineOperation({
   scope: 'none',
   input: z.strictObject({
     files: filesInput,
+    env: environmentInput,
     sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
   }),
   output: z.object({
@@ -23,6 +25,7 @@ export const validate = defineOperation({
     warningCount: z.int().describe('Number of warnings.'),
   }),
   details: z.object({
+    environment: z.string().optional().describe('The environment, if `env` is set.'),
     files: z.array(z.string()).describe('The files that were read.'),
     objects: z
       .array(z.object({ section: z.enum(sectionNames), key: z.string(), name: z.string(), location: locationSchema }))
@@ -30,14 +33,15 @@ export const validate = defineOperation({
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes, with their locations.'),
   }),
   example: { files: ['examples/observability/*.yml'] },
-  async run({ files, profile, lintSettings }, input) {
-    const { paths, objects, broken, diagnostics } = await findDeclarations(input.files, files, profile, lintSettings)
+  async run(context, input) {
+    const { paths, objects, broken, diagnostics } = await findDeclarations(input.files, context)
     const count = (severity: Severity): number => diagnostics.filter((one) => one.severity === severity).length
     return {
       valid: count('error') === 0,
       objectCount: objects.length + broken.length,
       errorCount: count('error'),
       warningCount: count('warning'),
+      ...(context.environment !== undefined && { environment: context.environment.name }),
       files: [...paths],
       objects: objects.map(({ section, key, value, location }) => ({ section, key, name: value.name, location })),
       diagnostics: [...diagnostics],
@@ -47,8 +51,8 @@ export const validate = defineOperation({
     if (errorCount > 0) return { status: 'fail', reasons: [say`${counted(errorCount, 'error')}`], exit: 'input' }
     return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
-  report: ({ files, objectCount, diagnostics }) => ({
-    headline: say`${counted(objectCount, 'object')} in ${counted(files.length, 'file')}`,
+  report: ({ environment, files, objectCount, diagnostics }) => ({
+    headline: say`${counted(objectCount, 'object')} in ${counted(files.length, 'file')}${ofEnvironment({ environment })}`,
     blocks: [{ kind: 'diagnostics', diagnostics }],
     annotations: diagnostics,
   }),

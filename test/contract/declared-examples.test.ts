@@ -41,13 +41,27 @@ it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is w
   expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
-it.each(['plan', 'apply', 'apply-reviewed', 'drift', 'environments'])(
-  'examples/workflows/%s.yml sets what the starter set names',
-  (name) => {
-    const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
-    const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
-      ([, variable]) => variable,
+it.each(['plan', 'apply', 'apply-reviewed', 'drift'])('examples/workflows/%s.yml sets what the starter set names', (name) => {
+  const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
+  const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(([, variable]) => variable)
+  expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
+})
+
+it.each(['staging', 'production'])(
+  'the starter set can be applied to the environment %s of the examples, and then there is no drift',
+  async (name) => {
+    const { 'service-id': _, ...inputs } = inputsFor(emulator(), 'clickhouse-cloud')
+    const files = Object.fromEntries(
+      ['staging', 'production'].map((one) => [`environments/${one}.yml`, read(`examples/environments/${one}.yml`)]),
     )
-    expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
+    const inEnvironment = (operation: string) =>
+      invokeText({
+        inputs: { ...inputs, operation, env: name },
+        env: { GITHUB_REPOSITORY: 'shop/infra' },
+        files: { ...files, 'observability/service.yml': read('examples/starter/service.yml') },
+      })
+    const { document: applied } = await inEnvironment('apply')
+    expect(applied).toMatchObject({ changed: true, environment: name })
+    expect((await inEnvironment('drift')).document).toMatchObject({ changed: false, toAdopt: 0 })
   },
 )

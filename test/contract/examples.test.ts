@@ -26,6 +26,8 @@ it.each([
   ['examples/budgets.yml', 'schemas/budgets.schema.json'],
   ['examples/fleet.yml', 'schemas/fleet.schema.json'],
   ['examples/.watchkeeper.yml', 'schemas/config.schema.json'],
+  ['examples/environments/staging.yml', 'schemas/environment.schema.json'],
+  ['examples/environments/production.yml', 'schemas/environment.schema.json'],
 ])('%s is what the schema in its header wants', (example, schema) => {
   expect(read(example)).toContain(`$schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/${schema}`)
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(read(schema)))

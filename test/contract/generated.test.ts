@@ -108,6 +108,34 @@ describe('the JSON Schemas', () => {
     expect(alert({ treshold: 1 })).toBe(false)
   })
 
+  it('accept parts of declared objects in the overrides of an environment, and complete lists only', () => {
+    const validate = ajv.compile(JSON.parse(read('schemas/environment.schema.json')))
+    const alert = (fields: object): unknown => ({ overrides: { alerts: { a: fields } } })
+    const valid: readonly unknown[] = [
+      {},
+      { 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3', project: 'a/b', variables: { A: 'x', B: 1, C: true } },
+      alert({}),
+      alert({ threshold: 5, note: null }),
+      alert({ channel: { webhook: 'audit' } }),
+      alert({ channel: { webhook: null, webhookId: 'x' } }),
+      alert({ interval: `\${{ env.X }}` }),
+      { overrides: { dashboards: { d: { tags: ['a'] } } } },
+    ]
+    const invalid: readonly unknown[] = [
+      { 'api-url': 'https://evil.example' },
+      { 'allow-http': true },
+      { variables: { A: ['x'] } },
+      { overrides: { alert: {} } },
+      alert({ treshold: 5 }),
+      alert({ threshold: 'high' }),
+      alert({ channel: { webhok: 'audit' } }),
+      alert({ channels: [{ webhook: 'audit' }] }),
+      { overrides: { dashboards: { d: { tiles: [{ name: 'T' }] } } } },
+    ]
+    for (const value of valid) expect(validate(value), `${JSON.stringify(value)} ${JSON.stringify(validate.errors)}`).toBe(true)
+    for (const value of invalid) expect(validate(value), JSON.stringify(value)).toBe(false)
+  })
+
   it('accept the example of every operation', () =>
     forEachEntry(operationNames, async (name) => {
       const { example }: Operation = await operations[name]()

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
+import { hasExpression } from '../../src/documents/document.ts'
 import type {
   Alert,
   Channel,
@@ -13,7 +14,6 @@ import type {
   Tile,
 } from '../../src/emulator/index.ts'
 import { type DashboardFields, expandDashboard } from '../../src/resources/dashboards/dashboard-file.ts'
-import { hasExpression } from '../../src/sync/pull/render.ts'
 
 // Words and fields made at random: what people call things, and what wants care of whoever writes it down.
 

@@ -221,12 +221,17 @@ const hasChanges = ({ changed, toAdopt }: ResultDocument): boolean => changed ==
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
 function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
-  const parts = ['operation', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
-  return error instanceof InputError && error.diagnostics.some(({ location }) => parts.includes(location.file))
+  const parts = ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
+  const isPart = (name: string): boolean => parts.includes(name) || name.startsWith('environments/')
+  return error instanceof InputError && error.diagnostics.some(({ location }) => isPart(location.file))
 }
 
-/** What the run is about, for the default label. An address that is not valid may hold a password. */
-function labelTargetOf({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
+/** What the run is about, for the default label. */
+const labelTargetOf = (settings: PublishSettings): string | undefined =>
+  [settings.environment, serviceOrServer(settings)].filter((part) => part !== undefined).join(' / ') || undefined
+
+/** An address that is not valid may hold a password. */
+function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
   if (profile !== 'hyperdx') return serviceId ?? organizationId
   const address = parseApiUrl(apiUrl, true)
   return 'url' in address ? address.url.href : undefined

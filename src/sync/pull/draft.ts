@@ -2,11 +2,12 @@ import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
 import { interpolate, readDocument } from '../../documents/document.ts'
 import { ownValue } from '../../documents/schema.ts'
+import type { NamedEnvironment } from '../../operation/operation.ts'
 import { createDirectory } from '../../resources/directory.ts'
 import type { DeclaredKey, Section } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
 import type { Change, Plan } from '../change.ts'
-import { abilitiesOf, type Declarations } from '../declarations.ts'
+import { abilitiesOf, type Declarations, overriddenFields, withAlternatives } from '../declarations.ts'
 import type { RemoteState } from '../remote-state.ts'
 import { editFile, type Update } from './edit-yaml.ts'
 import {
@@ -15,6 +16,7 @@ import {
   isEqual,
   type KeysById,
   type RenderContext,
+  type RenderedChange,
   renderChange,
   renderNewObject,
 } from './render.ts'
@@ -33,6 +35,7 @@ export interface DraftInput {
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
+  readonly environment?: NamedEnvironment | undefined
   /** Objects to leave out, by `identityOf`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
@@ -67,6 +70,14 @@ export interface PulledObject {
   readonly reason: string | undefined
   /** Expressions of the file that a value of the service replaced. */
   readonly replacedExpressions: readonly string[]
+  /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
+  readonly overridden: readonly OverriddenField[]
+}
+
+interface OverriddenField {
+  readonly field: string
+  /** In the service. */
+  readonly value: unknown
 }
 
 export const identityOf = (section: Section, id: string): string => `${section} ${id}`
@@ -93,7 +104,7 @@ export function draftPull(input: DraftInput): Draft {
   const declared = new Map(declarations.objects.map((one) => [`${one.section}.${one.key}`, one]))
   const existing = plan.changes.flatMap((change) => {
     const one = declared.get(`${change.section}.${change.key}`)
-    return one === undefined ? [] : [draftExisting(one, change, context, excluded)]
+    return one === undefined ? [] : [draftExisting(one, change, context, input)]
   })
   const additions = added.flatMap(({ addition }) => addition ?? [])
   const paths = placeAdditions(additions, input)
@@ -131,7 +142,7 @@ const objectOutside = (
   { section, actual: { id, name } }: NewObject | SkippedObject,
   outcome: PulledObject['outcome'],
   reason: string | undefined,
-): PulledObject => ({ section, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [] })
+): PulledObject => ({ section, key: '', name: name ?? '', id, outcome, path: undefined, reason, replacedExpressions: [], overridden: [] })
 
 interface DraftedNew {
   readonly source: NewObject
@@ -154,16 +165,49 @@ interface DraftedExisting {
   readonly update: Update | undefined
 }
 
-function draftExisting(declared: Declared, change: Change, context: RenderContext, excluded: DraftInput['excluded']): DraftedExisting {
+function draftExisting(
+  declared: Declared,
+  change: Change,
+  context: RenderContext,
+  { excluded, environment }: Pick<DraftInput, 'excluded' | 'environment'>,
+): DraftedExisting {
   const { section, key, actual, name } = change
-  const object = { section, key, name, id: actual?.id, path: declared.location.file, reason: undefined, replacedExpressions: [] }
+  const object = {
+    section,
+    key,
+    name,
+    id: actual?.id,
+    path: declared.location.file,
+    reason: undefined,
+    replacedExpressions: [],
+    overridden: [],
+  }
   if (actual === undefined) return { object: { ...object, outcome: 'missing' }, update: undefined }
-  const { before, after } = renderChange(declared, { ...change, actual }, context)
+  const rendered = renderChange(declared, { ...change, actual }, context)
+  const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, section, key))
   const isUnchanged = isEqual(before.fields, after.fields)
   const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : explainUnwritable(after.fields, section))
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
+  if (isUnchanged && overridden.length > 0) {
+    const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
+    return { object: { ...object, outcome: 'left-out', reason: overriddenReason, overridden }, update: undefined }
+  }
   if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
-  return { object: { ...object, name: actual.name ?? name, outcome: 'updated' }, update: { section, key, before, after } }
+  return { object: { ...object, name: actual.name ?? name, outcome: 'updated', overridden }, update: { section, key, before, after } }
+}
+
+/** Leaves fields that the environment overrides as they are, because the file is for all environments. */
+function keepOverridden({ before, after }: RenderedChange, fields: readonly string[]) {
+  const isOverridden = (field: string): boolean => fields.includes(field)
+  const others = Object.entries(after.fields).filter(([field]) => !isOverridden(field))
+  const kept = Object.entries(before.fields).filter(([field]) => isOverridden(field))
+  return {
+    before,
+    after: { ...after, fields: Object.fromEntries([...others, ...kept]) },
+    overridden: fields
+      .filter((field) => !isEqual(before.fields[field], after.fields[field]))
+      .map((field) => ({ field, value: after.fields[field] })),
+  }
 }
 
 /** The path for each addition. An alert goes to the file that declares its dashboard. */
@@ -233,6 +277,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     if (change === undefined) return message ?? messagesByFile.get(object.path ?? '') ?? 'could not be found in the file again'
     // Errors that were there before the pull do not count.
     if (message !== undefined && (object.outcome === 'added' || object.outcome === 'updated')) return message
+    if (object.overridden.length > 0 && change.action === 'update' && differsOnlyIn(change, object.overridden)) return undefined
     return change.action === 'unchanged' || change.action === 'adopt' ? undefined : describeChange(change)
   }
   return new Map(
@@ -243,6 +288,17 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       return reason === undefined ? [] : [[identityOf(section, id), reason]]
     }),
   )
+}
+
+/** Fields that have another name in the API. */
+const fileNames: Readonly<Record<string, string>> = { dashboardId: 'dashboard', tileId: 'tile', savedSearchId: 'savedSearch' }
+
+function differsOnlyIn({ fields }: Change, overridden: readonly OverriddenField[]): boolean {
+  const allowed = withAlternatives(overridden.map(({ field }) => field))
+  return fields.every(({ path }) => {
+    const field = /^\w+/.exec(path)?.[0] ?? ''
+    return allowed.includes(fileNames[field] ?? field)
+  })
 }
 
 const qualifiedKey = ({ section, key }: Pick<PulledObject, 'section' | 'key'>): string => `${section}.${key}`

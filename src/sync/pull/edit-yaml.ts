@@ -14,14 +14,14 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import * as z from 'zod'
-import { readDocument } from '../../documents/document.ts'
+import { hasExpression, readDocument } from '../../documents/document.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
 import { isMap as isFields } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'
 import type { Body, Section } from '../../resources/resource-type.ts'
 import { sections } from '../../resources/resource-types.ts'
 import { mergeLines } from './merge-lines.ts'
-import { hasExpression, isEqual, type RenderedChange } from './render.ts'
+import { isEqual, type RenderedChange } from './render.ts'
 import {
   type Addition,
   appendPair,

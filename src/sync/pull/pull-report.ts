@@ -6,6 +6,7 @@ import { plural } from '../../core/text.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
 import { sectionNames, sectionNouns } from '../../resources/resource-type.ts'
+import { inEnvironment, ofEnvironment } from '../environment.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
 export interface Pulled {
@@ -49,6 +50,7 @@ const writtenFile = z.object({
 
 export const pullDetails = z.object({
   project: z.string().describe('The project that owns the objects.'),
+  environment: z.string().optional().describe('The environment, if `env` is set.'),
   objects: z.array(object).describe('All objects of the service and of the files.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
@@ -60,7 +62,7 @@ type ObjectResult = PullResult['objects'][number]
 
 type FileResult = PullResult['writtenFiles'][number]
 
-export function toPullResult({ project, draft: { files, objects }, diagnostics }: Pulled): PullResult {
+export function toPullResult({ project, draft: { files, objects }, diagnostics }: Pulled, environment: string | undefined): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
     changed: files.length > 0,
@@ -71,6 +73,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     missing: numberOf('missing'),
     leftOut: numberOf('left-out'),
     project,
+    ...(environment !== undefined && { environment }),
     objects: objects.map(({ section, key, name, outcome, id, path, reason }) => ({
       section,
       key,
@@ -120,17 +123,17 @@ export function judgePull(result: PullResult): Verdict {
 
 export function pullHeadline(result: PullResult): Line {
   const { added, updated, filesWritten, objects } = result
-  if (isStopped(result)) return say`Nothing was pulled`
+  if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
     const counts = join(
       parts.map(([outcome, count]) => say`${count} ${trusted(outcome)}`),
       ', ',
     )
-    return say`Pulled into ${counted(filesWritten, 'file')}: ${counts}`
+    return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}`
   }
-  if (objects.length === 0) return say`Nothing to pull: the service has no alerts, dashboards or saved searches`
-  return say`Nothing to pull: no file changes`
+  if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no alerts, dashboards or saved searches`
+  return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
 /** The most important outcome first. Unchanged objects are not listed. */

@@ -4,10 +4,11 @@ import { type Diagnostic, errorsIn } from '../../core/diagnostics.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { quote } from '../../core/text.ts'
 import { flag } from '../../operation/inputs.ts'
-import { type Context, defineOperation, type Files, type OutputFile } from '../../operation/operation.ts'
+import { type Context, defineOperation, type Files, type NamedEnvironment, type OutputFile } from '../../operation/operation.ts'
 import { sectionNames } from '../../resources/resource-type.ts'
 import type { Plan } from '../change.ts'
 import { type Declarations, type Found, filesInput, findDeclarations } from '../declarations.ts'
+import { environmentInput, variableIn } from '../environment.ts'
 import { type LintSettings, lintRules } from '../lint.ts'
 import { checkChange, planInput, resolveProject } from '../make-plan.ts'
 import { planChanges } from '../plan-changes.ts'
@@ -21,13 +22,14 @@ export const pull = defineOperation({
   scope: 'service-or-server',
   input: z.strictObject({
     files: filesInput,
+    env: environmentInput,
     project: planInput.shape.project,
     declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
   }),
   output: pullOutput,
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
-  run: async (context, input) => toPullResult(await makePull(context, input)),
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -49,7 +51,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true }
 }
 
-type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'clock'> & {
+type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'> & {
   readonly api: ReadApi
 }
 
@@ -61,7 +63,7 @@ interface PullInput {
 
 /** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
 async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
-  const { api, service, profile, files, clock } = context
+  const { api, service, profile, files, environment, clock } = context
   const nowMs = clock.now()
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const texts = await readTexts(input.files, files)
@@ -75,18 +77,35 @@ async function makePull(context: PullContext, input: PullInput): Promise<Pulled>
   const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { declaredOnly } = input
-  const draftInput = { declarations: found, plan, remote, profile, nowMs, globs: input.files, declaredOnly, texts, variable: files.variable }
+  const draftInput = {
+    declarations: found,
+    plan,
+    remote,
+    profile,
+    nowMs,
+    globs: input.files,
+    declaredOnly,
+    texts,
+    variable: variableIn(environment, files.variable),
+    environment,
+  }
   const serverAnswers: ServerAnswers = new Map()
   const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
     const declarations = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: planWith(declarations) }
-    const failures = verifyDraft(candidate, read)
+    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, environment)])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
   })
   return {
     project,
     draft,
-    diagnostics: [...diagnostics, ...incompleteLists(remote), ...replacedExpressions(draft), ...remainingErrors(read)],
+    diagnostics: [
+      ...diagnostics,
+      ...incompleteLists(remote),
+      ...overriddenDifferences(draft, environment),
+      ...replacedExpressions(draft),
+      ...remainingErrors(read),
+    ],
   }
 }
 
@@ -100,11 +119,11 @@ async function readTexts(globs: readonly string[], files: Files): Promise<Readon
 }
 
 /** Finds the declarations in these texts. A first pull starts without any. */
-async function findIn(texts: ReadonlyMap<string, string>, { files, profile, lintSettings }: PullContext): Promise<Found> {
+async function findIn(texts: ReadonlyMap<string, string>, context: PullContext): Promise<Found> {
   const paths = [...texts.keys()].sort()
   if (paths.length === 0) return { objects: [], broken: [], unread: [], diagnostics: [], paths }
-  const withTexts: Files = { ...files, find: async () => paths, read: async (path) => texts.get(path) ?? '' }
-  return findDeclarations(paths, withTexts, profile, { ...lintSettings, ...adviceOff })
+  const files: Files = { ...context.files, find: async () => paths, read: async (path) => texts.get(path) ?? '' }
+  return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } })
 }
 
 /** Style rules of a team do not decide whether a file matches the service. */
@@ -164,6 +183,26 @@ const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
     location: { file: section },
     message: `the list of ${section} ${doubt}`,
   }))
+
+/** The value in the service belongs to this environment only, so the file of all environments keeps its expression. */
+const findReplacedVariables = ({ objects }: Draft, environment: NamedEnvironment | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    objects.flatMap(({ section, id, replacedExpressions: [first] }) =>
+      environment === undefined || id === undefined || first === undefined
+        ? []
+        : [[identityOf(section, id), `the service has another value than ${first}; change the variable in ${environment.path}`] as const],
+    ),
+  )
+
+const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
+  objects.flatMap(({ section, key, overridden }) =>
+    overridden.map(({ field, value }) => ({
+      rule: 'override-differs',
+      severity: 'warning' as const,
+      location: environment?.document.locationOfKey(['overrides', section, key, field]) ?? { file: '' },
+      message: `${section}.${key}.${field}: the service has ${value === undefined ? 'no value' : quote(JSON.stringify(value), 80)}, and the environment overrides the field; change the override to keep the value`,
+    })),
+  )
 
 const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
   objects.flatMap((object) =>

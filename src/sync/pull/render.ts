@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { quote } from '../../core/text.ts'
-import type { ReadDocument } from '../../documents/document.ts'
+import { hasExpression, type ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
 import { declaredAlert } from '../../resources/alerts/alert.ts'
@@ -115,9 +115,6 @@ const withoutPlaces = (value: unknown): ReadDocument => ({
   locationOf: () => ({ file: '' }),
   locationOfKey: () => ({ file: '' }),
 })
-
-/** Files have no escape for expressions. */
-export const hasExpression = (text: string): boolean => text.includes('${{')
 
 /** The first text with an expression, anywhere in the value. */
 export function findExpression(value: unknown): string | undefined {

@@ -128,6 +128,24 @@ describe('two jobs', () => {
       await Promise.all(servers.map((server) => server.close()))
     }
   })
+
+  it('of a matrix of environments have labels of their own, and none under a wrong environment', async () => {
+    const files = {
+      'observability/a.yml': 'alerts: {}',
+      'environments/staging.yml': 'variables: { A: b }',
+      'environments/production.yml': 'variables: { A: c }',
+      'environments/broken.yml': 'api-url: https://api.example',
+    }
+    const inputs = { operation: 'validate', profile: 'clickhouse-cloud', comment: 'always' }
+    for (const env of ['staging', 'production', 'staging']) await runGitHubStep(github(), { inputs: { ...inputs, env }, files })
+    expect(comments()).toHaveLength(2)
+    for (const env of ['broken', 'unknown', '../x']) {
+      const ran = await runGitHubStep(github(), { inputs: { ...inputs, env }, files })
+      expect(ran.exitCode).toBe(1)
+      expect(ran.stdout).toContain('their label depends on an input that is not valid')
+    }
+    expect(comments()).toHaveLength(2)
+  })
 })
 
 describe('what did not complete', () => {

@@ -144,6 +144,40 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
       expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
+
+  it('the file of an environment is refused for each key that would, at its line', async () => {
+    const keys = [
+      'api-url',
+      'api-key-id',
+      'api-key-secret',
+      'api-key',
+      'allow-http',
+      'github-token',
+      'config',
+      'result-file',
+      'https-proxy',
+    ]
+    const inputs = { ...inputsFor(emulator()), operation: 'plan', project: 'shop/env', env: 'staging', files: 'a.json' }
+    const files = { 'a.json': '{}', 'environments/staging.yml': keys.map((key) => `${key}: http://evil.example`).join('\n') }
+    const ran = await runAction({ inputs, files })
+    expect(ran.exitCode).toBe(1)
+    expect(emulator().requests).toEqual([])
+    for (const [i, key] of keys.entries())
+      expect(ran.outputs.get('failure-reason')).toContain(
+        `environments/staging.yml:${i + 1}:1: "${key}" ${key === 'https-proxy' ? 'is an unknown setting' : 'cannot be set in a file of the repository'}`,
+      )
+  })
+
+  it('a variable of an environment is no variable of the process', async () => {
+    const inputs = { ...inputsFor(emulator()), operation: 'validate', env: 'staging', files: 'a.json' }
+    const variables = ['HTTPS_PROXY', 'HTTP_PROXY', 'WATCHKEEPER_API_URL', 'GITHUB_TOKEN']
+    const files = {
+      'a.json': '{}',
+      'environments/staging.yml': JSON.stringify({ variables: Object.fromEntries(variables.map((name) => [name, 'http://evil.example'])) }),
+    }
+    const { reason } = await invokeText({ inputs, files })
+    for (const name of variables) expect(reason).toContain(`variables: "${name}" may hold a credential`)
+  })
 })
 
 describe('S7: only ids get into a path', () => {

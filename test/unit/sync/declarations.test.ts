@@ -50,7 +50,11 @@ alerts:
       variable: () => undefined,
       remoteRepository: async () => undefined,
     }
-    const { diagnostics } = await findDeclarations(['*.yml'], files, profileNamed('clickhouse-cloud'), { 'missing-runbook': 'off' })
+    const { diagnostics } = await findDeclarations(['*.yml'], {
+      files,
+      profile: profileNamed('clickhouse-cloud'),
+      lintSettings: { 'missing-runbook': 'off' },
+    })
     expect(lines(diagnostics).map((line) => line.split(' is ')[0]?.split('; ')[0])).toEqual([
       'f.yml:4:11 schema: dashboards.d.tags: "shop"',
       'f.yml:6:9 tile-outside-grid: dashboards.d.tiles["A"]: ends at column 26, but the grid has 24 columns',
@@ -75,7 +79,7 @@ alerts:
       variable: () => undefined,
       remoteRepository: async () => undefined,
     }
-    const { diagnostics } = await findDeclarations(['*.yml'], files, profileNamed('clickhouse-cloud'), {})
+    const { diagnostics } = await findDeclarations(['*.yml'], { files, profile: profileNamed('clickhouse-cloud'), lintSettings: {} })
     expect(lines(diagnostics)).toEqual([
       'f.yml:6:61 schema: dashboards.d.tiles["T0"].config: "selct" is an unknown field; did you mean "select"? (12 times; also in lines 7, 8, 9, …)',
     ])
@@ -215,5 +219,5 @@ describe('a variable', () => {
 it('uses the rules that it describes, and no others', () => {
   const texts = ['a: [', 'a: 1', written('alerts: { a: { name: "‹env.X›" } }')]
   const rules = texts.flatMap((text) => readText(text).diagnostics.map(({ rule }) => rule))
-  expect([...new Set([...rules, 'duplicate-key'])].sort()).toEqual(Object.keys(readingRules).sort())
+  expect([...new Set([...rules, 'duplicate-key', 'unknown-override'])].sort()).toEqual(Object.keys(readingRules).sort())
 })

@@ -22,6 +22,7 @@ describe('a pull without files', () => {
         path: 'o/shop.yml',
         reason: undefined,
         replacedExpressions: [],
+        overridden: [],
       },
       {
         section: 'savedSearches',
@@ -32,6 +33,7 @@ describe('a pull without files', () => {
         path: 'o/saved-searches.yml',
         reason: undefined,
         replacedExpressions: [],
+        overridden: [],
       },
       {
         section: 'alerts',
@@ -42,6 +44,7 @@ describe('a pull without files', () => {
         path: 'o/shop.yml',
         reason: undefined,
         replacedExpressions: [],
+        overridden: [],
       },
     ])
     expect(pulled.files.map(({ path, before }) => [path, before])).toEqual([
@@ -131,6 +134,7 @@ describe('a pull into existing files', () => {
       path: 'o/shop.yml',
       reason: undefined,
       replacedExpressions: [],
+      overridden: [],
     })
   })
 
@@ -190,6 +194,7 @@ describe('an excluded object', () => {
       path: undefined,
       reason: 'cannot be said',
       replacedExpressions: [],
+      overridden: [],
     })
     expect(pulled.after['o/shop.yml']).not.toContain('alerts:')
   })

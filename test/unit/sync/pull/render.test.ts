@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
+import { hasExpression } from '../../../../src/documents/document.ts'
 import { createDirectory } from '../../../../src/resources/directory.ts'
 import { PendingId } from '../../../../src/resources/resolve.ts'
 import { createResourceTypes } from '../../../../src/resources/resource-types.ts'
@@ -8,7 +9,6 @@ import {
   type DashboardInFile,
   explainUnwritable,
   findExpression,
-  hasExpression,
   type ReferenceRenderer,
   renderAlert,
   renderDashboard,

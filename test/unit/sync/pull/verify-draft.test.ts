@@ -11,6 +11,7 @@ const object = (key: string, more: Partial<PulledObject> = {}): PulledObject => 
   name: key,
   id: `id-${key}`,
   outcome: 'added',
+  overridden: [],
   path: file,
   reason: undefined,
   replacedExpressions: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { hasExpression } from '../../../../src/documents/document.ts'
 import { readDeclarations } from '../../../../src/sync/declarations.ts'
-import { hasExpression } from '../../../../src/sync/pull/render.ts'
 import { type Addition, writeNewFile } from '../../../../src/sync/pull/write-yaml.ts'
 import { hostile } from '../../../support/corpus.ts'
 import { parsed } from '../../../support/edits.ts'

@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest'
+import { formatLocation } from '../../../src/core/diagnostics.ts'
+import { demo, type Service } from '../../../src/emulator/index.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+import { written } from '../../support/declarations.ts'
+import { inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const path = 'observability/service.yml'
+
+const text = written(`defaults:
+  alerts:
+    channel: { type: webhook, webhook: oncall }    # at night, too
+dashboards:
+  overview:
+    name: Overview (‹env.STAGE›)
+    tags: [health]
+    tiles:
+      - { name: Errors, x: 0, y: 0, w: 12, h: 6, config: { displayType: number, sourceId: { source: Logs }, select: [{ aggFn: count }] } }
+alerts:
+  errors:
+    name: Errors
+    dashboard: overview
+    tile: Errors
+    threshold: 5    # agreed
+    interval: 5m
+    message: More than ‹env.LIMIT› errors
+    note: Look at the logs.
+`)
+
+const staging = `service-id: ${demo.services.search.toUpperCase()}
+variables:
+  STAGE: staging
+  LIMIT: 50
+overrides:
+  alerts:
+    errors:
+      threshold: 50
+      channel: { webhook: audit }
+`
+
+const production = `service-id: ${demo.services.catalog}
+variables: { STAGE: prod, LIMIT: '5' }
+`
+
+const environments = { 'environments/staging.yml': staging, 'environments/production.yaml': production }
+
+type Texts = Readonly<Record<string, string>>
+
+const run = (operation: string, env: string, { inputs = {}, files = {}, variables = {} }: Readonly<Record<string, Texts>> = {}) => {
+  const { 'service-id': _, ...common } = inputsFor(emulator(), 'clickhouse-cloud')
+  return invokeText({
+    inputs: { ...common, operation, env, ...(operation !== 'validate' && { project: 'shop' }), ...inputs },
+    env: variables,
+    files: { [path]: text, ...environments, ...files },
+  })
+}
+
+const serviceIn = (name: 'search' | 'catalog'): Service => {
+  const service = emulator().store.organizations[0]?.services.find(({ id }) => id === demo.services[name])
+  if (service === undefined) throw new Error(`${name} is missing`)
+  return service
+}
+
+/** The services have only what the files declare. */
+async function applyAll(): Promise<void> {
+  for (const name of ['search', 'catalog'] as const) Object.assign(serviceIn(name), { dashboards: [], alerts: [], savedSearches: [] })
+  for (const env of ['staging', 'production']) {
+    const { exitCode, reason } = await run('apply', env)
+    if (exitCode !== 0) throw new Error(reason)
+  }
+}
+
+const placed = (document: Readonly<Record<string, unknown>>): readonly string[] =>
+  (document.diagnostics as { location: { file: string }; rule: string; message: string }[]).map(
+    ({ location, rule, message }) => `${formatLocation(location)} ${rule}: ${message}`,
+  )
+
+describe('one set of files for two services', () => {
+  it('has the variables and the overrides of the environment in its service', async () => {
+    await applyAll()
+    const [inStaging, inProduction] = [serviceIn('search'), serviceIn('catalog')]
+    const webhookOf = ({ alerts, webhooks }: Service): unknown => webhooks.find(({ id }) => JSON.stringify(alerts[0]).includes(id))?.name
+    expect(inStaging.dashboards.map(({ name }) => name)).toEqual(['Overview (staging)'])
+    expect(inStaging.alerts).toMatchObject([{ threshold: 50, message: 'More than 50 errors' }])
+    expect(webhookOf(inStaging)).toBe('audit')
+    expect(inProduction.dashboards.map(({ name }) => name)).toEqual(['Overview (prod)'])
+    expect(inProduction.alerts).toMatchObject([{ threshold: 5, message: 'More than 5 errors' }])
+    expect(webhookOf(inProduction)).toBe('oncall')
+    for (const env of ['staging', 'production'])
+      expect((await run('drift', env)).document).toMatchObject({ status: 'pass', environment: env })
+  })
+
+  it('names the environment in the first line of every report', async () => {
+    await applyAll()
+    const headline = async (operation: string, changed: string): Promise<unknown> => {
+      const { blocks } = await run(operation, 'staging', { files: { [path]: text.replace('note: Look', changed) } })
+      const [first] = blocks
+      return first?.kind === 'verdict' ? first.line.map((part) => part.text).join('') : first
+    }
+    expect(await headline('plan', 'note: Read')).toBe('Plan for shop, environment staging (1 to update)')
+    expect(await headline('drift', 'note: Read')).toBe('shop has drifted in environment staging: 1 to update')
+    expect(await headline('plan', 'note: Look')).toBe('No changes in environment staging: the service matches the files')
+    expect(await headline('drift', 'note: Look')).toBe('No drift in environment staging: the service matches the files')
+    expect(await headline('apply', 'note: Look')).toBe('Nothing to do in environment staging: the service matches the files')
+    expect(await headline('apply', 'note: Read')).toBe('Applied to shop, environment staging (1 updated)')
+    expect(await headline('pull', 'note: Read')).toBe('Nothing to pull in environment staging: no file changes')
+    expect(await headline('validate', 'note: Look')).toBe('2 objects in 1 file, environment staging')
+    expect(await headline('plan', 'nte: Look')).toBe('The plan in environment staging failed: 1 error')
+  })
+
+  it('takes a variable of the environment before that of the process, and a missing one from the process', async () => {
+    const variables = { STAGE: 'elsewhere', LIMIT: '7' }
+    await run('apply', 'staging', { variables, files: { 'environments/staging.yml': staging.replace('  LIMIT: 50\n', '') } })
+    expect(serviceIn('search').dashboards.map(({ name }) => name)).toContain('Overview (staging)')
+    expect(serviceIn('search').alerts.map(({ message }) => message)).toContain('More than 7 errors')
+  })
+
+  it('takes organization and project from the file, which wins over the config file', async () => {
+    const files = {
+      '.watchkeeper.yml': `service-id: ${demo.services.checkout}\norganization-id: ${demo.services.checkout}\nproject: of/the-config`,
+      'environments/staging.yml': `${staging}organization-id: ${demo.organizationId}\nproject: of/staging\n`,
+    }
+    const { document } = await run('plan', 'staging', { files, inputs: { 'organization-id': '', project: '' } })
+    expect(document).toMatchObject({ status: 'pass', project: 'of/staging', serviceId: demo.services.search })
+  })
+})
+
+describe('an input that contradicts the environment', () => {
+  it('is an error before the first request', async () => {
+    const other = demo.services.checkout
+    const message = `service-id: "${other}" contradicts "${demo.services.search}" in environments/staging.yml; remove one of them`
+    expect((await run('apply', 'staging', { inputs: { 'service-id': other } })).reason).toBe(message)
+    expect((await run('apply', 'staging', { variables: { WATCHKEEPER_SERVICE_ID: other } })).reason).toBe(message)
+    const files = { 'environments/staging.yml': `${staging}project: of/staging\n` }
+    expect((await run('apply', 'staging', { files })).reason).toContain('project: "shop" contradicts "of/staging"')
+    expect(methodsOf(emulator())).toEqual([])
+    const inputs = { 'service-id': demo.services.search }
+    expect((await run('plan', 'staging', { inputs })).document).toMatchObject({ status: 'pass' })
+  })
+})
+
+it('rejects an unknown environment with the known names', async () => {
+  const cases: [string, string][] = [
+    ['stagin', 'env: unknown environment "stagin"; did you mean "staging"?; known: production, staging'],
+    ['x', 'env: unknown environment "x"; known: production, staging'],
+    ['../observability/service', 'env: "../observability/service" is not accepted; accepted: letters, digits, dots'],
+    ['..', 'env: ".." is not accepted'],
+  ]
+  await forEachEntry(cases, async (name, message) => {
+    expect((await run('validate', name)).reason).toContain(message)
+  })
+  const alone = await invokeText({ inputs: { operation: 'validate', env: 'x' }, files: { [path]: text } })
+  expect(alone.reason).toBe('env: unknown environment "x"; create environments/x.yml')
+  const twice = await run('validate', 'staging', { files: { 'environments/staging.json': '{}' } })
+  expect(twice.reason).toBe('env: environments/staging.json and environments/staging.yml are files of one environment; delete one of them')
+})
+
+it('rejects a file with errors at their lines', () => {
+  const cases: [string, string][] = [
+    ['a: [', 'environments/staging.yml:1:'],
+    ['service-id: x', 'environments/staging.yml:1:13: service-id: "x" is not accepted; accepted: a UUID'],
+    ['service-ids: x', 'environments/staging.yml:1:1: "service-ids" is an unknown setting; did you mean "service-id"?'],
+    ['comment: always', '"comment" is not a setting of an environment; set it in .watchkeeper.yml or as an input'],
+    ['env: x', '"env" is an unknown setting'],
+    ['variables:\n  A-B: x', 'environments/staging.yml:2:3: variables: "A-B" is not a name of a variable'],
+    ['variables: { DB_PASSWORD: x }', 'variables: "DB_PASSWORD" may hold a credential'],
+    [written('variables: { A: "‹env.B›" }'), 'variables: "A" cannot contain an expression'],
+    ['variables: { A: [x] }', 'variables.A: ["x"] is not accepted; accepted: a text, a number'],
+    ['overrides: { alert: {} }', 'overrides: "alert" is an unknown field; did you mean "alerts"?'],
+    ['overrides: { alerts: { errors: 5 } }', 'overrides.alerts.errors: 5 is not accepted; accepted: a map'],
+    ['[]', 'accepted: a map'],
+  ]
+  return forEachEntry(cases, async (content, message) => {
+    const { reason } = await run('validate', 'staging', { files: { 'environments/staging.yml': content } })
+    expect(reason).toContain(message)
+  })
+})
+
+it('rejects two environments with one service and one project', async () => {
+  const same = production.replace(demo.services.catalog, demo.services.search)
+  const { reason } = await run('plan', 'staging', { files: { 'environments/production.yaml': same } })
+  expect(reason).toBe(
+    'environments/staging.yml:1:1: environments/production.yaml:1:1 has the same service and project, so both would write the same objects; set another project in one of the files',
+  )
+  const own = await run('plan', 'staging', { files: { 'environments/production.yaml': `${same}project: shop/prod\n` } })
+  expect(own.document).toMatchObject({ status: 'pass' })
+})
+
+describe('a diagnostic about an override', () => {
+  const overriding = (yaml: string) => ({
+    files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, `overrides:\n${yaml}`) },
+  })
+
+  it('has the line of the environment file, and any other one that of the declaration', () => {
+    const cases: [string, string][] = [
+      [
+        '  alerts: { error: { threshold: 1 } }',
+        'environments/staging.yml:6:13 unknown-override: overrides.alerts: no file declares the key "error"; did you mean "errors"?',
+      ],
+      [
+        '  alerts: { errors: { treshold: 1 } }',
+        'environments/staging.yml:6:23 schema: alerts.errors: "treshold" is an unknown field; did you mean "threshold"?',
+      ],
+      ['  alerts: { errors: { interval: 5min } }', 'environments/staging.yml:6:33 schema: alerts.errors.interval: "5min" is not accepted'],
+      ['  alerts: { errors: { threshold: null } }', 'environments/staging.yml:6:13 schema: alerts.errors.threshold: is missing'],
+      [
+        '  alerts: { errors: { tile: Wrong } }',
+        'environments/staging.yml:6:29 dangling-reference: alerts.errors.tile: dashboard overview has no tile named "Wrong"',
+      ],
+      [
+        '  alerts: { errors: { channel: { webhok: x } } }',
+        'environments/staging.yml:6:34 schema: alerts.errors.channel: "webhok" is an unknown field',
+      ],
+      [
+        written('  alerts: { errors: { name: "‹env.NONE›" } }'),
+        'environments/staging.yml:6:29 variable: overrides.alerts.errors.name: ‹env.NONE› is not set',
+      ],
+      ['  dashboards: { overview: { tiles: [{ name: T }] } }', 'environments/staging.yml:6:37 schema: dashboards.overview.tiles[0].'],
+      ['  alerts: { errors: { threshold: 9 } }', ''],
+    ]
+    return forEachEntry(cases, async (yaml, expected) => {
+      const { document } = await run('validate', 'staging', overriding(yaml))
+      const [first = ''] = placed(document)
+      expect(first.slice(0, written(expected).length)).toBe(written(expected))
+    })
+  })
+
+  it('is not made without the environment', async () => {
+    const { 'environments/staging.yml': file } = overriding('  alerts: { error: { threshold: 1 } }').files
+    const variables = { STAGE: 'x', LIMIT: '1' }
+    const { document } = await run('validate', '', { files: { 'environments/staging.yml': file }, variables })
+    expect(document).toMatchObject({ status: 'pass', objectCount: 2 })
+    expect(document).not.toHaveProperty('environment')
+  })
+})
+
+it('merges maps, replaces lists and alternatives, and removes fields that are null', async () => {
+  const overrides = `overrides:
+  alerts:
+    errors:
+      channel: { webhook: null, webhookId: ${serviceIn('search').webhooks[0]?.id} }
+      note: null
+  dashboards:
+    overview: { tags: [a, b] }
+`
+  await run('apply', 'staging', { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, overrides) } })
+  const { alerts, dashboards, webhooks } = serviceIn('search')
+  const alert = alerts.find(({ message }) => message === 'More than 50 errors')
+  expect(JSON.stringify(alert)).toContain(webhooks[0]?.id)
+  expect(alert?.note).not.toContain('Look')
+  expect(dashboards.find(({ name }) => name === 'Overview (staging)')?.tags).toEqual(expect.arrayContaining(['a', 'b']))
+  const list = `overrides: { alerts: { errors: { channels: [{ type: webhook, webhook: oncall }, { type: webhook, webhook: audit }] } } }\n`
+  await run('apply', 'staging', { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, list) } })
+  expect(serviceIn('search').alerts.find(({ id }) => id === alert?.id)?.channels).toHaveLength(2)
+})
+
+describe('a plan file', () => {
+  it('is applied to its environment only', async () => {
+    await applyAll()
+    const changed = { [path]: text.replace('Look at', 'Read') }
+    const planned = await run('plan', 'staging', { files: changed, inputs: { 'plan-file': 'plan.json' } })
+    const planFile = planned.files[0]?.content ?? ''
+    expect(JSON.parse(planFile)).toMatchObject({ environment: 'staging' })
+    const apply = (env: string, plan = planFile) =>
+      run('apply', env, { files: { ...changed, 'plan.json': plan }, inputs: { 'plan-file': 'plan.json' } })
+    const before = emulator().requests.length
+    expect((await apply('production')).reason).toBe('plan-file: "plan.json" is for environment "staging"; set env to it, or run plan again')
+    expect(emulator().requests).toHaveLength(before)
+    expect((await apply('staging')).document).toMatchObject({ status: 'pass', changed: true })
+    const without = await run('plan', '', {
+      files: changed,
+      inputs: { 'plan-file': 'plan.json', 'service-id': demo.services.catalog },
+      variables: { STAGE: 'prod', LIMIT: '5' },
+    })
+    expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave env out')
+  })
+})
+
+describe('pull', () => {
+  it('changes nothing where each service is as its environment says', async () => {
+    await applyAll()
+    for (const env of ['staging', 'production'])
+      expect((await run('pull', env)).document).toMatchObject({ status: 'pass', changed: false, unchanged: 2, environment: env })
+  })
+
+  it('updates the file, but not for fields that the environment overrides', async () => {
+    await applyAll()
+    const [alert] = serviceIn('search').alerts
+    Object.assign(alert ?? {}, { threshold: 60, interval: '15m' })
+    const { document, files } = await run('pull', 'staging')
+    expect(document).toMatchObject({ status: 'warn', updated: 1, leftOut: 0 })
+    expect(placed(document)).toEqual([
+      'environments/staging.yml:8:7 override-differs: alerts.errors.threshold: the service has 60, and the environment overrides the field; change the override to keep the value',
+    ])
+    expect(files[0]?.content).toBe(text.replace('interval: 5m', 'interval: 15m'))
+    const after = { files: { [path]: files[0]?.content ?? '' } }
+    expect((await run('plan', 'staging', after)).document).toMatchObject({
+      toUpdate: 1,
+      objects: [{}, { fields: [{ path: 'threshold' }] }],
+    })
+    expect((await run('plan', 'production', after)).document).toMatchObject({
+      toUpdate: 1,
+      objects: [{}, { fields: [{ path: 'interval' }] }],
+    })
+  })
+
+  it('leaves out an object that differs only in fields that the environment overrides', async () => {
+    await applyAll()
+    const { alerts, webhooks } = serviceIn('search')
+    const other = webhooks.find(({ name }) => name === 'incidents')?.id ?? ''
+    const stored = JSON.stringify(alerts[0]).replaceAll(webhooks.find(({ name }) => name === 'audit')?.id ?? '', other)
+    Object.assign(alerts[0] ?? {}, JSON.parse(stored))
+    const { document } = await run('pull', 'staging')
+    expect(document).toMatchObject({ status: 'warn', changed: false, leftOut: 1, unchanged: 1 })
+    expect(document.objects).toContainEqual(
+      expect.objectContaining({ key: 'errors', reason: 'the environment overrides channel, and the service has another value' }),
+    )
+    expect(placed(document)[0]).toContain(
+      'environments/staging.yml:9:7 override-differs: alerts.errors.channel: the service has {"type":"webhook"',
+    )
+  })
+
+  it('keeps an expression whose value differs, because it is for all environments', async () => {
+    await applyAll()
+    const [dashboard] = serviceIn('search').dashboards
+    Object.assign(dashboard ?? {}, { name: 'Renamed' })
+    const { document } = await run('pull', 'staging')
+    expect(document).toMatchObject({ status: 'warn', changed: false, leftOut: 1 })
+    expect(document.objects).toContainEqual(
+      expect.objectContaining({
+        key: 'overview',
+        reason: written('the service has another value than Overview (‹env.STAGE›); change the variable in environments/staging.yml'),
+      }),
+    )
+  })
+})
+
+it('cannot be set in the config file', async () => {
+  const { reason } = await run('validate', '', { files: { '.watchkeeper.yml': 'env: staging' } })
+  expect(reason).toBe('.watchkeeper.yml: "env" cannot be set here, because it would apply to every job; set the input env')
+})
