@@ -130,7 +130,7 @@ describe('the JSON Schemas', () => {
       alert({ threshold: 'high' }),
       alert({ channel: { webhok: 'audit' } }),
       alert({ channels: [{ webhook: 'audit' }] }),
-      { overrides: { dashboards: { d: { tiles: [{ name: 'T' }] } } } },
+      { overrides: { dashboards: { d: { tiles: [{ w: 6 }] } } } },
     ]
     for (const value of valid) expect(validate(value), `${JSON.stringify(value)} ${JSON.stringify(validate.errors)}`).toBe(true)
     for (const value of invalid) expect(validate(value), JSON.stringify(value)).toBe(false)

@@ -218,7 +218,10 @@ describe('a diagnostic about an override', () => {
         written('  alerts: { errors: { name: "‹env.NONE›" } }'),
         'environments/staging.yml:6:29 variable: overrides.alerts.errors.name: ‹env.NONE› is not set',
       ],
-      ['  dashboards: { overview: { tiles: [{ name: T }] } }', 'environments/staging.yml:6:37 schema: dashboards.overview.tiles[0].'],
+      [
+        '  dashboards: { overview: { tiles: [{ name: Errors, w: 99 }] } }',
+        'environments/staging.yml:6:56 schema: dashboards.overview.tiles["Errors"].w: 99 is not accepted',
+      ],
       ['  alerts: { errors: { threshold: 9 } }', ''],
     ]
     return forEachEntry(cases, async (yaml, expected) => {
@@ -255,6 +258,12 @@ it('merges maps, replaces lists and alternatives, and removes fields that are nu
   const list = `overrides: { alerts: { errors: { channels: [{ type: webhook, webhook: oncall }, { type: webhook, webhook: audit }] } } }\n`
   await run('apply', 'staging', { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, list) } })
   expect(serviceIn('search').alerts.find(({ id }) => id === alert?.id)?.channels).toHaveLength(2)
+  const tile = '{ name: Errors, config: { displayType: number, source: Logs, select: [{ aggFn: count }] } }'
+  const rows = `overrides: { dashboards: { overview: { rows: [{ name: All, tiles: [${tile}] }] } } }\n`
+  const inRows = { files: { 'environments/staging.yml': staging.replace(/overrides:[\s\S]*/, rows) } }
+  expect((await run('apply', 'staging', inRows)).document).toMatchObject({ status: 'pass' })
+  expect(serviceIn('search').dashboards.find(({ name }) => name === 'Overview (staging)')).toMatchObject({ containers: [{ title: 'All' }] })
+  expect((await run('pull', 'staging', inRows)).document).toMatchObject({ updated: 0, unchanged: 2 })
 })
 
 describe('a plan file', () => {
