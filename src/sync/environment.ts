@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Diagnostic, formatLocation } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { type Line, say } from '../core/line.ts'
-import { didYouMean, toCamel, toKebab } from '../core/names.ts'
+import { didYouMean, toCamel } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { hasExpression, mayBeCredential, type ReadDocument, readDocument, type ValuePath, variableName } from '../documents/document.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
@@ -111,7 +111,7 @@ function whyRejected(key: string): string {
   if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
   if (Object.hasOwn(settingsSchema.shape, name))
     return 'cannot be set in a file of the repository; set it as an input or an environment variable'
-  return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape).map(toKebab))}`
+  return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
 }
 
 function variableDiagnostics(document: ReadDocument): readonly Diagnostic[] {

@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { toCamel, toKebab } from '../../../src/core/names.ts'
 import { demo } from '../../../src/emulator/index.ts'
@@ -5,19 +8,20 @@ import { ApiError, createClient, type InputError } from '../../../src/index.ts'
 import { settingsSchema } from '../../../src/operation/inputs.ts'
 import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
+import { written } from '../../support/declarations.ts'
 import { useEmulator } from '../../support/emulator.ts'
 
 const emulator = useEmulator()
 
-const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) =>
-  createClient({
-    apiUrl: emulator().url,
-    apiKeyId: demo.apiKeyId,
-    apiKeySecret: demo.apiKeySecret,
-    organizationId: demo.organizationId,
-    serviceId: demo.services.checkout,
-    ...more,
-  })
+const clientOptions = () => ({
+  apiUrl: emulator().url,
+  apiKeyId: demo.apiKeyId,
+  apiKeySecret: demo.apiKeySecret,
+  organizationId: demo.organizationId,
+  serviceId: demo.services.checkout,
+})
+
+const client = (more: Partial<Parameters<typeof createClient>[0]> = {}) => createClient({ ...clientOptions(), ...more })
 
 type Call = (input?: object) => Promise<unknown>
 
@@ -100,4 +104,20 @@ it('the type of usageCost requires no period, as the run does', () => {
   expectTypeOf<[]>().toExtend<Parameter>()
   expectTypeOf<[{ fromDate: string; toDate: string; budget: string }]>().toExtend<Parameter>()
   expectTypeOf<[{ period: number }]>().not.toExtend<Parameter>()
+})
+
+it('reads the file of an environment for the input `env`, beside the environment variables of the option `env`', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-library-'))
+  try {
+    await mkdir(join(directory, 'environments'))
+    await writeFile(join(directory, 'environments/staging.yml'), `service-id: ${demo.services.search}\nvariables: { NAME: Staging }\n`)
+    await writeFile(join(directory, 'a.yml'), written('dashboards: { d: { name: "‹env.NAME› ‹env.REGION›", tiles: [] } }'))
+    const { serviceId: _, ...options } = clientOptions()
+    const { plan } = createClient({ ...options, directory, env: { REGION: 'eu', NAME: 'Another' } })
+    const planned = await plan({ env: 'staging', files: ['a.yml'], project: 'shop/env' })
+    expect(planned).toMatchObject({ environment: 'staging', serviceId: demo.services.search, objects: [{ name: 'Staging eu' }] })
+    expect((await errorOf(plan({ env: 'stagin', files: ['a.yml'], project: 'shop/env' }))).message).toContain('did you mean "staging"?')
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 })
