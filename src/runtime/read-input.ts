@@ -176,7 +176,11 @@ export async function readSettings(request: RunRequest, files: Files) {
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
-  const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files)
+  const { environment, diagnostics } = await loadEnvironment(
+    request.inputs.env,
+    files,
+    given.serviceId === undefined ? config.values.serviceId : undefined,
+  )
   const ofEnvironment = environment?.settings ?? {}
   const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given })
   return {
@@ -207,11 +211,11 @@ interface LoadedEnvironment {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function loadEnvironment(name: unknown, files: Files): Promise<LoadedEnvironment> {
+async function loadEnvironment(name: unknown, files: Files, commonService: unknown): Promise<LoadedEnvironment> {
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
     const readEnvironment = await loadEnvironmentReader()
-    return { environment: await readEnvironment(name, files), diagnostics: [] }
+    return { environment: await readEnvironment(name, files, commonService), diagnostics: [] }
   } catch (thrown) {
     if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }
     throw thrown

@@ -58,15 +58,21 @@ export const environmentSchema = z.strictObject({
 
 const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
 
-/** Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. */
-export async function readEnvironment(name: string, files: Files): Promise<NamedEnvironment | undefined> {
+/**
+ * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `commonService`
+ * is the id of the service for environments whose files have none.
+ */
+export async function readEnvironment(name: string, files: Files, commonService: unknown): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
   const paths = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
   const [path, second] = paths.filter((one) => nameOf(one) === name)
   if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(nameOf)))
   if (second !== undefined) throw inputError('env', `${quote(path)} and ${quote(second)} are files of one environment; delete one of them`)
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
-  for (const other of paths.filter((one) => one !== path)) requireOwnObjects(environment, other, await files.read(other, 'env'))
+  for (const other of paths.filter((one) => one !== path)) {
+    const document = readDocument(await files.read(other, 'env'), other)
+    if ('value' in document) requireOwnObjects(environment, document, commonService)
+  }
   return environment
 }
 
@@ -130,12 +136,11 @@ function whyNoVariable(name: string, value: unknown): string | undefined {
 }
 
 /** With one service and one project, each environment would overwrite the objects of the other. */
-function requireOwnObjects({ document, settings, project }: NamedEnvironment, otherPath: string, otherText: string): void {
-  const other = readDocument(otherText, otherPath)
-  if ('diagnostics' in other || settings.serviceId === undefined) return
-  const hasService = String(ownValue(other.value, 'service-id')).toLowerCase() === settings.serviceId
-  if (!hasService || ownValue(other.value, 'project') !== project) return
-  const message = `${formatLocation(other.locationOfKey(['service-id']))} has the same service and project, so both would write the same objects; set another project in one of the files`
+function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, commonService: unknown): void {
+  const serviceOf = ({ value }: ReadDocument): string => String(ownValue(value, 'service-id') ?? commonService ?? '').toLowerCase()
+  if (serviceOf(document) === '' || serviceOf(document) !== serviceOf(other) || ownValue(other.value, 'project') !== project) return
+  const where = formatLocation(other.locationOfKey(['service-id']))
+  const message = `${where} has the same service and project, so both would write the same objects; set another project in one of the files`
   throw new InputError([diagnosticAt(document, ['service-id'], message)])
 }
 

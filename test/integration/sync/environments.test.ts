@@ -185,6 +185,16 @@ it('rejects two environments with one service and one project', async () => {
   expect(reason).toBe(
     'environments/staging.yml:1:1: environments/production.yaml:1:1 has the same service and project, so both would write the same objects; set another project in one of the files',
   )
+  const common = {
+    '.watchkeeper.yml': `service-id: ${demo.services.search}`,
+    'environments/staging.yml': staging.replace(/service-id.*/, ''),
+    'environments/production.yaml': production.replace(/service-id.*/, ''),
+  }
+  expect((await run('plan', 'staging', { files: common })).reason).toContain(
+    'environments/production.yaml:2:1 has the same service and project',
+  )
+  // The job of the other environment can have another input.
+  expect((await run('plan', 'staging', { files: common, inputs: { 'service-id': demo.services.search } })).document.status).toBe('pass')
   const own = await run('plan', 'staging', { files: { 'environments/production.yaml': `${same}project: shop/prod\n` } })
   expect(own.document).toMatchObject({ status: 'pass' })
 })
