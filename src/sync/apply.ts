@@ -88,7 +88,16 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })
-  demandSame(toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), { ...service, environment: planned.environment, prune: input.prune }), again, context, input.prune)
+  demandSame(
+    toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), {
+      ...service,
+      environment: planned.environment,
+      prune: input.prune,
+    }),
+    again,
+    context,
+    input.prune,
+  )
   return again
 }
 

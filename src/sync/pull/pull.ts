@@ -51,7 +51,10 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true }
 }
 
-type PullContext = Pick<Context<'read', 'service-or-server'>, 'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'> & {
+type PullContext = Pick<
+  Context<'read', 'service-or-server'>,
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'
+> & {
   readonly api: ReadApi
 }
 
