@@ -35,6 +35,7 @@ export const thresholdTypes = [
   'between',
   'not_between',
 ] as const
+export type ThresholdType = (typeof thresholdTypes)[number]
 export const channelTypes = ['webhook', 'email'] as const
 
 /** The fields of a webhook channel besides its webhook. */

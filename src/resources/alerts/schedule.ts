@@ -4,26 +4,27 @@ import type { Body } from '../resource-type.ts'
 
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
 
-type AlertInterval = (typeof alertIntervals)[number]
+export type AlertInterval = (typeof alertIntervals)[number]
 
 const minuteMs = 60_000
 
-const minutesOf: Readonly<Record<AlertInterval, number>> = {
-  '30s': 0.5,
-  '1m': 1,
-  '5m': 5,
-  '15m': 15,
-  '30m': 30,
-  '1h': 60,
-  '6h': 360,
-  '12h': 720,
-  '1d': 1440,
+/** Length of one window in milliseconds. */
+export const intervalMs: Readonly<Record<AlertInterval, number>> = {
+  '30s': minuteMs / 2,
+  '1m': minuteMs,
+  '5m': 5 * minuteMs,
+  '15m': 15 * minuteMs,
+  '30m': 30 * minuteMs,
+  '1h': 60 * minuteMs,
+  '6h': 360 * minuteMs,
+  '12h': 720 * minuteMs,
+  '1d': 1440 * minuteMs,
 }
 
 /** Undefined for an interval that this version does not know. */
 export function intervalMsOf(interval: unknown): number | undefined {
   const known = alertIntervals.find((one) => one === interval)
-  return known === undefined ? undefined : minutesOf[known] * minuteMs
+  return known === undefined ? undefined : intervalMs[known]
 }
 
 /** The latest border of two intervals, at or before the time. */

@@ -1,0 +1,179 @@
+import { ApiError } from '../api/api-error.ts'
+import type { ReadApi } from '../api/client.ts'
+import type { Target } from '../api/path.ts'
+import { forEachConcurrently } from '../core/concurrency.ts'
+import { clip } from '../core/text.ts'
+import { intervalMs } from '../resources/alerts/schedule.ts'
+import { type EvaluatedWindow, evaluate, type TimeRange } from './evaluate.ts'
+import type { AlertQuery } from './query.ts'
+import type { Refusal } from './read-rows.ts'
+import { maxSeries, requestSeries, type SeriesItem, type SeriesRow } from './series-api.ts'
+import { type Suggestion, type Summary, suggestThresholds, summarize } from './summary.ts'
+
+/** What an alert would have done in a range of time, or why that is unknown. */
+export type Estimate =
+  | {
+      readonly verdict: 'fires' | 'quiet'
+      readonly summary: Summary
+      readonly windows: readonly EvaluatedWindow[]
+      readonly suggestions: readonly Suggestion[]
+    }
+  | { readonly verdict: 'no-data' }
+  | { readonly verdict: 'not-estimable'; readonly reason: string }
+
+export interface EstimateOptions {
+  readonly api: ReadApi
+  readonly service: Target
+  readonly range: TimeRange
+  readonly maxRequests: number
+  /** Whether to try percentiles as thresholds. */
+  readonly suggest: boolean
+  /** Called after each series. */
+  readonly onProgress: (done: number, total: number) => Promise<void>
+}
+
+export interface Estimates {
+  /** In the order of the queries. */
+  readonly estimates: readonly Estimate[]
+  /** Requests sent, without retries after a rejection by the rate limit. */
+  readonly requests: number
+}
+
+/** A request covers at most this range, and this many windows. */
+const maxRangeMs = 7 * 86_400_000
+const maxWindows = 10_080
+
+const maxConcurrent = 4
+
+/** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
+export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
+  const budget = createBudget(options)
+  const wanted = new Map(queries.flatMap((query) => ('series' in query ? [[keyOf(query), query] as const] : [])))
+  const answers = new Map<string, Answer>()
+  await forEachConcurrently(
+    [...wanted],
+    () => maxConcurrent,
+    async ([key, query]) => {
+      answers.set(key, await budget.ask(query))
+      await options.onProgress(answers.size, wanted.size)
+    },
+  )
+  const estimates = queries.map((query): Estimate => {
+    if (!('series' in query)) return { verdict: 'not-estimable', reason: query.reason }
+    const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
+    return 'reason' in answer ? { verdict: 'not-estimable', reason: answer.reason } : toEstimate(query, answer, options)
+  })
+  return { estimates, requests: budget.sent() }
+}
+
+const keyOf = ({ series, condition }: AlertQuery): string => JSON.stringify([condition.interval, series])
+
+/** `hasData` is false where the source has no row at all in the range. */
+type Answer = { readonly rows: readonly SeriesRow[]; readonly hasData: boolean } | Refusal
+
+function toEstimate(query: AlertQuery, answer: Exclude<Answer, Refusal>, { range, suggest }: EstimateOptions): Estimate {
+  if (!answer.hasData) return { verdict: 'no-data' }
+  const read = query.read(answer.rows)
+  if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
+  const windows = evaluate(query.condition, read.values, range)
+  const summary = summarize(windows, intervalMs[query.condition.interval])
+  const suggestions = suggest ? suggestThresholds(query.condition, read.values, range) : []
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, suggestions }
+}
+
+interface Budget {
+  ask(query: AlertQuery): Promise<Answer>
+  /** Requests sent so far. */
+  sent(): number
+}
+
+function createBudget({ api, service, range, maxRequests }: EstimateOptions): Budget {
+  let sent = 0
+  const probes = new Map<string, Promise<boolean>>()
+
+  const usedUp = `max-requests (${maxRequests}) is used up`
+
+  async function ask(query: AlertQuery): Promise<Answer> {
+    const { series, condition } = query
+    const ranges = chunksOf(range, intervalMs[condition.interval])
+    const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
+    if (ranges.length === 0) return { reason: `the range has no whole window of ${condition.interval}` }
+    if (sent + ranges.length * parts.length > maxRequests) return { reason: usedUp }
+    sent += ranges.length * parts.length
+    const request = (chunk: TimeRange, part: readonly SeriesItem[]) =>
+      requestSeries(api, service, { ...chunk, granularity: condition.interval, series: part })
+    const answers: (readonly SeriesRow[])[] = []
+    for (const chunk of ranges) answers.push(joinParts(await Promise.all(parts.map((part) => request(chunk, part)))))
+    const rows = answers.flat()
+    if (rows.some(({ startMs }) => startMs % intervalMs[condition.interval] !== 0))
+      return { reason: 'the windows of the server are not aligned to UTC' }
+    // The product compares the last numeric column, and groups come after the values.
+    if (rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
+      return { reason: 'the groups are numbers, which the product compares instead of the values' }
+    return rows.length > 0 ? { rows, hasData: true } : probe(series)
+  }
+
+  /** For a series without any row. Without a row of its source, an alert that stays quiet says nothing. */
+  async function probe(series: readonly SeriesItem[]): Promise<Answer> {
+    const [probed] = series.slice(-1)
+    if (probed === undefined) return { rows: [], hasData: false }
+    const key = JSON.stringify([probed.sourceId, probed.metricName])
+    if (!probes.has(key) && sent >= maxRequests) return { reason: usedUp }
+    const known = probes.get(key) ?? hasRows(probed)
+    probes.set(key, known)
+    return { rows: [], hasData: await known }
+  }
+
+  /** Whether the source, or the metric, has any row in the range. */
+  async function hasRows({ sourceId, metricName, metricDataType }: SeriesItem): Promise<boolean> {
+    sent += 1
+    const counted = { sourceId, aggFn: 'count', where: '', whereLanguage: 'sql' as const, groupBy: [] }
+    const measured =
+      metricName === undefined || metricDataType === undefined
+        ? {}
+        : { metricName, metricDataType, ...(metricDataType === 'histogram' ? { aggFn: 'quantile', level: 0.5 } : { aggFn: 'max' }) }
+    const day = intervalMs['1d']
+    const whole = { fromMs: Math.floor(range.fromMs / day) * day, untilMs: range.untilMs }
+    const rows = await requestSeries(api, service, { ...whole, granularity: '1d', series: [{ ...counted, ...measured }] })
+    return rows.length > 0
+  }
+
+  return {
+    ask: (query) => ask(query).catch(toRefusal),
+    sent: () => sent,
+  }
+}
+
+/** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
+function toRefusal(thrown: unknown): Refusal {
+  if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
+  if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
+  const [first = ''] = thrown.message.split('\n', 1)
+  return { reason: clip(first, 300) }
+}
+
+const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'cancelled']
+
+/** Parts of the range, aligned to the windows. */
+function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
+  const end = Math.floor(untilMs / lengthMs) * lengthMs
+  const step = Math.max(lengthMs, Math.floor(Math.min(maxRangeMs, maxWindows * lengthMs) / lengthMs) * lengthMs)
+  const chunks: TimeRange[] = []
+  for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
+    chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })
+  return chunks
+}
+
+/** The rows of several requests for one range, with the series numbered through. */
+function joinParts(answers: readonly (readonly SeriesRow[])[]): readonly SeriesRow[] {
+  const [first = []] = answers
+  if (answers.length <= 1) return first
+  const joined = new Map<string, SeriesRow>()
+  for (const [part, rows] of answers.entries())
+    for (const row of rows) {
+      const key = `${row.startMs} ${row.group}`
+      const shifted = [...row.numbers].map(([i, number]) => [i + part * maxSeries, number] as const)
+      joined.set(key, { ...row, numbers: new Map([...(joined.get(key)?.numbers ?? []), ...shifted]) })
+    }
+  return [...joined.values()]
+}

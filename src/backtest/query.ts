@@ -1,0 +1,223 @@
+import * as z from 'zod'
+import { quote } from '../core/text.ts'
+import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
+import { alertIntervals } from '../resources/alerts/schedule.ts'
+import type { Body } from '../resources/resource-type.ts'
+import type { Condition } from './evaluate.ts'
+import { parseFormula } from './formula.ts'
+import { type Combination, type Reading, type ReadResult, type Refusal, readRows } from './read-rows.ts'
+import type { SeriesItem, SeriesRow } from './series-api.ts'
+
+// Turns an alert and what it watches into requests for chart series, or says why no request gives what the product compares.
+
+/** What an alert watches: a tile, or a saved search with its source. */
+export type Watched = { readonly tile: Body } | { readonly savedSearch: Body; readonly source: Body | undefined }
+
+/** What to request, and how the product compares the answer. */
+export interface AlertQuery {
+  readonly series: readonly SeriesItem[]
+  readonly condition: Condition
+  /** Turns the rows of an answer into the values that the product compares. */
+  readonly read: (rows: readonly SeriesRow[]) => ReadResult
+}
+
+const alertPart = z.object({
+  source: z.string().nullish(),
+  groupBy: z.string().nullish(),
+  threshold: z.number(),
+  thresholdMax: z.number().nullish(),
+  thresholdType: z.enum(thresholdTypes),
+  interval: z.enum(alertIntervals),
+  scheduleOffsetMinutes: z.number().nullish(),
+  scheduleStartAt: z.string().nullish(),
+  numConsecutiveWindows: z.number().nullish(),
+})
+
+const itemPart = z.object({
+  aggFn: z.string(),
+  alias: z.string().nullish(),
+  valueExpression: z.string().nullish(),
+  level: z.number().nullish(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
+  metricName: z.string().nullish(),
+  metricType: z.string().nullish(),
+  periodAggFn: z.string().nullish(),
+})
+
+type Item = z.output<typeof itemPart>
+
+const tilePart = z.object({
+  configType: z.string().nullish(),
+  displayType: z.string(),
+  sourceId: z.unknown().optional(),
+  select: z.unknown().optional(),
+  groupBy: z.string().nullish(),
+  asRatio: z.boolean().nullish(),
+  formulas: z.array(z.object({ expression: z.string() })).nullish(),
+})
+
+const savedSearchPart = z.object({
+  sourceId: z.unknown().optional(),
+  select: z.string().nullish(),
+  where: z.string().nullish(),
+  whereLanguage: z.enum(['sql', 'lucene']).nullish(),
+  filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
+})
+
+/** Why the product never compares anything for an alert on this tile; undefined where it does, or may do. */
+export function explainNeverEvaluated(tile: Body): string | undefined {
+  const config = tilePart.safeParse(tile.config)
+  if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
+  return `never evaluated: the product accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
+}
+
+/** `alert` and `watched` in the form of the API. */
+export function toAlertQuery(alert: Body, watched: Watched): AlertQuery | Refusal {
+  const parsed = alertPart.safeParse(alert)
+  if (!parsed.success) return { reason: `the alert has an unexpected form at ${parsed.error.issues[0]?.path.join('.')}` }
+  const never = 'tile' in watched ? explainNeverEvaluated(watched.tile) : undefined
+  if (never !== undefined) return { reason: never }
+  const refusal = refuseSchedule(parsed.data)
+  if (refusal !== undefined) return refusal
+  return 'tile' in watched ? queryTile(parsed.data, watched.tile) : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
+}
+
+type AlertPart = z.output<typeof alertPart>
+
+function refuseSchedule({ scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax }: AlertPart): Refusal | undefined {
+  if (scheduleStartAt != null) return { reason: 'scheduleStartAt moves the windows, and an unaligned start splits them' }
+  if (scheduleOffsetMinutes) return { reason: 'scheduleOffsetMinutes splits each window at the borders of the interval' }
+  return thresholdType.endsWith('between') && thresholdMax == null ? { reason: `${thresholdType} needs thresholdMax` } : undefined
+}
+
+const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Condition => ({
+  thresholdType: alert.thresholdType,
+  threshold: alert.threshold,
+  thresholdMax: alert.thresholdMax ?? undefined,
+  interval: alert.interval,
+  consecutive: alert.numConsecutiveWindows ?? 1,
+  isGrouped: Boolean(alert.groupBy || groupBy),
+})
+
+function queryTile(alert: AlertPart, tile: Body): AlertQuery | Refusal {
+  const parsed = tilePart.safeParse(tile.config)
+  if (!parsed.success) return { reason: 'the tile has no configuration that the API shows' }
+  const { configType, sourceId, groupBy, asRatio, formulas } = parsed.data
+  if (configType === 'sql') return { reason: 'the tile is raw SQL, and the API runs none' }
+  if ((configType ?? 'builder') !== 'builder') return { reason: `the tile is of type ${quote(String(configType), 40)}` }
+  const items = z.array(itemPart).min(1).safeParse(parsed.data.select)
+  if (!items.success) return { reason: 'the tile has no select that the API shows' }
+  if (typeof sourceId !== 'string') return { reason: 'the tile has no source' }
+  const refusal =
+    refuseAliases(items.data) ?? refuseVariables([groupBy, ...items.data.flatMap((item) => [item.where, item.valueExpression])])
+  if (refusal !== undefined) return refusal
+  const results = items.data.map((item) => toSeriesItem(item, sourceId, groupBy))
+  const series = results.flatMap((one) => ('reason' in one ? [] : [one]))
+  const refused = results.find((one) => 'reason' in one)
+  if (refused !== undefined) return refused
+  const combination = toCombination(items.data.length, asRatio === true, formulas?.at(-1)?.expression)
+  if ('reason' in combination) return combination
+  const reading: Reading = {
+    aggregates: items.data.map(({ aggFn }) => aggFn),
+    isMetric: items.data.some(({ metricName }) => metricName != null),
+    combination,
+  }
+  return {
+    series,
+    condition: toCondition(alert, groupBy),
+    read: (rows) => readRows(rows, reading),
+  }
+}
+
+function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | undefined): AlertQuery | Refusal {
+  const parsed = savedSearchPart.safeParse(savedSearch)
+  if (!parsed.success || typeof parsed.data.sourceId !== 'string') return { reason: 'the saved search has an unexpected form' }
+  const { sourceId, where, whereLanguage, select } = parsed.data
+  const groupBy = alert.groupBy ?? ''
+  const conditions = conditionsOf(parsed.data, source)
+  if ('reason' in conditions) return conditions
+  const aliases = namedIn(select || String(source?.defaultTableSelectExpression ?? ''))
+  const usesAlias = [where ?? '', groupBy, ...conditions].some((text) => aliases.some((alias) => hasWord(text, alias)))
+  if (usesAlias) return { reason: 'the saved search uses an alias of its select' }
+  const filter = withFilters(where ?? '', whereLanguage ?? 'lucene', conditions)
+  if ('reason' in filter) return filter
+  return {
+    series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
+    condition: toCondition(alert, groupBy),
+    read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' } }),
+  }
+}
+
+/** The conditions that the product adds to the one of the search: those of the source and of the sidebar. */
+function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
+  const ofSource = source?.tableFilterExpression
+  const ofSidebar = (filters ?? []).map(({ type, condition }) => ((type ?? 'sql') === 'sql' ? condition : undefined))
+  if (ofSidebar.some((one) => one == null)) return { reason: 'the saved search has a filter that is not SQL' }
+  return [ofSource, ...ofSidebar].flatMap((one) => (typeof one === 'string' && one !== '' ? one : []))
+}
+
+const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text)
+
+/** The names that a select gives to its columns: `toString(Body) AS text`. */
+const namedIn = (select: string): readonly string[] =>
+  [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
+
+type Filter = Pick<SeriesItem, 'where' | 'whereLanguage'>
+
+function withFilters(where: string, language: 'sql' | 'lucene', conditions: readonly string[]): Filter | Refusal {
+  if (conditions.length === 0) return { where, whereLanguage: language }
+  if (where.trim() !== '' && language === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
+  const all = where.trim() === '' ? conditions : [where, ...conditions]
+  return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
+}
+
+/** The query of the product fails, or its columns are in another order. */
+function refuseAliases(items: readonly Item[]): Refusal | undefined {
+  const aliases = items.flatMap(({ alias }) => alias?.trim() || [])
+  if (new Set(aliases).size < aliases.length) return { reason: 'two series of the tile have the same alias' }
+  return aliases.some((alias) => /^\d+$/.test(alias)) ? { reason: 'the alias of a series is a number' } : undefined
+}
+
+const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
+  texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
+
+const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'] as const
+
+const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
+
+/** The types of metrics whose answers equal what the product compares. */
+const exactMetrics = ['gauge', 'histogram'] as const
+
+function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem | Refusal {
+  const { aggFn, valueExpression, level, where, whereLanguage, metricName, metricType, periodAggFn } = item
+  if (!isKnown(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
+  const common = {
+    sourceId,
+    aggFn,
+    where: where ?? '',
+    whereLanguage: whereLanguage ?? 'lucene',
+    groupBy: groupBy ? [groupBy] : [],
+    ...(aggFn === 'quantile' && level != null && { level }),
+  }
+  const field = toField(valueExpression ?? '')
+  if (field === undefined) return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
+  if (metricName == null) return { ...common, ...(field !== '' && { field }) }
+  const type = exactMetrics.find((one) => one === metricType)
+  if (type === undefined) return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
+  return { ...common, metricName, metricDataType: type, ...(field !== '' && field !== 'Value' && { field }) }
+}
+
+/** The API makes a text of an expression that contains a dot. Dots in texts can be written in another way. */
+function toField(expression: string): string | undefined {
+  const written = expression.replace(/'(?:[^'\\]|\\.|'')*'/g, (text) => text.replaceAll('.', '\\x2E'))
+  return written.includes('.') ? undefined : written
+}
+
+/** Of several columns, the product compares the last one. */
+function toCombination(count: number, asRatio: boolean, expression: string | undefined): Combination | Refusal {
+  if (expression === undefined) return { kind: asRatio && count === 2 ? 'ratio' : 'last' }
+  const formula = parseFormula(expression)
+  return formula === undefined ? { reason: 'the formula is not valid' } : { kind: 'formula', formula }
+}

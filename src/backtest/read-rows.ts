@@ -1,0 +1,57 @@
+import type { GroupValue, WindowValues } from './evaluate.ts'
+import type { Formula } from './formula.ts'
+import type { SeriesRow } from './series-api.ts'
+
+// Turns the rows of an answer into the values that the product compares.
+
+export interface Refusal {
+  /** Why there is no estimate. */
+  readonly reason: string
+}
+
+export type ReadResult = { readonly values: WindowValues } | Refusal
+
+export type Combination = { readonly kind: 'last' } | { readonly kind: 'ratio' } | { readonly kind: 'formula'; readonly formula: Formula }
+
+export interface Reading {
+  readonly aggregates: readonly string[]
+  readonly isMetric: boolean
+  readonly combination: Combination
+}
+
+/** The value of one series in a row that other series have, too: a number, null, or `unknown`. */
+type Operand = number | null | 'unknown'
+
+export function readRows(rows: readonly SeriesRow[], reading: Reading): ReadResult {
+  const values = new Map<number, GroupValue[]>()
+  for (const { startMs, group, numbers } of rows) {
+    const value = compute(
+      reading.aggregates.map((aggFn, i) => operandOf(numbers.get(i), aggFn, reading.isMetric)),
+      reading,
+    )
+    if (value === 'unknown') return { reason: 'a series of the tile has no rows in a window in which another one has some' }
+    const window = values.get(startMs) ?? []
+    window.push({ group, value: value !== null && Number.isFinite(value) ? value : null })
+    values.set(startMs, window)
+  }
+  return { values }
+}
+
+/** All series of logs and traces are columns of one query, so a count without rows is 0. Those of metrics are queries of their own. */
+function operandOf(number: number | null | undefined, aggFn: string, isMetric: boolean): Operand {
+  if (number !== undefined) return number
+  if (isMetric) return null
+  if (aggFn.startsWith('count')) return 0
+  return aggFn === 'avg' || aggFn === 'quantile' ? null : 'unknown'
+}
+
+function compute(operands: readonly Operand[], { combination, isMetric }: Reading): Operand {
+  if (combination.kind === 'last') return operands.at(-1) ?? null
+  if (operands.includes('unknown')) return 'unknown'
+  // For a metric, a missing operand counts as 0. Elsewhere it may be NULL, which counts as 0, or NaN, which does not.
+  if (combination.kind === 'formula' && !isMetric && operands.includes(null)) return 'unknown'
+  const numbers = operands.map((operand) => (operand === null && !isMetric ? Number.NaN : Number(operand ?? 0)))
+  if (combination.kind === 'formula') return combination.formula(numbers)
+  const [numerator = Number.NaN, denominator = 0] = numbers
+  return denominator === 0 ? null : numerator / denominator
+}

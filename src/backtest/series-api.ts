@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
+import { collectionPath } from '../api/collection.ts'
+import { type Target, under } from '../api/path.ts'
+import { readOne } from '../api/wire.ts'
+import type { AlertInterval } from '../resources/alerts/schedule.ts'
+
+// `POST /charts/series` of self-hosted HyperDX, observed on version 2.36. It only reads. The cloud API has no such endpoint.
+
+/** The most series in one request. */
+export const maxSeries = 5
+
+/** One series of a request. Without groups, `groupBy` is empty. */
+export interface SeriesItem {
+  readonly sourceId: string
+  readonly aggFn: string
+  readonly where: string
+  readonly whereLanguage: 'sql' | 'lucene'
+  readonly groupBy: readonly string[]
+  readonly field?: string
+  readonly level?: number
+  readonly metricName?: string
+  readonly metricDataType?: string
+}
+
+export interface SeriesRequest {
+  readonly series: readonly SeriesItem[]
+  readonly granularity: AlertInterval
+  readonly fromMs: number
+  /** Excluded. */
+  readonly untilMs: number
+}
+
+/** The values of the series for one window and group. */
+export interface SeriesRow {
+  readonly startMs: number
+  /** As the product names the group: `ServiceName:cart`. Empty without groups. */
+  readonly group: string
+  /** Whether a value of the group is, or looks like, a number. */
+  readonly hasNumericGroup: boolean
+  /** By the number of the series. A series without rows is absent; NULL and NaN are null. */
+  readonly numbers: ReadonlyMap<number, number | null>
+}
+
+const bucket = '__hdx_time_bucket'
+
+const seriesColumn = /^series_(\d)$/
+
+const wireRows = z.array(z.looseObject({ [bucket]: z.iso.datetime({ offset: true }) }))
+
+/** Requests up to five series with the same groups. Throws an ApiError. A failed request is not repeated, so that a broken query costs one. */
+export async function requestSeries(api: ReadApi, target: Target, request: SeriesRequest): Promise<readonly SeriesRow[]> {
+  const { series, granularity, fromMs, untilMs } = request
+  const rows = await api.read({
+    method: 'POST',
+    isSafe: true,
+    isOptional: true,
+    path: under(collectionPath(api, target, 'charts'), 'series'),
+    // Without `column`, groups by an expression overwrite each other. The end is included, so its bucket is left out below.
+    body: { series, granularity, startTime: fromMs, endTime: untilMs, seriesReturnType: 'column' },
+    read: readOne(wireRows),
+    noun: 'source',
+    permission: api.profile.permissions.observability,
+  })
+  return mergeRows(rows).filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
+}
+
+/** The rows of all series by window and group. */
+function mergeRows(rows: z.output<typeof wireRows>): readonly SeriesRow[] {
+  const merged = new Map<string, SeriesRow & { readonly numbers: Map<number, number | null> }>()
+  for (const row of rows) {
+    const startMs = Date.parse(row[bucket])
+    const groups = Object.entries(row).filter(([name]) => name !== bucket && !seriesColumn.test(name))
+    const group = groups.map(([name, value]) => `${name}:${value}`).join(', ')
+    const hasNumericGroup = groups.some(([name, value]) => isNumeric(name, value))
+    const key = `${startMs} ${group}`
+    const known = merged.get(key) ?? { startMs, group, hasNumericGroup, numbers: new Map<number, number | null>() }
+    for (const [name, value] of Object.entries(row)) {
+      const column = seriesColumn.exec(name)?.[1]
+      if (column !== undefined) known.numbers.set(Number(column), toNumber(value))
+    }
+    merged.set(key, known)
+  }
+  return [...merged.values()]
+}
+
+/** A text of digits may be a number of 64 bits. The attributes of OpenTelemetry are maps of texts. */
+const isNumeric = (column: string, value: unknown): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value) && !column.startsWith('arrayElement('))
+
+/** Counts are texts of digits. */
+function toNumber(value: unknown): number | null {
+  const number = typeof value === 'string' ? Number.parseInt(value, 10) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { type Condition, evaluate, type GroupValue, type WindowValues, windowStarts } from '../../../src/backtest/evaluate.ts'
+import { drawWindows, suggestThresholds, summarize } from '../../../src/backtest/summary.ts'
+
+const minute = 60_000
+const dayMs = 86_400_000
+
+const condition = (more: Partial<Condition> = {}): Condition => ({
+  thresholdType: 'above',
+  threshold: 5,
+  thresholdMax: undefined,
+  interval: '1m',
+  consecutive: 1,
+  isGrouped: false,
+  ...more,
+})
+
+/** One value for each minute; undefined for a window without rows. */
+const series = (values: readonly (number | null | undefined)[]): WindowValues =>
+  new Map(values.flatMap((value, i) => (value === undefined ? [] : [[i * minute, [{ group: '', value }]]])))
+
+const groups = (windows: readonly Readonly<Record<string, number>>[]): WindowValues =>
+  new Map(windows.map((window, i) => [i * minute, Object.entries(window).map(([group, value]): GroupValue => ({ group, value }))]))
+
+/** `!` for a notification, `?` for a breach without one, `o` for "OK again", `.` for none of them. */
+function run(values: WindowValues, minutes: number, more: Partial<Condition> = {}): string {
+  return evaluate(condition(more), values, { fromMs: 0, untilMs: minutes * minute })
+    .map(({ notifications, resolved, isBreaching }) => {
+      if (notifications > 1) return String(notifications)
+      return notifications > 0 ? '!' : resolved > 0 ? 'o' : isBreaching ? '?' : '.'
+    })
+    .join('')
+}
+
+const perMinute = (values: readonly (number | null | undefined)[], more: Partial<Condition> = {}): string =>
+  run(series(values), values.length, more)
+
+describe('windows', () => {
+  it('are aligned to the epoch and lie in the range as a whole', () => {
+    expect(windowStarts({ fromMs: 30_000, untilMs: 270_000 }, minute)).toEqual([60_000, 120_000, 180_000])
+    expect(windowStarts({ fromMs: 10_000, untilMs: 50_000 }, minute)).toEqual([])
+  })
+})
+
+describe('each threshold type, counted by hand', () => {
+  // 4, 5 and 6 around the threshold of 5.
+  const values = [4, 5, 6]
+  const expected = {
+    above: '.!!',
+    above_exclusive: '..!',
+    below: '!o.',
+    below_or_equal: '!!o',
+    equal: '.!o',
+    not_equal: '!o!',
+  } as const
+
+  for (const [thresholdType, notifications] of Object.entries(expected))
+    it(`${thresholdType} 5 for the values 4, 5 and 6: ${notifications}`, () => {
+      expect(perMinute(values, { thresholdType: thresholdType as keyof typeof expected })).toBe(notifications)
+    })
+
+  it('between 5 and 7 includes both ends', () => {
+    expect(perMinute([4, 5, 6, 7, 8], { thresholdType: 'between', thresholdMax: 7 })).toBe('.!!!o')
+  })
+
+  it('not_between 5 and 7 excludes both ends', () => {
+    expect(perMinute([4, 5, 6, 7, 8], { thresholdType: 'not_between', thresholdMax: 7 })).toBe('!o..!')
+  })
+})
+
+describe('an alert', () => {
+  it('notifies once for each breaching window, and once when it is OK again', () => {
+    expect(perMinute([0, 9, 9, 9, 0, 0, 9, 0])).toBe('.!!!o.!o')
+  })
+
+  it('takes a window without rows as 0', () => {
+    expect(perMinute([9, undefined, 9])).toBe('!o!')
+    expect(perMinute([9, undefined, 9], { thresholdType: 'below' })).toBe('.!o')
+  })
+
+  it('skips NULL, which also ends an alert', () => {
+    expect(perMinute([9, null, null, 9])).toBe('!o.!')
+    expect(perMinute([null, null], { thresholdType: 'below' })).toBe('..')
+  })
+
+  it('waits until enough windows in a row breach', () => {
+    expect(perMinute([9, 0, 9, 9, 9, 0, 0], { consecutive: 2 })).toBe('?.?!!o.')
+    expect(perMinute([9, 9, 0, 9, 9, 9], { consecutive: 3 })).toBe('??.??!')
+  })
+})
+
+describe('an alert with groups', () => {
+  const grouped = { isGrouped: true }
+
+  it('notifies for each group, and is OK again for each of them', () => {
+    expect(run(groups([{ a: 9, b: 9 }, { a: 9, b: 0 }, { a: 0 }]), 3, grouped)).toBe('2!o')
+  })
+
+  it('takes a group that disappears as OK', () => {
+    expect(run(groups([{ a: 9, b: 1 }, { b: 1 }, { a: 9 }]), 3, grouped)).toBe('!o!')
+  })
+
+  it('does not evaluate a silent group as long as another one has rows, so that below fires for silence of all only', () => {
+    expect(run(groups([{ a: 9, b: 9 }, { b: 9 }, {}]), 3, { ...grouped, thresholdType: 'below' })).toBe('..!')
+  })
+
+  it('counts the windows in a row of each group', () => {
+    expect(run(groups([{ a: 9 }, { b: 9 }, { a: 9, b: 9 }, { a: 9 }]), 4, { ...grouped, consecutive: 2 })).toBe('??!!')
+  })
+})
+
+describe('a summary', () => {
+  it('has episodes, their longest, the busiest day and the share of time', () => {
+    const values = new Map<number, readonly GroupValue[]>(
+      [0, 6, 7, 25, 26, 27].map((hours) => [hours * 3_600_000, [{ group: '', value: 9 }]]),
+    )
+    const windows = evaluate(condition({ interval: '1h' }), values, { fromMs: 0, untilMs: 2 * dayMs })
+    expect(summarize(windows, 3_600_000)).toEqual({
+      windows: 48,
+      breachingWindows: 6,
+      episodes: 3,
+      notifications: 6,
+      notificationsOnBusiestDay: 3,
+      longestEpisodeMs: 3 * 3_600_000,
+      shareOfTime: 6 / 48,
+    })
+  })
+
+  it('counts windows that only wait as breaching, but not as an episode', () => {
+    const windows = evaluate(condition({ consecutive: 3 }), series([9, 9, 0]), { fromMs: 0, untilMs: 3 * minute })
+    expect(summarize(windows, minute)).toMatchObject({ breachingWindows: 2, episodes: 0, notifications: 0 })
+  })
+
+  it('draws the largest value of each part, and marks the parts that breach', () => {
+    const windows = evaluate(condition(), series([0, 1, 2, 3, 9, 0]), { fromMs: 0, untilMs: 6 * minute })
+    expect(drawWindows(windows, 6)).toBe('▁▂▂▃█▁')
+    expect(drawWindows(windows, 2)).toBe('▂█')
+    expect(drawWindows([])).toBe('')
+  })
+})
+
+describe('suggested thresholds', () => {
+  const values = Array.from({ length: 100 }, (_, i) => i + 1)
+  const range = { fromMs: 0, untilMs: 100 * minute }
+  const table = (more: Partial<Condition>): readonly (readonly number[])[] =>
+    suggestThresholds(condition(more), series(values), range).map((one) => [one.percentile, one.threshold, one.notifications])
+
+  it('are percentiles of the window values', () => {
+    expect(table({})).toEqual([
+      [50, 50, 51],
+      [75, 75, 26],
+      [90, 90, 11],
+      [95, 95, 6],
+      [99, 99, 2],
+    ])
+  })
+
+  it('are mirrored for below', () => {
+    expect(table({ thresholdType: 'below_or_equal' })).toEqual([
+      [50, 51, 51],
+      [75, 26, 26],
+      [90, 11, 11],
+      [95, 6, 6],
+      [99, 2, 2],
+    ])
+  })
+
+  it('do not exist for a condition without a direction', () => {
+    expect(table({ thresholdType: 'equal' })).toEqual([])
+  })
+})
