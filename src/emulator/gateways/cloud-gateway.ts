@@ -190,7 +190,7 @@ function authorize({ store }: EmulatorContext, match: Match, { key, credentials 
 
 /** The cloud has no connections, and the neutral contract guarantees less than the cloud has. */
 function isServed({ dialect }: Settings, method: string, { resource, id }: Route, path: string): boolean {
-  if (resource === 'connections') return false
+  if (resource === 'connections' || resource === 'charts') return false
   if (dialect === 'clickhouse-cloud') return true
   if (path === 'dashboards/validate') return false
   return resource === 'dashboards' || resource === 'alerts' || (resource === 'sources' && method === 'GET' && id === '')

@@ -1,4 +1,5 @@
 import { createAlert, deleteAlert, getAlert, listAlerts, updateAlert } from './alerts.ts'
+import { querySeries } from './charts.ts'
 import { createConnection, deleteConnection, getConnection, listConnections, updateConnection } from './connections.ts'
 import { createDashboard, deleteDashboard, getDashboard, listDashboards, updateDashboard, validateDashboard } from './dashboards.ts'
 import { ProductError, type ProductRequest, type ProductResponse } from './request.ts'
@@ -15,6 +16,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   'GET alerts/:id': getAlert,
   'PUT alerts/:id': updateAlert,
   'DELETE alerts/:id': deleteAlert,
+  'POST charts/series': querySeries,
   'GET connections': listConnections,
   'POST connections': createConnection,
   'GET connections/:id': getConnection,

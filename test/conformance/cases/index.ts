@@ -1,5 +1,6 @@
 import type { Case } from '../case.ts'
 import { alertCases } from './alerts.ts'
+import { chartCases } from './charts.ts'
 import { connectionCases } from './connections.ts'
 import { dashboardCases } from './dashboards.ts'
 import { httpCases } from './http.ts'
@@ -19,4 +20,5 @@ export const cases: readonly Case[] = [
   ...webhookCases,
   ...sourceCases,
   ...connectionCases,
+  ...chartCases,
 ]

@@ -1,0 +1,263 @@
+import * as z from 'zod/v3'
+import { findById, objectId, type ProductRequest, type ProductResponse, validate } from './request.ts'
+import { type TelemetryKind, type TelemetryRow, telemetryKinds, visitTelemetry } from './telemetry.ts'
+
+const minuteMs = 60_000
+
+const granularities = {
+  '30s': 30_000,
+  '1m': minuteMs,
+  '5m': 5 * minuteMs,
+  '10m': 10 * minuteMs,
+  '15m': 15 * minuteMs,
+  '30m': 30 * minuteMs,
+  '1h': 60 * minuteMs,
+  '2h': 120 * minuteMs,
+  '6h': 360 * minuteMs,
+  '12h': 720 * minuteMs,
+  '1d': 1440 * minuteMs,
+  '2d': 2880 * minuteMs,
+  '7d': 10_080 * minuteMs,
+  '30d': 43_200 * minuteMs,
+} as const
+
+type Granularity = keyof typeof granularities
+
+const granularity = z.enum([...(Object.keys(granularities) as [Granularity, ...Granularity[]]), 'auto'])
+
+const milliseconds = z
+  .number()
+  .int({ message: 'Timestamp must be an integer' })
+  .positive({ message: 'Timestamp must be positive' })
+  .refine((value) => String(value).length >= 13, { message: 'Timestamp must be in milliseconds' })
+
+const series = z.object({
+  sourceId: objectId,
+  aggFn: z.enum(['avg', 'count', 'count_distinct', 'last_value', 'max', 'min', 'quantile', 'sum', 'any', 'none', 'increase']),
+  level: z.number().optional(),
+  field: z.string().optional(),
+  where: z.string(),
+  whereLanguage: z.enum(['sql', 'lucene', 'promql']).optional(),
+  groupBy: z.array(z.string()).max(10),
+  metricDataType: z.enum(['gauge', 'histogram', 'sum', 'summary', 'exponential histogram']).optional(),
+  metricName: z.string().optional(),
+})
+
+const schema = z.object({
+  series: z
+    .array(series)
+    .min(1, { message: 'Series array cannot be empty' })
+    .max(5)
+    .refine((all) => all.every(({ groupBy }) => JSON.stringify(groupBy) === JSON.stringify(all[0]?.groupBy)), {
+      message: 'All series must have the same groupBy fields',
+    }),
+  endTime: milliseconds,
+  granularity: granularity.optional(),
+  startTime: milliseconds,
+  seriesReturnType: z.enum(['ratio', 'column']).optional(),
+})
+
+export type ChartRequest = z.output<typeof schema>
+
+type SeriesInput = z.output<typeof series>
+
+/** An answer that is not 200. Chart errors are `{error}`, not `{message}`. */
+class ChartError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** How long the demo keeps its telemetry. */
+const retentionMs = 30 * 1440 * minuteMs
+
+export function querySeries(request: ProductRequest): ProductResponse {
+  const body = validate(request, { body: schema })
+  const kinds = body.series.map(({ sourceId }) => findById(request.service.sources, sourceId)?.kind)
+  const range = { oldestMs: request.nowMs - retentionMs, newestMs: request.nowMs }
+  return answerSeries(body, kinds, range)
+}
+
+interface Stored {
+  readonly oldestMs: number
+  readonly newestMs: number
+}
+
+/** The answer for sources of these kinds; undefined for a source that does not exist. */
+export function answerSeries(request: ChartRequest, kinds: readonly (string | undefined)[], stored: Stored): ProductResponse {
+  try {
+    const lengthMs = bucketLength(request)
+    const all = request.series.flatMap((one, i) => querySingle({ ...request, lengthMs, stored }, one, { index: i, kind: kinds[i] }))
+    return { status: 200, body: { data: request.seriesReturnType === 'column' ? all : mergeSeries(all, request) } }
+  } catch (cause) {
+    if (cause instanceof ChartError) return { status: cause.status, body: { error: cause.message } }
+    throw cause
+  }
+}
+
+/** As fine as 60 buckets allow. */
+function bucketLength({ granularity: given = 'auto', startTime, endTime }: ChartRequest): number {
+  if (given !== 'auto') return granularities[given]
+  const lengths = Object.values(granularities)
+  return lengths.find((length) => (endTime - startTime) / length <= 60) ?? granularities['30d']
+}
+
+interface Query extends Pick<ChartRequest, 'startTime' | 'endTime'> {
+  readonly lengthMs: number
+  readonly stored: Stored
+}
+
+type Column = string | number | null
+
+type ResultRow = Readonly<Record<string, Column>>
+
+interface Position {
+  readonly index: number
+  readonly kind: string | undefined
+}
+
+const isTelemetryKind = (kind: string): kind is TelemetryKind => telemetryKinds.some((one) => one === kind)
+
+function querySingle(query: Query, input: SeriesInput, { index, kind }: Position): readonly ResultRow[] {
+  if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
+  if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
+  if (!isTelemetryKind(kind) || (kind === 'metric' && input.metricDataType !== 'gauge')) return []
+  const matches = readCondition(input, kind)
+  const columns = input.groupBy.flatMap((expression) => expression.split(',').map((name) => knownColumn(name.trim(), kind)))
+  const range = { fromMs: Math.max(query.startTime, query.stored.oldestMs), toMs: Math.min(query.endTime, query.stored.newestMs) }
+  const buckets = new Map<string, { startMs: number; group: readonly Column[]; rows: TelemetryRow[] }>()
+  visitTelemetry(kind, range, (row, atMs) => {
+    if (!matches(row) || (kind === 'metric' && row.MetricName !== input.metricName)) return
+    const startMs = Math.floor(atMs / query.lengthMs) * query.lengthMs
+    const group = columns.map((column) => row[column] ?? null)
+    const key = `${startMs} ${group.join('\n')}`
+    const bucket = buckets.get(key)
+    if (bucket === undefined) buckets.set(key, { startMs, group, rows: [row] })
+    else bucket.rows.push(row)
+  })
+  const toValue = readValue(input, kind)
+  return [...buckets.values()].map(({ startMs, group, rows }) => ({
+    [`series_${index}`]: aggregate(input, (kind === 'metric' ? lastOfEach(rows) : rows).map(toValue)),
+    ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
+    __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
+  }))
+}
+
+/** Of a gauge, the last value of a bucket counts. */
+const lastOfEach = (rows: readonly TelemetryRow[]): readonly TelemetryRow[] => [
+  ...new Map(rows.map((row) => [row.ServiceName, row])).values(),
+]
+
+function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[]): Column {
+  const sum = values.reduce((total, value) => total + value, 0)
+  switch (aggFn) {
+    case 'count':
+      return String(values.length)
+    case 'count_distinct':
+      return String(new Set(values).size)
+    case 'avg':
+      return sum / values.length
+    case 'sum':
+      return sum
+    case 'min':
+      return values.reduce((least, value) => Math.min(least, value))
+    case 'max':
+      return values.reduce((most, value) => Math.max(most, value))
+    case 'any':
+      return values[0] ?? null
+    case 'last_value':
+      return values.at(-1) ?? null
+    case 'quantile':
+      return quantile(values, level)
+    default:
+      throw unsupported(aggFn)
+  }
+}
+
+function quantile(values: readonly number[], level: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const position = (sorted.length - 1) * level
+  const low = sorted[Math.floor(position)] ?? 0
+  return low + ((sorted[Math.ceil(position)] ?? low) - low) * (position % 1)
+}
+
+/** One object for each bucket and group, with the series side by side. */
+function mergeSeries(rows: readonly ResultRow[], { series: [first] }: ChartRequest): readonly object[] {
+  const merged = new Map<string, Record<string, unknown>>()
+  for (const { __hdx_time_bucket: bucket, ...columns } of rows) {
+    const group = (first?.groupBy ?? []).map((name) => columns[name] ?? null)
+    const key = JSON.stringify([bucket, group])
+    const row = merged.get(key) ?? { ts_bucket: Date.parse(String(bucket)), group }
+    for (const [name, value] of Object.entries(columns)) if (name.startsWith('series_')) row[`${name}.data`] = value
+    merged.set(key, row)
+  }
+  return [...merged.values()]
+}
+
+type Matcher = (row: TelemetryRow) => boolean
+
+// The product translates any Lucene and passes on any SQL. This emulator knows comparisons of columns that are joined by AND.
+
+const unsupported = (text: string): ChartError => new ChartError(500, `The emulator cannot evaluate: ${text}`)
+
+function readCondition({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
+  if (where.trim() === '') return () => true
+  const matchers = whereLanguage === 'sql' ? readSql(where, kind) : readLucene(where, kind)
+  return (row) => matchers.every((matches) => matches(row))
+}
+
+function readLucene(where: string, kind: TelemetryKind): readonly Matcher[] {
+  const words = (where.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).filter((word) => word !== 'AND')
+  if (words.some((word) => /^(?:OR|&&|\|\|)$|[()[\]{}*~^\\]|:[<>]/.test(word))) throw unsupported(where)
+  return words.flatMap((word, i) => (word === 'NOT' ? [] : [readTerm(word, kind, words[i - 1] === 'NOT')]))
+}
+
+/** `field:part`, `field:"value"`; with `-` in front negated. */
+function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Matcher {
+  const [, sign, field, quoted, text = ''] = /^([-+]?)(?:([\w.]+):)?(?:"([^"]*)"|(\S+))$/.exec(word) ?? []
+  if (field === undefined) throw new ChartError(500, 'Can not search bare text without an implicit column set.')
+  const column = knownColumn(field, kind)
+  const isNegated = isAfterNot !== (sign === '-')
+  const wanted = text.toLowerCase()
+  return (row) => {
+    const value = String(row[column])
+    return (quoted === undefined ? value.toLowerCase().includes(wanted) : value === quoted) !== isNegated
+  }
+}
+
+function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
+  return where.split(/\s+AND\s+/i).map((part) => {
+    const bare = part.trim().replace(/^\((.*)\)$/s, '$1')
+    const [, field = '', operator = '', values = ''] =
+      /^(\w+)\s*(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?)$/i.exec(bare.trim()) ?? []
+    if (field === '') throw unsupported(where)
+    const column = knownColumn(field, kind)
+    const texts = [...values.matchAll(/'([^']*)'/g)].map((match) => match[1])
+    const isEqual = operator === '=' || /^IN$/i.test(operator)
+    return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual
+  })
+}
+
+const columnsOf: Readonly<Record<TelemetryKind, readonly string[]>> = {
+  log: ['ServiceName', 'SeverityText', 'level'],
+  trace: ['ServiceName', 'SpanName', 'SpanKind', 'StatusCode', 'Duration'],
+  metric: ['ServiceName', 'MetricName', 'Value'],
+}
+
+function knownColumn(name: string, kind: TelemetryKind): string {
+  if (columnsOf[kind].includes(name)) return name
+  if (!/^\w+$/.test(name)) throw unsupported(name)
+  throw new ChartError(500, `Unknown expression or function identifier \`${name}\`.`)
+}
+
+/** `Duration`, `Duration / 1000000`. A field with a dot becomes a text, whose value is 0. */
+function readValue({ aggFn, field = '' }: SeriesInput, kind: TelemetryKind): (row: TelemetryRow) => number {
+  if (kind === 'metric') return (row) => Number(row.Value)
+  if (aggFn === 'count') return () => 1
+  if (field.includes('.')) return () => 0
+  const [, name = field, operator, operand = '1'] = /^(\w+)\s*([*/])\s*(\d+(?:e-?\d+)?)$/.exec(field.trim()) ?? []
+  const column = knownColumn(name, kind)
+  return (row) => (operator === '/' ? Number(row[column]) / Number(operand) : Number(row[column]) * Number(operand))
+}

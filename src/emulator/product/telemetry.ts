@@ -1,0 +1,139 @@
+import { once } from '../../core/concurrency.ts'
+
+// Deterministic telemetry: one week of logs, spans and a gauge of four services, which repeats. It is the week that was stored in a real
+// server to record how the product evaluates alerts (test/unit/backtest), so that both give the same answers.
+
+export interface TelemetryRow {
+  /** Milliseconds since the start of its week. */
+  readonly atMs: number
+  readonly [column: string]: string | number
+}
+
+export const telemetryKinds = ['log', 'trace', 'metric'] as const
+
+export type TelemetryKind = (typeof telemetryKinds)[number]
+
+const services = ['checkout', 'cart', 'payment', 'search'] as const
+
+type ServiceName = (typeof services)[number]
+
+/** A Monday. */
+const baseMs = Date.parse('2026-11-09T00:00:00Z')
+
+const minuteMs = 60_000
+const weekMinutes = 7 * 1440
+const weekMs = weekMinutes * minuteMs
+
+const at = (day: number, hour: number, minute = 0): number => day * 1440 + hour * 60 + minute
+
+/** Something that happens to some services for some minutes, perhaps in every nth one only. */
+interface Incident {
+  readonly services: readonly ServiceName[]
+  readonly start: number
+  readonly minutes: number
+  readonly every?: number
+}
+
+interface Burst extends Incident {
+  readonly severity: string
+  /** Rows in a minute. */
+  readonly count: number
+}
+
+const bursts: readonly Burst[] = [
+  { severity: 'error', services: ['cart'], start: at(0, 6), minutes: 30, count: 5, every: 2 },
+  { severity: 'error', services: ['checkout'], start: at(1, 10, 2), minutes: 8, count: 6 },
+  { severity: 'error', services: ['checkout'], start: at(2, 3), minutes: 60, count: 2 },
+  { severity: 'error', services: ['payment'], start: at(3, 14, 37), minutes: 1, count: 50 },
+  { severity: 'error', services: ['cart'], start: at(4, 23, 50), minutes: 30, count: 4 },
+  { severity: 'ERROR', services: ['checkout', 'payment'], start: at(5, 12), minutes: 15, count: 10 },
+  { severity: 'fatal', services: ['search'], start: at(6, 8, 13), minutes: 4, count: 3 },
+]
+
+/** Without any row. */
+const gaps: readonly Incident[] = [
+  { services, start: at(3, 4, 10), minutes: 15 },
+  { services: ['search'], start: at(2, 16), minutes: 45 },
+]
+
+const slowdowns: readonly (Incident & { readonly factor: number })[] = [
+  { services: ['payment'], start: at(1, 15), minutes: 30, factor: 10 },
+  { services: ['checkout'], start: at(5, 20, 5), minutes: 15, factor: 4 },
+]
+
+const failures: Incident = { services: ['payment'], start: at(3, 9), minutes: 60 }
+
+const load: Incident = { services: ['cart'], start: at(4, 11), minutes: 20 }
+
+const hits = (incident: Incident, service: ServiceName, minute: number): boolean =>
+  incident.services.includes(service) &&
+  minute >= incident.start &&
+  minute < incident.start + incident.minutes &&
+  (minute - incident.start) % (incident.every ?? 1) === 0
+
+/** Calls `visit` with the rows from the first to the last moment, both included, and their times. */
+export function visitTelemetry(
+  kind: TelemetryKind,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  visit: (row: TelemetryRow, atMs: number) => void,
+): void {
+  const rows = weeks[kind]()
+  for (let startMs = baseMs + Math.floor((fromMs - baseMs) / weekMs) * weekMs; startMs <= toMs; startMs += weekMs)
+    for (const row of rows) {
+      const atMs = startMs + row.atMs
+      if (atMs >= fromMs && atMs <= toMs) visit(row, atMs)
+    }
+}
+
+type RowsOfMinute = (service: ServiceName, minute: number) => readonly TelemetryRow[]
+
+function weekOf(rowsOf: RowsOfMinute): readonly TelemetryRow[] {
+  const rows: TelemetryRow[] = []
+  for (let minute = 0; minute < weekMinutes; minute++)
+    for (const service of services) if (!gaps.some((gap) => hits(gap, service, minute))) rows.push(...rowsOf(service, minute))
+  return rows
+}
+
+/** Made when they are asked for, because few runs of the emulator need them. */
+const weeks: Readonly<Record<TelemetryKind, () => readonly TelemetryRow[]>> = {
+  log: once(() => weekOf(logRows)),
+  trace: once(() => weekOf(spanRows)),
+  metric: once(() => weekOf(gaugeRows)),
+}
+
+function logRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+  const row = (second: number, severity: string): TelemetryRow => ({
+    atMs: minute * minuteMs + second * 1000,
+    ServiceName: service,
+    SeverityText: severity,
+    level: severity,
+  })
+  const errors = bursts.flatMap((burst) =>
+    hits(burst, service, minute) ? Array.from({ length: burst.count }, (_, i) => row(11 + Math.floor(i / 2), burst.severity)) : [],
+  )
+  return [
+    ...[5, 25, 45].map((second) => row(second, 'info')),
+    ...(minute % 10 === 0 ? [row(30, 'warn')] : []),
+    ...(service === 'checkout' && minute % 30 === 0 ? [row(10, 'error')] : []),
+    ...errors,
+  ]
+}
+
+function spanRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+  const factor = slowdowns.find((slowdown) => hits(slowdown, service, minute))?.factor ?? 1
+  const isFailing = hits(failures, service, minute)
+  return [0, 1, 2, 3].map((i) => ({
+    atMs: minute * minuteMs + (i * 15 + 2) * 1000,
+    ServiceName: service,
+    SpanName: `/api/${service}`,
+    SpanKind: 'Server',
+    Duration: (i + 1) * 50_000_000 * factor,
+    StatusCode: i === 3 && isFailing ? 'Error' : 'Ok',
+  }))
+}
+
+function gaugeRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
+  const usual = [0.25, 0.3, 0.35, 0.4][minute % 4] ?? 0
+  const value = hits(load, service, minute) ? 0.95 : usual
+  return [{ atMs: minute * minuteMs, ServiceName: service, MetricName: 'cpu.utilization', Value: value }]
+}
