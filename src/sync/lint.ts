@@ -100,6 +100,21 @@ export const lintRules = {
   },
   'overlapping-tiles': { severity: 'warning', description: 'Two tiles of a dashboard overlap.', check: checkOverlaps },
   'name-as-id': { severity: 'warning', description: 'The id of a source looks like a name.', check: checkSourceIds },
+  'split-windows': {
+    severity: 'warning',
+    description: 'An offset or start time splits each window at the borders of the interval, so the threshold is compared with its parts.',
+    check: onEachAlert(({ value }) => explainSplit(value)),
+  },
+  'fires-on-silence': {
+    severity: 'warning',
+    description: 'An alert on a low value also fires when there is no data, because a window without rows counts as 0.',
+    check: checkSilence,
+  },
+  'silent-groups': {
+    severity: 'warning',
+    description: 'An alert on a low value does not notice a silent group as long as another group has rows.',
+    check: checkSilentGroups,
+  },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
     severity: 'warning',
@@ -262,6 +277,54 @@ function tileFinder(objects: readonly Declared[]): (alert: Declared<'alerts'>['v
   }
 }
 
+// What the product does silently, observed on HyperDX 2.36.
+
+type DeclaredAlert = Declared<'alerts'>['value']
+
+function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Omit<Violation, 'declared'> | undefined {
+  const length = minutesOf(interval)
+  const split = `splits each window of ${interval} at the borders of the interval, and the threshold is compared with each part`
+  if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes < length)
+    return { path: ['scheduleOffsetMinutes'], message: `${split}; remove the offset` }
+  if (scheduleStartAt == null || Date.parse(scheduleStartAt) % (length * 60_000) === 0) return undefined
+  return { path: ['scheduleStartAt'], message: `${split}; use a multiple of the interval` }
+}
+
+/** Whether 0 violates a threshold for low values. */
+const isLow = ({ thresholdType, threshold }: DeclaredAlert): boolean =>
+  thresholdType === 'below' ? threshold > 0 : thresholdType === 'below_or_equal' && threshold >= 0
+
+const groupsOf = (config: object | undefined): unknown => config && 'groupBy' in config && config.groupBy
+
+/** Values for which 0 and no data are different things: averages and ratios, but no counts. */
+function isMeasured(config: object): boolean {
+  if (!('select' in config) || !Array.isArray(config.select)) return false
+  if ('asRatio' in config && config.asRatio === true) return true
+  const last: unknown = config.select.at(-1)
+  const aggFn = typeof last === 'object' && last !== null && 'aggFn' in last ? String(last.aggFn) : ''
+  return !('formulas' in config) && unitKeeping.includes(aggFn)
+}
+
+function checkSilence(objects: readonly Declared[]): readonly Violation[] {
+  const tileOf = tileFinder(objects)
+  return alertsIn(objects).flatMap((declared) => {
+    const config = tileOf(declared.value)?.config
+    if (config === undefined || !isLow(declared.value) || !isMeasured(config) || groupsOf(config)) return []
+    const message = 'also fires when there is no data, because a window without rows counts as 0'
+    return [{ declared, path: ['thresholdType'], message }]
+  })
+}
+
+function checkSilentGroups(objects: readonly Declared[]): readonly Violation[] {
+  const tileOf = tileFinder(objects)
+  return alertsIn(objects).flatMap((declared) => {
+    const isGrouped = Boolean(declared.value.groupBy || groupsOf(tileOf(declared.value)?.config))
+    if (!isGrouped || !isLow(declared.value)) return []
+    const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
+    return [{ declared, path: ['thresholdType'], message }]
+  })
+}
+
 function checkOptionalFeatures(declared: Declared<'alerts'>): readonly Violation[] {
   const { interval, channel, channels } = declared.value
   const found: Violation[] = interval === '30s' ? [{ declared, path: ['interval'], message: shortIntervalNote }] : []
@@ -330,7 +393,7 @@ const counts = (config: object): boolean =>
       !('periodAggFn' in item),
   )
 
-function whyNever({ thresholdType, threshold, thresholdMax }: Declared<'alerts'>['value']): string | undefined {
+function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
   switch (thresholdType) {
     case 'below':
       return threshold <= 0 ? `below ${threshold}` : undefined

@@ -22,6 +22,12 @@ const latency = { displayType: 'line', sourceId: 's', select: [p99] }
 
 const at = (name: string, x: number, y: number) => ({ name, at: [x, y, 6, 4], config: average })
 
+const split = (interval: string): string =>
+  `splits each window of ${interval} at the borders of the interval, and the threshold is compared with each part`
+const onSilence = 'alerts.a.thresholdType: also fires when there is no data, because a window without rows counts as 0'
+const silentGroups =
+  'alerts.a.thresholdType: does not notice a group without rows as long as another group has some; use one alert for each group'
+
 interface Case {
   readonly fires: readonly (readonly [Parameters<typeof fileWith>[0], string])[]
   readonly silent: readonly Parameters<typeof fileWith>[0][]
@@ -97,11 +103,39 @@ const cases: Readonly<Record<LintRule, Case>> = {
       [{ alert: { scheduleOffsetMinutes: 5 } }, 'alerts.a.scheduleOffsetMinutes: must be less than the interval of 5m'],
       [{ alert: { scheduleOffsetMinutes: 1, interval: '1m' } }, 'alerts.a.scheduleOffsetMinutes: must be less than the interval of 1m'],
     ],
-    silent: [
-      { alert: { scheduleOffsetMinutes: 4 } },
-      { alert: { scheduleOffsetMinutes: 0, interval: '1m' } },
-      { alert: { scheduleOffsetMinutes: 1439, interval: '1d' } },
+    silent: [{ alert: { scheduleOffsetMinutes: 0, interval: '1m' } }, { alert: { scheduleOffsetMinutes: null } }],
+  },
+  'split-windows': {
+    fires: [
+      [{ alert: { scheduleOffsetMinutes: 4 } }, `alerts.a.scheduleOffsetMinutes: ${split('5m')}; remove the offset`],
+      [{ alert: { scheduleOffsetMinutes: 1439, interval: '1d' } }, `alerts.a.scheduleOffsetMinutes: ${split('1d')}; remove the offset`],
+      [{ alert: { scheduleStartAt: '2026-11-09T10:02:00Z' } }, `alerts.a.scheduleStartAt: ${split('5m')}; use a multiple of the interval`],
     ],
+    silent: [
+      { alert: { scheduleOffsetMinutes: 0 } },
+      { alert: { scheduleStartAt: '2026-11-09T10:05:00Z' } },
+      { alert: { scheduleStartAt: '2026-11-09T01:00:00+01:00', interval: '1d' } },
+    ],
+  },
+  'fires-on-silence': {
+    fires: [
+      [{ tile: { config: average }, alert: { thresholdType: 'below' } }, onSilence],
+      [{ tile: { config: average }, alert: { thresholdType: 'below_or_equal', threshold: 0 } }, onSilence],
+      [{ tile: { config: { ...countAndAverage, asRatio: true } }, alert: { thresholdType: 'below' } }, onSilence],
+    ],
+    silent: [
+      { tile: { config: average } },
+      { tile: { config: average }, alert: { thresholdType: 'below', threshold: 0 } },
+      { tile: { config: countAndAverage }, alert: { thresholdType: 'below' } },
+      { alert: { thresholdType: 'below' } },
+    ],
+  },
+  'silent-groups': {
+    fires: [
+      [{ tile: { config: { ...average, groupBy: 'x' } }, alert: { thresholdType: 'below' } }, silentGroups],
+      [{ tile: { config: { ...countAndAverage, groupBy: 'x' } }, alert: { thresholdType: 'below' } }, silentGroups],
+    ],
+    silent: [{ tile: { config: { ...average, groupBy: 'x' } } }, { tile: { config: { ...average, groupBy: '' } } }],
   },
   'implausible-duration': {
     fires: [
