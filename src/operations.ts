@@ -15,6 +15,7 @@ const validate = () => import('./sync/validate.ts')
 const plan = () => import('./sync/plan.ts')
 const apply = () => import('./sync/apply.ts')
 const drift = () => import('./sync/drift.ts')
+const backtest = () => import('./sync/backtest.ts')
 const pull = () => import('./sync/pull/pull.ts')
 const matrix = () => import('./fleet/matrix.ts')
 const report = () => import('./fleet/report.ts')
@@ -44,6 +45,7 @@ export const operations = {
   plan: async () => (await plan()).plan,
   apply: async () => (await apply()).apply,
   drift: async () => (await drift()).drift,
+  backtest: async () => (await backtest()).backtest,
   pull: async () => (await pull()).pull,
   matrix: async () => (await matrix()).matrix,
   report: async () => (await report()).report,

@@ -160,6 +160,8 @@ export interface Operation<
   readonly scope: S
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
+  /** Why other products cannot have it, as the end of a sentence. */
+  readonly profilesReason?: string
   /** At a terminal, a person confirms the write. */
   readonly asksFirst?: true
   /** Inputs by their camelCase names, each described. */

@@ -380,11 +380,15 @@ function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { 
 }
 
 /** Why the product behind the API cannot have the operation. */
-function explainUnavailable(name: OperationName, { scope, profiles }: Operation, profile: ProfileName | undefined): string | undefined {
+function explainUnavailable(
+  name: OperationName,
+  { scope, profiles, profilesReason }: Operation,
+  profile: ProfileName | undefined,
+): string | undefined {
   if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
   if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
-  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}`
+  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${profilesReason === undefined ? '' : `, because ${profilesReason}`}`
 }
 
 function checkCloud(names: ReadonlySet<string>, scope: Scope): readonly Diagnostic[] {

@@ -18,7 +18,7 @@ import { type Found, filesInput, findDeclarations } from './declarations.ts'
 import { environmentInput } from './environment.ts'
 import type { AdoptFrom } from './match.ts'
 import { planChanges } from './plan-changes.ts'
-import { readRemoteState } from './remote-state.ts'
+import { type RemoteState, readRemoteState } from './remote-state.ts'
 
 // The inputs that plan, apply and drift share, and the project that they are about.
 
@@ -174,6 +174,8 @@ export interface PlanningResult {
   readonly diagnostics: readonly Diagnostic[]
   /** Changed dashboards that the server was not asked about. */
   readonly uncheckedCount: number
+  /** What the plan was compared with; undefined where files have errors. */
+  readonly remote?: RemoteState
 }
 
 type PlanContext = Pick<
@@ -219,6 +221,7 @@ export async function makePlan(context: PlanContext, request: PlanRequest): Prom
       ...checked.diagnostics,
     ],
     uncheckedCount: checked.uncheckedCount,
+    remote,
   }
 }
 

@@ -1,10 +1,14 @@
 import * as z from 'zod'
-import { counted, type Line, say } from '../core/line.ts'
-import { filePath } from '../operation/inputs.ts'
-import { type Context, defineOperation } from '../operation/operation.ts'
+import { ApiError } from '../api/api-error.ts'
+import { counted, type Line, say, sentence } from '../core/line.ts'
+import { filePath, flag } from '../operation/inputs.ts'
+import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
+import type { Block } from '../report/blocks.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
+import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest-gates.ts'
+import { backtestedAlert, backtestPlan, defaultMaxRequests, demandSeries, reviewBlocks } from './backtest-plan.ts'
 import { inEnvironment, ofEnvironment } from './environment.ts'
-import { hasErrors, makePlan, planInput } from './make-plan.ts'
+import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
 import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
 import {
   judgeDiagnostics,
@@ -35,8 +39,10 @@ export const planShape = {
 
 type PlanInput = z.output<(typeof planShape)['input']>
 
-export async function runPlan(context: Context<'read', 'service-or-server'>, input: PlanInput) {
-  const planned = await makePlan(context, { ...input, effect: 'read' })
+export const runPlan = async (context: Context<'read', 'service-or-server'>, input: PlanInput) =>
+  finishPlan(context, input, await makePlan(context, { ...input, effect: 'read' }))
+
+async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
   const result = await toPlanResult(planned)
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile, context.clock.now()), {
@@ -45,6 +51,62 @@ export async function runPlan(context: Context<'read', 'service-or-server'>, inp
     prune: input.prune,
   })
   return { ...result, planFile: input.planFile, planContent }
+}
+
+/** The days before a review that `backtest: true` shows. */
+const reviewedDays = 7
+
+const reviewedBacktest = z.object({
+  days: z.int(),
+  alerts: z.array(backtestedAlert),
+  requestCount: z.int(),
+  message: z.string().optional().describe('Why there are no estimates.'),
+})
+
+type ReviewedBacktest = z.output<typeof reviewedBacktest>
+
+/** A failure is part of the result, because a plan does not depend on its estimates. Throws only when the run was canceled. */
+async function reviewPlan(
+  context: Context<'read', 'service-or-server'>,
+  planned: PlanningResult,
+  always: readonly string[],
+): Promise<ReviewedBacktest> {
+  const onProgress = (done: number, total: number): Promise<void> =>
+    context.progress({ done, total, line: say`series of values`, result: async () => ({}) })
+  const request = {
+    days: reviewedDays,
+    untilMs: context.clock.now(),
+    only: 'changed',
+    always,
+    maxRequests: defaultMaxRequests,
+  } as const
+  try {
+    const { alerts, requestCount } = await backtestPlan(
+      planned,
+      { ...context, nowMs: context.clock.now(), onProgress },
+      { ...request, suggest: false },
+    )
+    return { days: reviewedDays, alerts: [...alerts], requestCount }
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.kind === 'cancelled') throw thrown
+    return { days: reviewedDays, alerts: [], requestCount: 0, message: thrown.message.split('\n', 1)[0] ?? '' }
+  }
+}
+
+/** Only a gate makes a plan depend on its backtest. */
+function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest?: ReviewedBacktest | undefined }, gates: Gates): Verdict {
+  const verdict = judgeDiagnostics(result)
+  if (verdict.status === 'fail' || result.backtest === undefined || !hasGates(gates)) return verdict
+  const { message, alerts } = result.backtest
+  if (message !== undefined) return { status: 'fail', reasons: [say`no backtest: ${sentence(message)}`] }
+  const gated = judgeBacktest(alerts, gates)
+  return gated.status === 'pass' ? verdict : gated
+}
+
+function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Block[] {
+  if (backtest === undefined) return []
+  if (backtest.message !== undefined) return [{ kind: 'paragraph', line: say`No backtest: ${sentence(backtest.message)}` }]
+  return reviewBlocks(backtest, backtest.days)
 }
 
 type Ran = Pick<PlanResult, 'diagnostics'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
@@ -59,15 +121,37 @@ export async function planFiles({ planFile, planContent, diagnostics }: Ran, { s
 export const plan = defineOperation({
   ...planShape,
   summary: 'Shows what apply would change, field by field, without writing.',
-  run: runPlan,
-  judge: judgeDiagnostics,
+  input: planShape.input.extend({
+    backtest: flag(
+      'Shows how often each changed alert would have fired in the last 7 days, now and with the change. Only with `profile: hyperdx`.',
+    ).default(false),
+    ...gateInput,
+  }),
+  details: planShape.details.extend({
+    backtest: reviewedBacktest.optional().describe('With `backtest`: the changed alerts in the last 7 days.'),
+  }),
+  async run(context, input) {
+    if (input.backtest) demandSeries(context, 'backtest')
+    const planned = await makePlan(context, { ...input, effect: 'read' })
+    const result = await finishPlan(context, input, planned)
+    if (!input.backtest || hasErrors(planned)) return result
+    demandKeys(input, planned)
+    return { ...result, backtest: await reviewPlan(context, planned, [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]) }
+  },
+  check: ({ values }) => gatesWithoutBacktest(values),
+  judge: judgePlan,
   report: (result) => ({
     headline: result.diagnostics.some(({ severity }) => severity === 'error')
       ? say`The plan${inEnvironment(result)} failed`
       : result.changed
         ? say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
         : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}`,
-    blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
+    blocks: [
+      planFacts(result),
+      { kind: 'diagnostics', diagnostics: result.diagnostics },
+      ...backtestBlocksOf(result.backtest),
+      ...objectBlocks(result),
+    ],
     annotations: toAnnotations(result),
   }),
   files: (result, input) => planFiles(result, input),

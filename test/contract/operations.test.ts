@@ -8,6 +8,7 @@ import { reservedNames } from '../../src/operation/operation.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, useExampleDirectory } from '../support/examples.ts'
+import { invokeText } from '../support/invoke.ts'
 import { openSession } from '../support/session.ts'
 
 const settingNames = Object.keys(settingsSchema.shape)
@@ -87,12 +88,21 @@ describe.each(['neutral', 'clickhouse-cloud', 'hyperdx'] as const)('every exampl
     const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
     for (const [output] of required) expect(result).toHaveProperty(output)
     const isSafe = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-      method === 'POST' && path.endsWith('/dashboards/validate')
+      method === 'POST' && /\/(?:dashboards\/validate|charts\/series)$/.test(path)
     const sent = emulator().requests.filter((request) => !isSafe(request))
     if (operation.effect === 'read')
       expect([...new Set(sent.map(({ method }) => method))]).toEqual(operation.scope === 'none' ? [] : ['GET'])
   })
 })
+
+it.each(all.filter(({ operation }) => operation.profilesReason !== undefined))(
+  '$name is an input error with another profile, and says why',
+  async ({ name, operation }) => {
+    const { document } = await invokeText({ inputs: { operation: name, profile: 'clickhouse-cloud' } })
+    expect(document).toMatchObject({ error: { kind: 'input' } })
+    expect(document.failureReason).toContain(`it needs profile ${operation.profiles?.join(' or ')}, because ${operation.profilesReason}`)
+  },
+)
 
 it('offers a read-only operation no method that writes', async () => {
   const { api, close } = openSession('http://127.0.0.1:9')

@@ -80,7 +80,7 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       session,
       target: place,
       progress,
-      plan: (files, input) => plan.run(readContextFor(files), { ...standard, ...input }),
+      plan: (files, input) => plan.run(readContextFor(files), { ...standard, backtest: false, ...input }),
       apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, ...input }),
       pull: (files, globs = ['observability/**/*.yml']) =>

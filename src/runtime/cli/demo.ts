@@ -103,7 +103,9 @@ function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const webhook = service?.webhooks[0]
   if (service === undefined || webhook === undefined) throw new Error('the shop has no webhook')
-  const file = { inputs: { project: 'demo/shop' }, files: declared(webhook.id) }
+  // The demo's telemetry has no service of this name.
+  const files = Object.fromEntries(Object.entries(declared(webhook.id)).map(([path, text]) => [path, text.replace(':orders', ':checkout')]))
+  const file = { inputs: { project: 'demo/shop' }, files }
   const changeThreshold = (): void => {
     for (const alert of service.alerts) if (alert.name === 'Failed orders') alert.threshold = 1000
   }
@@ -114,7 +116,13 @@ function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
       inputs: {},
       highlights: /^(?:server version|user)/,
     },
-    { title: 'Plan the changes of a file, without writing', operation: 'plan', ...file, highlights: /^\+ create/ },
+    {
+      title: 'Backtest the alert of a file over the last 7 days',
+      operation: 'backtest',
+      ...file,
+      highlights: /^(?:Fires|Notifications)/,
+    },
+    { title: 'Plan the changes of the file, without writing', operation: 'plan', ...file, highlights: /^\+ create/ },
     { title: 'Apply the file', operation: 'apply', ...file, highlights: /^created/ },
     { title: 'Plan again; there is nothing to do', operation: 'plan', ...file },
     {

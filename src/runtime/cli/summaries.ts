@@ -22,6 +22,7 @@ export const summaries = {
   "plan": "Shows what apply would change, field by field, without writing.",
   "apply": "Creates and updates alerts, dashboards and saved searches to match the files. A second run changes nothing.",
   "drift": "Fails when the service differs from the files, and shows which side changed, without writing.",
+  "backtest": "Shows how often declared alerts would have fired in the past days, and how often they fire as they are now. Self-hosted only.",
   "pull": "Exports the alerts, dashboards and saved searches of a service to files. A plan of these files shows no changes.",
   "matrix": "Makes the matrix of jobs for a fleet of organizations and services from a file. Sends no request.",
   "report": "Merges the results of the jobs of a fleet into one report. Fails when a job failed or its result is missing.",

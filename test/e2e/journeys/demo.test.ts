@@ -51,6 +51,7 @@ describe.each([
     const verdicts = ran.stdout.split('\n').flatMap((line) => /^ {3}([✔✖] .*)/.exec(line)?.[1] ?? [])
     expect(verdicts).toEqual([
       '✔ 8 checks passed',
+      expect.stringMatching(/^✔ Backtest of 1 alert over 7 days until /),
       '✔ Plan for demo/shop (2 to create)',
       '✔ Applied to demo/shop (2 created)',
       '✔ No changes: the service matches the files',

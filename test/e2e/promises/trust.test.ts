@@ -242,6 +242,29 @@ const effects: readonly Effect[] = [
   ...[302, 400, 401, 403, 404, 409, 500, 503].map((status): Effect => ({ kind: 'status', status })),
 ]
 
+/** The only POST requests of operations that read. */
+const storesNothing = (method: string, path: string): boolean =>
+  method === 'POST' && /\/(?:dashboards\/validate|charts\/series)$/.test(path)
+
+const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+it('W4: a backtest sends nothing but reads and queries for values, and leaves the service as it was', async () => {
+  const before = structuredClone(selfHosted().store)
+  const inputs = {
+    ...inputsFor(selfHosted(), 'hyperdx'),
+    operation: 'backtest',
+    files: 'examples/adopt/*.yml',
+    project: 'shop/main',
+    only: 'all',
+  }
+  const { document } = await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
+  expect(document).toMatchObject({ status: 'pass', alertCount: 1 })
+  const { requests, store } = selfHosted()
+  expect(requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))).toEqual([])
+  expect(requests.some(({ path }) => path.endsWith('/charts/series'))).toBe(true)
+  expect(store).toEqual(before)
+})
+
 describe.each(await Promise.all(operationNames.map(async (name) => ({ name, operation: (await operations[name]()) as Operation }))))(
   'W4: what only reads changes nothing, whatever is answered; $name',
   ({ name, operation }) => {
@@ -252,7 +275,7 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
       const inputs = { ...inputsFor(emulator()), 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
       await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
-      const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate'))
+      const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))
       if (reads) expect(writes).toEqual([])
       else expect(emulator().requests.length).toBeGreaterThan(0)
     })

@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const weekMs = 7 * 86_400_000
+const monday = Date.parse('2026-11-09T00:00:00Z')
+
+/** The end of a whole week of the demo's telemetry, which repeats. */
+const until = new Date(monday + Math.floor((Date.now() - monday) / weekMs) * weekMs).toISOString()
+
+type Fields = Readonly<Record<string, unknown>>
+
+const errorsOfCheckout = { aggFn: 'count', where: 'ServiceName:checkout SeverityText:error' }
+
+const tile = (name: string, select: readonly Fields[], more: Fields = {}): Fields => ({
+  name,
+  config: { displayType: 'line', sourceId: { source: 'Logs' }, select, ...more },
+})
+
+const alert = (name: string, more: Fields = {}): Fields => ({
+  name,
+  dashboard: 'shop',
+  tile: 'Errors',
+  interval: '5m',
+  thresholdType: 'above',
+  threshold: 19,
+  channel: { type: 'webhook', webhook: 'oncall' },
+  ...more,
+})
+
+const tiles = [
+  tile('Errors', [errorsOfCheckout]),
+  tile('Unknown column', [{ aggFn: 'count', where: 'Nope:1' }]),
+  tile('Sessions', [{ aggFn: 'count', where: '' }], { sourceId: { source: 'Sessions' } }),
+  tile('Never', [{ aggFn: 'count', where: 'ServiceName:nobody' }]),
+]
+
+const declare = (alerts: Fields, on: readonly Fields[] = tiles): string =>
+  JSON.stringify({ dashboards: { shop: { name: 'Backtested', tiles: on } }, alerts })
+
+const run = (operation: string, alerts: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+  invokeText({
+    inputs: { ...inputsFor(emulator(), 'hyperdx'), operation, files: 'a.json', project: 'shop/main', ...more },
+    files: { 'a.json': declare(alerts) },
+  })
+
+const backtest = (alerts: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+  run('backtest', alerts, { until, ...more })
+
+const seriesRequests = (): number => emulator().requests.filter(({ path }) => path.endsWith('/charts/series')).length
+
+describe('backtest', () => {
+  it('shows a new alert with its numbers, counted by hand', async () => {
+    // Day 1, 10:00-10:04: 19 errors, 10:05-10:09: 30; day 5, 12:00-12:14: 51, 50 and 50.
+    const { document } = await backtest({ errors: alert('Errors') })
+    expect(document).toMatchObject({ status: 'pass', firing: 1, notifications: 5, requestCount: 1 })
+    expect(document.alerts).toEqual([
+      {
+        key: 'errors',
+        name: 'Errors',
+        changed: true,
+        next: expect.objectContaining({
+          verdict: 'fires',
+          windows: 2016,
+          breachingWindows: 5,
+          episodes: 2,
+          notifications: 5,
+          notificationsOnBusiestDay: 3,
+          longestEpisodeMinutes: 15,
+        }),
+      },
+    ])
+  })
+
+  it('compares an alert as it is on the service with the alert as it is declared, in one request', async () => {
+    await run('apply', { errors: alert('Errors', { threshold: 1 }) })
+    const { document } = await backtest({ errors: alert('Errors') })
+    expect(document.alerts).toMatchObject([{ key: 'errors', now: { notifications: 349 }, next: { notifications: 5 } }])
+    expect(seriesRequests()).toBe(1)
+  })
+
+  it('leaves out unchanged alerts by default, and alerts whose text changes only', async () => {
+    const alerts = { errors: alert('Errors') }
+    await run('apply', alerts)
+    expect((await backtest(alerts)).document).toMatchObject({ alertCount: 0, requestCount: 0 })
+    expect((await backtest({ errors: alert('Errors', { note: 'Look.' }) })).document).toMatchObject({ alertCount: 0 })
+    expect((await backtest(alerts, { only: 'all' })).document).toMatchObject({ alertCount: 1, notifications: 5 })
+    expect((await backtest(alerts, { 'must-fire': 'errors' })).document).toMatchObject({ alertCount: 1, status: 'pass' })
+  })
+
+  it('finds an alert whose tile changes', async () => {
+    await run('apply', { errors: alert('Errors') })
+    const changed = declare({ errors: alert('Errors') }).replace('ServiceName:checkout', 'ServiceName:cart')
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const { document } = await invokeText({ inputs, files: { 'a.json': changed } })
+    expect(document.alerts).toMatchObject([{ now: { notifications: 5 }, next: { notifications: expect.any(Number) } }])
+  })
+
+  it('shows a changed alert that has no estimate, and leaves it out while it is unchanged', async () => {
+    await run('apply', { broken: alert('Broken', { scheduleOffsetMinutes: 1 }) })
+    expect((await backtest({ broken: alert('Broken', { scheduleOffsetMinutes: 1 }) })).document).toMatchObject({ alertCount: 0 })
+    const { document } = await backtest({ broken: alert('Broken', { scheduleOffsetMinutes: 2 }) })
+    expect(document.alerts).toMatchObject([{ now: { verdict: 'not-estimable' }, next: { verdict: 'not-estimable' } }])
+    const repaired = await backtest({ broken: alert('Broken', { scheduleOffsetMinutes: 0 }) })
+    expect(repaired.document.alerts).toMatchObject([{ now: { verdict: 'not-estimable' }, next: { verdict: 'fires', notifications: 5 } }])
+  })
+
+  it('separates alerts that fire, are quiet, have no data, or have no estimate', async () => {
+    const { document } = await backtest({
+      fires: alert('Fires'),
+      quiet: alert('Quiet', { threshold: 100_000 }),
+      silent: alert('Silent', { tile: 'Never' }),
+      empty: alert('Empty', { tile: 'Sessions' }),
+      broken: alert('Broken', { tile: 'Unknown column' }),
+      offset: alert('Offset', { scheduleOffsetMinutes: 2 }),
+    })
+    const verdicts = (document.alerts as { key: string; next: { verdict: string; reason?: string } }[]).map(
+      ({ key, next: { verdict, reason } }) => [key, verdict, reason],
+    )
+    expect(verdicts).toEqual([
+      ['fires', 'fires', undefined],
+      ['quiet', 'quiet', undefined],
+      ['silent', 'quiet', undefined],
+      ['empty', 'no-data', undefined],
+      ['broken', 'not-estimable', expect.stringMatching(/^The API answered 500: Unknown expression or function identifier `Nope`/)],
+      ['offset', 'not-estimable', 'scheduleOffsetMinutes splits each window at the borders of the interval'],
+    ])
+    const estimates = document.alerts as { next: object }[]
+    expect(estimates.slice(3).map(({ next }) => 'notifications' in next)).toEqual([false, false, false])
+  })
+
+  it('needs at most 60 requests for 50 alerts over 7 days', async () => {
+    const alerts = Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [`a${i}`, alert(`A${i}`, { threshold: i + 1, interval: i % 2 === 0 ? '5m' : '1m' })]),
+    )
+    const { document } = await backtest(alerts)
+    expect(document).toMatchObject({ alertCount: 50, notEstimable: 0, requestCount: 2 })
+  })
+
+  it('stops at the budget of requests, and says so', async () => {
+    const alerts = { one: alert('One'), two: alert('Two', { interval: '1h' }) }
+    const { document } = await backtest(alerts, { 'max-requests': '1' })
+    expect(document.alerts).toMatchObject([
+      { next: { verdict: 'fires' } },
+      { next: { verdict: 'not-estimable', reason: 'max-requests (1) is used up' } },
+    ])
+    expect(seriesRequests()).toBe(1)
+  })
+
+  it('requests long ranges in parts', async () => {
+    const { document } = await backtest({ errors: alert('Errors') }, { days: '14' })
+    expect(document).toMatchObject({ requestCount: 2, alerts: [{ next: { windows: 4032, notifications: 10 } }] })
+  })
+
+  it('requests a tile with more than five series in parts, and compares the last one', async () => {
+    const select = ['cart', 'payment', 'search', 'cart', 'payment', 'checkout'].map((name) => ({
+      aggFn: 'count',
+      where: `ServiceName:${name} SeverityText:error`,
+    }))
+    const files = { 'a.json': declare({ errors: alert('Errors', { tile: 'Six' }) }, [tile('Six', select)]) }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const { document } = await invokeText({ inputs, files })
+    expect(document).toMatchObject({ notifications: 5, requestCount: 2 })
+  })
+
+  it('has no estimate for groups that are numbers, because the product then compares the group', async () => {
+    const slow = tile('Slow', [{ aggFn: 'count' }], { source: 'Traces', sourceId: undefined, groupBy: 'Duration' })
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    const { document } = await invokeText({ inputs, files: { 'a.json': declare({ slow: alert('Slow', { tile: 'Slow' }) }, [slow]) } })
+    const reason = 'the groups are numbers, which the product compares instead of the values'
+    expect(document.alerts).toMatchObject([{ next: { verdict: 'not-estimable', reason } }])
+  })
+
+  it('suggests thresholds', async () => {
+    const { document } = await backtest({ errors: alert('Errors') }, { suggest: 'true' })
+    expect(document.alerts).toMatchObject([
+      { next: { suggestions: [50, 75, 90, 95, 99].map((percentile) => ({ percentile, threshold: expect.any(Number) })) } },
+    ])
+  })
+
+  it.each([
+    [{ 'max-notifications': '3' }, 'pass', ''],
+    [{ 'max-notifications': '2' }, 'fail', 'alert errors sends 3 notifications on one day, above 2'],
+    [{ 'must-fire': 'errors' }, 'pass', ''],
+    [{ 'must-be-quiet': 'errors' }, 'fail', 'alert errors must be quiet, and fires'],
+    [{ 'must-fire': 'broken' }, 'fail', 'alert broken must fire, and is not estimable'],
+    [{ 'must-be-quiet': 'broken' }, 'fail', 'alert broken must be quiet, and is not estimable'],
+  ])('is a gate: %o', async (gate, status, reason) => {
+    const broken = 'must-fire' in gate || 'must-be-quiet' in gate ? { broken: alert('Broken', { tile: 'Unknown column' }) } : {}
+    const ran = await backtest({ errors: alert('Errors'), ...broken }, gate)
+    expect([ran.document.status, ran.reason.replace(/^Backtest of .*? UTC: /, '')]).toEqual([status, reason])
+  })
+
+  it('warns where a maximum of notifications cannot be checked', async () => {
+    const ran = await backtest({ broken: alert('Broken', { tile: 'Unknown column' }) }, { 'max-notifications': '1' })
+    expect(ran.document.status).toBe('warn')
+    expect(ran.reason).toMatch(/: max-notifications could not be checked for broken$/)
+  })
+
+  it('rejects a gate on an alert that no file declares', async () => {
+    const ran = await backtest({ errors: alert('Errors') }, { 'must-fire': 'erors' })
+    expect(ran.reason).toBe('must-fire: "erors" is not an alert in these files; did you mean "errors"?')
+  })
+
+  it('ends with the error of a key that is rejected', async () => {
+    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 401 } })
+    expect((await backtest({ errors: alert('Errors') })).document).toMatchObject({ status: 'error', error: { kind: 'authentication' } })
+  })
+
+  it('backtests an alert on a saved search with groups', async () => {
+    const files = {
+      'a.json': JSON.stringify({
+        savedSearches: { errors: { name: 'Errors by service', sourceId: { source: 'Logs' }, where: 'SeverityText:error' } },
+        alerts: {
+          errors: {
+            name: 'By service',
+            savedSearch: 'errors',
+            groupBy: 'ServiceName',
+            interval: '15m',
+            threshold: 20,
+            channel: { type: 'webhook', webhook: 'oncall' },
+          },
+        },
+      }),
+    }
+    const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
+    expect((await invokeText({ inputs, files })).document).toMatchObject({
+      notifications: 13,
+      alerts: [{ next: { breachingWindows: 12 } }],
+    })
+  })
+})
+
+describe('plan with backtest: true', () => {
+  const plan = (more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
+    run('plan', { errors: alert('Errors') }, { backtest: 'true', ...more })
+
+  it('has the numbers before and after the change', async () => {
+    await run('apply', { errors: alert('Errors', { threshold: 1 }) })
+    const { document } = await plan()
+    expect(document).toMatchObject({
+      status: 'pass',
+      toUpdate: 1,
+      backtest: { days: 7, alerts: [{ now: { verdict: 'fires' }, next: { verdict: 'fires' } }] },
+    })
+  })
+
+  it('does not depend on its estimates', async () => {
+    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 500 } })
+    expect((await plan()).document).toMatchObject({ status: 'pass', backtest: { alerts: [{ next: { verdict: 'not-estimable' } }] } })
+    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 403 } })
+    expect((await plan()).document).toMatchObject({ status: 'pass', backtest: { message: expect.stringContaining('403') } })
+  })
+
+  it('is a gate with an input of one, and only then', async () => {
+    expect(await plan({ 'max-notifications': '0' })).toMatchObject({
+      document: { status: 'fail' },
+      reason: expect.stringMatching(/alert errors sends \d notifications on one day, above 0$/),
+    })
+    expect((await plan({ 'must-fire': 'errors' })).document.status).toBe('pass')
+    emulator().addFault({ match: { path: '/charts/series' }, effect: { kind: 'status', status: 403 } })
+    expect(await plan({ 'must-fire': 'errors' })).toMatchObject({
+      document: { status: 'fail' },
+      reason: expect.stringContaining('no backtest: '),
+    })
+  })
+
+  it('rejects a gate without a backtest', async () => {
+    const ran = await run('plan', { errors: alert('Errors') }, { 'must-fire': 'errors' })
+    expect(ran.reason).toBe('must-fire: requires backtest: true')
+  })
+
+  it('changes nothing on the service', async () => {
+    const before = structuredClone(serviceOf(emulator()))
+    await plan()
+    expect(serviceOf(emulator())).toEqual(before)
+  })
+})
+
+describe('another product', () => {
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  it('has no backtest in a plan, and says why', async () => {
+    const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
+    const ran = await invokeText({ inputs, files: { 'a.json': declare({ errors: alert('Errors') }) } })
+    expect(ran.reason).toBe('backtest: requires profile: hyperdx, because the API of other products has no values of charts')
+    expect(cloud().requests).toEqual([])
+  })
+})
