@@ -270,14 +270,19 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
   ({ name, operation }) => {
     const reads = operation.effect === 'read'
 
+    // On a product that has the operation.
+    const isForServer = operation.profiles?.includes('hyperdx') === true
+
     it.each(effects)(`${reads ? 'is a read' : 'is no read, and says so'}: $kind $status`, async (effect) => {
-      emulator().addFault({ times: 3, effect })
+      const server = isForServer ? selfHosted() : emulator()
+      server.addFault({ times: 3, effect })
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
-      const inputs = { ...inputsFor(emulator()), 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
+      const place = isForServer ? inputsFor(server, 'hyperdx') : inputsFor(server)
+      const inputs = { ...place, 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
       await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
-      const writes = emulator().requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))
+      const writes = server.requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))
       if (reads) expect(writes).toEqual([])
-      else expect(emulator().requests.length).toBeGreaterThan(0)
+      else expect(server.requests.length).toBeGreaterThan(0)
     })
   },
 )
