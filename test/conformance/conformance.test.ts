@@ -48,7 +48,19 @@ function propertiesIn(schema: unknown): readonly string[] {
 }
 
 /** Fields of files that the API does not have. They are resolved to ids, or help to find an object. */
-const fileOnly = ['appliesToSources', 'adopt', 'previousKey', 'raw', 'dashboard', 'tile', 'savedSearch', 'webhook', 'source', 'properties', 'items']
+const fileOnly = [
+  'appliesToSources',
+  'adopt',
+  'previousKey',
+  'raw',
+  'dashboard',
+  'tile',
+  'savedSearch',
+  'webhook',
+  'source',
+  'properties',
+  'items',
+]
 
 describe('the cases', () => {
   it('have unique names', () => {
