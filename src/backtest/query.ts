@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { quote } from '../core/text.ts'
 import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
-import { alertIntervals } from '../resources/alerts/schedule.ts'
+import { alertIntervals, isAtBorder } from '../resources/alerts/schedule.ts'
 import type { Body } from '../resources/resource-type.ts'
 import type { Condition } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
@@ -85,8 +85,11 @@ export function toAlertQuery(alert: Body, watched: Watched): AlertQuery | Refusa
 
 type AlertPart = z.output<typeof alertPart>
 
-function refuseSchedule({ scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax }: AlertPart): Refusal | undefined {
-  if (scheduleStartAt != null) return { reason: 'scheduleStartAt moves the windows, and an unaligned start splits them' }
+function refuseSchedule(alert: AlertPart): Refusal | undefined {
+  const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
+  // A start between two intervals, such as the end of a silence, does not move the windows.
+  if (scheduleStartAt != null && !isAtBorder(alert))
+    return { reason: 'scheduleStartAt moves the windows, and an unaligned start splits them' }
   if (scheduleOffsetMinutes) return { reason: 'scheduleOffsetMinutes splits each window at the borders of the interval' }
   return thresholdType.endsWith('between') && thresholdMax == null ? { reason: `${thresholdType} needs thresholdMax` } : undefined
 }

@@ -61,7 +61,7 @@ describe('the command line', () => {
     expect(ran.exitCode).toBe(0)
     expect(ran.stdout).toContain('--budget <amount>')
     expect(ran.stdout).toContain('Common options:')
-    expect(ran.stdout).toContain('--api-key-secret <value>')
+    expect(ran.stdout).toContain('--api-key-secret <text>')
   })
 
   it('takes a flag several times where an input has several lines', async () => {

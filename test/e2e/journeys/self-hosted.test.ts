@@ -48,7 +48,7 @@ describe('an error says the cause, the host and what to do', () => {
         'the address of the UI',
         {},
         ({ url }) => ({ 'api-url': `${url}/wrong` }),
-        ['The API answered 404', 'This server is older than 2.30, or api-url is wrong', '/wrong/api'],
+        ['The API answered 404', 'api-url is wrong, or this server is older than 2.30', '/wrong/api'],
       ],
       [
         'an old server',

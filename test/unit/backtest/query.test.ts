@@ -37,7 +37,7 @@ describe('an alert without an estimate', () => {
     ['scheduleOffsetMinutes splits each window at the borders of the interval', [tile([count]), { scheduleOffsetMinutes: 1 }]],
     [
       'scheduleStartAt moves the windows, and an unaligned start splits them',
-      [tile([count]), { scheduleStartAt: '2026-11-09T00:00:00.000Z' }],
+      [tile([count]), { scheduleStartAt: '2026-11-09T00:01:00.000Z' }],
     ],
     ['between needs thresholdMax', [tile([count]), { thresholdType: 'between' }]],
     ['the alert has an unexpected form at interval', [tile([count]), { interval: '2m' }]],
@@ -185,4 +185,8 @@ describe('a formula', () => {
   it.each(['', 'A +', '(A', 'A)', 'AB', 'a', 'A % B', 'A B', '1..2'])('rejects "%s"', (text) => {
     expect(parseFormula(text)).toBe(undefined)
   })
+})
+
+it('estimates an alert whose start is between two intervals, as after a silence', () => {
+  expect(() => seriesOf(tile([count]), { scheduleStartAt: '2026-11-09T00:05:00.000Z' })).not.toThrow()
 })
