@@ -29,6 +29,9 @@ export function clip(text: string, limit: number): string {
 /** Untrusted text for a message: printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
 
+/** A word for a shell. */
+export const shellQuote = (text: string): string => (/^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
 /** Orders by UTF-16 code units, which is the same on every machine. */
 export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 

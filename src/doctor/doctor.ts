@@ -20,6 +20,7 @@ const check = z.object({
   name: z.string().describe('Name of the check.'),
   outcome: z.enum(['ok', 'failed', 'skipped']),
   detail: z.string().describe('The result, or the whole error message.'),
+  found: z.int().optional().describe('Number of objects, for a check that lists them.'),
   kind: z.string().optional().describe('The kind of the failure.'),
   missing: z.string().optional().describe('What does not exist: `organization` or `service`.'),
   advice: z.string().optional().describe('How to fix a failure.'),
@@ -93,16 +94,18 @@ type DoctorContext = Context<'read', 'organization-or-server'>
 
 interface Probe {
   readonly name: string
-  /** Sends a request and returns the detail. Undefined for a check that needs a service when none was given. */
-  readonly run: (() => Promise<string>) | undefined
+  /** Sends a request. Undefined for a check that needs a service when none was given. */
+  readonly run: (() => Promise<Pick<Check, 'detail' | 'found'>>) | undefined
 }
+
+const describeCount = (found: number, note = '') => ({ detail: `${found} found${note}`, found })
 
 /** The first probe checks the address and the key. Each of the others checks one permission. */
 function listProbes(context: DoctorContext): readonly Probe[] {
   const { api, service, profile } = context
   const listing = (name: string, count: (service: Target) => Promise<number>, note = ''): Probe => ({
     name,
-    run: service && (async () => `${await count(service)} found${note}`),
+    run: service && (async () => describeCount(await count(service), note)),
   })
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
@@ -117,7 +120,7 @@ function listProbes(context: DoctorContext): readonly Probe[] {
       : []),
     ...(service !== undefined && isServer(service)
       ? []
-      : [{ name: 'backups', run: service && (async () => `${(await fetchBackups(api, service)).length} found`) }]),
+      : [{ name: 'backups', run: service && (async () => describeCount((await fetchBackups(api, service)).length)) }]),
   ]
 }
 
@@ -127,7 +130,7 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
     name: 'usage cost',
     run: async () => {
       const { unit } = await readUsageCost(api, organizationId, { from: today, to: today }, [])
-      return `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})`
+      return { detail: `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})` }
     },
   }
 }
@@ -143,7 +146,7 @@ const serverProbe = ({ api, apiOrigin, profile }: DoctorContext): Probe => ({
     const version = await api.serverVersion()
     const { user } = await api.read({ method: 'GET', path: path``, read: readUser, noun: 'user', missing: 'server', permission })
     const server = version === undefined ? 'A server that does not state its version' : `HyperDX ${version}`
-    return `${server} answers at ${apiOrigin}, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}`
+    return { detail: `${server} answers at ${apiOrigin}, and accepts the key of ${user.email ?? user.name ?? 'a user without a name'}` }
   },
 })
 
@@ -166,7 +169,7 @@ const skip = (name: string, detail: string): Check => ({ name, outcome: 'skipped
 async function runProbe({ name, run }: Probe, { profile }: DoctorContext): Promise<Check> {
   if (run === undefined) return skip(name, 'requires service-id')
   try {
-    return { name, outcome: 'ok', detail: await run() }
+    return { name, outcome: 'ok', ...(await run()) }
   } catch (thrown) {
     const error = toWatchkeeperError(thrown)
     const { kind, message } = error

@@ -236,16 +236,17 @@ interface Seen {
 
 interface Typing {
   readonly directory: string
+  readonly env?: Environment
   /** Each is typed when the text before it is on the screen. */
   readonly answers: readonly { readonly after: string; readonly type: string }[]
 }
 
-export function runInTerminal(args: readonly string[], { directory, answers }: Typing): Promise<Seen> {
+export function runInTerminal(args: readonly string[], { directory, env = {}, answers }: Typing): Promise<Seen> {
   const command = [process.execPath, cli, ...args].map((word) => `'${word}'`).join(' ')
   return new Promise((resolve, reject) => {
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: directory,
-      env: { PATH: process.env.PATH, TERM: 'xterm' },
+      env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
     })
     const left = [...answers]
     let [screen, unread] = ['', '']

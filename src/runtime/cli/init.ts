@@ -1,22 +1,35 @@
 import { lstat, mkdir, open, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import * as z from 'zod'
+import { isUuid } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
-import { didYouMean, toEnvironmentName } from '../../core/names.ts'
-import { quote } from '../../core/text.ts'
+import { didYouMean, toCamel, toEnvironmentName } from '../../core/names.ts'
+import { plural, quote, shellQuote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
+import { parseApiUrl } from '../../http/proxy.ts'
+import { projectForm, projectGrammar } from '../../resources/marker.ts'
 import type { ProfileName } from './profile-names.ts'
-import { remoteRepository, repositoryRoot } from './repository.ts'
+import { type Answer, type Asker, isYes, openAsker } from './questions.ts'
+import { defaultBranch, isPlainBranch, remoteRepository, repositoryRoot } from './repository.ts'
 import type { Terminal } from './terminal.ts'
 
 interface InitOptions {
-  /** Kits by name. */
+  /** Kits by name. Without kits, init asks. */
   readonly words: readonly string[]
   /** Only shows the available kits. */
   readonly list: boolean
   /** The product that the workflows are for. Without it, init asks for it together with the kits; otherwise it is the cloud. */
   readonly profile?: ProfileName | undefined
+  readonly flags: InitFlags
+}
+
+export interface InitFlags {
+  readonly organizationId?: string
+  readonly serviceId?: string
+  readonly apiUrl?: string
+  readonly project?: string
+  readonly branch?: string
 }
 
 /** What to write, and for which product. */
@@ -25,29 +38,194 @@ interface Choice {
   readonly chosen: readonly Kit[]
 }
 
-/** Writes workflows and sample files from examples/ into a repository. On an error, throws an InputError and writes no file. */
-export async function runInit({ words, list, profile }: InitOptions, terminal: Terminal): Promise<number> {
+/** Writes workflows and sample files from examples/ into a repository. On a wrong input, throws an InputError and writes no file. */
+export async function runInit({ words, list, profile, flags }: InitOptions, terminal: Terminal): Promise<number> {
   const write = (text: string): void => void terminal.stdout.write(text)
   const named: Choice = { profile: profile ?? defaultProfile, chosen: requireKits(words, profile ?? defaultProfile) }
   if (list) {
     write(kitDetails(profile))
     return exitCodes.ok
   }
+  requireFlags(flags)
   await requireRoot(terminal.directory)
-  const choice = words.length > 0 ? named : await ask(terminal, profile, write)
-  if (choice === undefined) {
-    write('\nNo files were written.\n')
-    return exitCodes.cancelled
+  if (words.length > 0) return initRepository(named, flags, undefined, terminal)
+  requireTerminal(terminal, profile)
+  write(`init writes workflows and sample files to ${quote(terminal.directory)}. It never overwrites a file.\n\n`)
+  const asker = openAsker(terminal.stdin, write)
+  try {
+    const choice = await askForChoice(asker, write, profile)
+    const exitCode = choice === undefined ? exitCodes.cancelled : await initRepository(choice, flags, asker, terminal)
+    if (exitCode === exitCodes.cancelled) write('\nNo files were written.\n')
+    return exitCode
+  } finally {
+    asker.close()
   }
-  if (choice.chosen.length === 0) write('No files were written.\n')
-  else write(`${initReport(await writeSamples(terminal.directory, await samplesFor(choice, terminal)), choice.profile)}\n`)
+}
+
+/** Asks for settings, checks the service, writes the files, and shows what is left to do. */
+async function initRepository(choice: Choice, flags: InitFlags, asker: Asker | undefined, terminal: Terminal): Promise<number> {
+  const { directory, script, stdout } = terminal
+  const write = (text: string): void => void stdout.write(text)
+  const { profile, chosen } = choice
+  if (chosen.length === 0) {
+    write('No files were written.\n')
+    return exitCodes.ok
+  }
+  const branch = flags.branch ?? (await defaultBranch(directory))
+  const read = await readSamples(chosen, join(dirname(script), '../examples'))
+  const samples = read.map((sample) => adaptSample(sample, profile, branch))
+  const needsProject = chosen.some(({ hasProject }) => hasProject === true)
+  const hasConfig = (await placeOf(directory, configPath)) !== 'free'
+  const { variables } = needsOf(samples.map(({ text }) => text))
+  const names = settingNames.filter((name) =>
+    name === 'project' ? needsProject && !hasConfig : variables.includes(toEnvironmentName(name)),
+  )
+  const settings = await readSettings(names, flags, asker, terminal)
+  if (settings === undefined) return exitCodes.cancelled
+  const config = needsProject ? [projectConfig(settings.project)] : []
+  await requirePlaces(directory, [...samples, ...config])
+
+  const inputs = { ...settings, profile }
+  const checked = canConnect(profile, settings, terminal) ? await checkService(inputs, terminal) : undefined
+  if (checked?.exitCode === exitCodes.cancelled) return exitCodes.cancelled
+  const canPull = checked !== undefined && asker !== undefined && needsProject
+  const wasPulled = canPull && (await offerPull(checked.found, inputs, asker, terminal))
+  if (wasPulled === undefined) return exitCodes.cancelled
+  const written = await writeSamples(directory, [...(wasPulled ? samples.flatMap(withoutStarter) : samples), ...config])
+  const check = checked === undefined ? 'none' : checked.exitCode === exitCodes.ok ? 'passed' : 'failed'
+  write(`${initReport(written, { profile, branch, settings, check, wasPulled })}\n`)
   return exitCodes.ok
 }
 
-async function samplesFor({ profile, chosen }: Choice, { script, directory }: Terminal): Promise<readonly Sample[]> {
-  const read = await readSamples(chosen, join(dirname(script), '../examples'))
-  const samples = profile === 'hyperdx' ? read.map((sample) => ({ ...sample, text: toSelfHosted(sample.text) })) : read
-  return chosen.some(({ hasProject }) => hasProject) ? [...samples, projectConfig(await remoteRepository(directory))] : samples
+const settingNames = ['organization-id', 'service-id', 'api-url', 'project'] as const
+
+type SettingName = (typeof settingNames)[number]
+
+/** Without a project, none is known yet. The other settings are those of the service. */
+type InitSettings = Readonly<Partial<Record<SettingName, string>>>
+
+interface SettingRule {
+  readonly question: string
+  readonly accepts: string
+  readonly isValid: (text: string) => boolean
+}
+
+const settingRules: Readonly<Record<SettingName, SettingRule>> = {
+  'organization-id': { question: 'Id of the organization', accepts: 'a UUID', isValid: (text) => isUuid(text.toLowerCase()) },
+  'service-id': { question: 'Id of the service', accepts: 'a UUID', isValid: (text) => isUuid(text.toLowerCase()) },
+  'api-url': {
+    question: 'Address of the API',
+    accepts: 'https://host[:port][/path], such as https://hyperdx.example.com/api',
+    isValid: (text) => !('problem' in parseApiUrl(text, true)),
+  },
+  project: {
+    question: 'Project (owner/repo), the owner of the alerts and dashboards',
+    accepts: projectForm,
+    isValid: (text) => projectGrammar.test(text),
+  },
+}
+
+const flagOf = (flags: InitFlags, name: SettingName): string | undefined => flags[toCamel(name) as Exclude<keyof InitFlags, 'branch'>]
+
+function requireFlags(flags: InitFlags): void {
+  const wrong = settingNames.flatMap((name) => {
+    const value = flagOf(flags, name)
+    return value === undefined || settingRules[name].isValid(value)
+      ? []
+      : [inputDiagnostic(`--${name}`, `is not valid; accepted: ${settingRules[name].accepts}`)]
+  })
+  const branches =
+    flags.branch === undefined || isPlainBranch(flags.branch)
+      ? []
+      : [inputDiagnostic('--branch', 'is not valid; accepted: letters, digits, dots, dashes, underscores and slashes')]
+  if (wrong.length + branches.length > 0) throw new InputError([...wrong, ...branches])
+}
+
+/** Each setting from its flag, the environment, or an answer. Without an answer, a setting is left out. Undefined when the input ended. */
+async function readSettings(
+  names: readonly SettingName[],
+  flags: InitFlags,
+  asker: Asker | undefined,
+  { env, directory }: Terminal,
+): Promise<InitSettings | undefined> {
+  const settings: Partial<Record<SettingName, string>> = {}
+  for (const name of names) {
+    const { question, accepts, isValid } = settingRules[name]
+    const known = name === 'project' ? await remoteRepository(directory) : env[toEnvironmentName(name)]?.trim()
+    const fallback = known !== undefined && isValid(known) ? known : ''
+    const prompt = fallback === '' ? `${question}, or Enter to set it later: ` : `${question} [${fallback}]: `
+    const given = flagOf(flags, name)
+    const read = (line: string): Answer<string> => {
+      const text = line.trim()
+      return text === '' || isValid(text)
+        ? { answer: text || fallback }
+        : { problem: `${quote(text, 60)} is not valid. Accepted: ${accepts}` }
+    }
+    const value = given ?? (asker === undefined ? fallback : await asker.ask(prompt, read))
+    if (value === undefined) return undefined
+    if (value !== '') settings[name] = value
+  }
+  return settings
+}
+
+const keysOf: Readonly<Record<ProfileName, readonly string[]>> = {
+  'clickhouse-cloud': ['api-key-id', 'api-key-secret'],
+  hyperdx: ['api-key'],
+}
+
+/** The setting without which an operation cannot find the service. */
+const addressOf = { 'clickhouse-cloud': 'organization-id', hyperdx: 'api-url' } as const
+
+/** Whether the environment has a key, and the place to use it is known. */
+const canConnect = (profile: ProfileName, settings: InitSettings, { env }: Terminal): boolean =>
+  settings[addressOf[profile]] !== undefined && keysOf[profile].every((name) => Boolean(env[toEnvironmentName(name)]?.trim()))
+
+async function runOperation(name: 'doctor' | 'pull', settings: InitSettings & { readonly profile: string }, terminal: Terminal) {
+  const { runAtTerminal } = await import('./operation-commands.ts')
+  const inputs = Object.fromEntries(
+    Object.entries(settings)
+      .filter(([setting]) => name === 'pull' || setting !== 'project')
+      .map(([setting, value]) => [toCamel(setting), value]),
+  )
+  terminal.stdout.write(`\n$ watchkeeper ${name}\n`)
+  const ran = await runAtTerminal(name, inputs, {}, terminal)
+  terminal.stdout.write('\n')
+  return ran
+}
+
+/** What a service has that `pull` exports. */
+const pulledKinds: Readonly<Record<string, string>> = { dashboards: 'dashboard', alerts: 'alert', 'saved searches': 'saved search' }
+
+/** Shows `doctor`. A problem of the service does not prevent files from being written. */
+async function checkService(settings: InitSettings & { readonly profile: string }, terminal: Terminal) {
+  const { exitCode, document } = await runOperation('doctor', settings, terminal)
+  const checks = z
+    .array(z.object({ name: z.string(), found: z.number().optional() }))
+    .catch([])
+    .parse(document.checks)
+  const found = checks.flatMap(({ name, found = 0 }) => {
+    const noun = pulledKinds[name]
+    return noun === undefined || found === 0 ? [] : [plural(found, noun)]
+  })
+  return { exitCode, found }
+}
+
+/** Whether `pull` wrote files. Undefined when the input ended, or the run was canceled. */
+async function offerPull(
+  found: readonly string[],
+  settings: InitSettings & { readonly profile: string },
+  asker: Asker,
+  terminal: Terminal,
+): Promise<boolean | undefined> {
+  // In a repository with files, pull would change them.
+  if (found.length === 0 || (await placeOf(terminal.directory, 'observability')) !== 'free') return false
+  if (settings.project === undefined && (await placeOf(terminal.directory, configPath)) === 'free') return false
+  const subject = settings.profile === 'hyperdx' ? 'The server' : 'The service'
+  const question = `${subject} has ${found.join(', ')}. pull exports them to observability/, and changes no object.\nRun pull? [y/N] `
+  const isWanted = await asker.ask(question, (line) => ({ answer: isYes(line) }))
+  if (isWanted !== true) return isWanted
+  const { exitCode } = await runOperation('pull', settings, terminal)
+  return exitCode === exitCodes.cancelled ? undefined : exitCode === exitCodes.ok
 }
 
 async function requireRoot(directory: string): Promise<void> {
@@ -57,17 +235,10 @@ async function requireRoot(directory: string): Promise<void> {
   throw inputError('init', message)
 }
 
-async function ask(
-  { stdin, stdout, directory }: Terminal,
-  profile: ProfileName | undefined,
-  write: (text: string) => void,
-): Promise<Choice | undefined> {
-  if (stdin.isTTY !== true || stdout.isTTY !== true) {
-    const names = kitsFor(profile ?? defaultProfile).map(({ name }) => name)
-    throw inputError('init', `cannot ask without a terminal; name the kits to write. Available kits: ${names.join(', ')}`)
-  }
-  write(`init writes workflows and sample files to ${quote(directory)}. It never overwrites a file.\n\n`)
-  return askForChoice(stdin, write, profile)
+function requireTerminal({ stdin, stdout }: Terminal, profile: ProfileName | undefined): void {
+  if (stdin.isTTY === true && stdout.isTTY === true) return
+  const names = kitsFor(profile ?? defaultProfile).map(({ name }) => name)
+  throw inputError('init', `cannot ask without a terminal; name the kits to write. Available kits: ${names.join(', ')}`)
 }
 
 interface KitFile {
@@ -96,6 +267,10 @@ const workflow = (name: string, check?: string): KitFile => ({
   ...(check !== undefined && { check }),
 })
 
+const starterPath = 'observability/service.yml'
+
+const configPath = '.watchkeeper.yml'
+
 export const kits: readonly Kit[] = [
   {
     name: 'cost-gate',
@@ -115,10 +290,10 @@ export const kits: readonly Kit[] = [
     summary: 'Manages alerts and dashboards as code: a plan on each pull request, applied on merge, with a starter set.',
     files: [
       workflow('plan'),
-      workflow('apply', 'change the branch if your default branch is not main'),
+      workflow('apply'),
       {
         example: 'starter/service.yml',
-        target: 'observability/service.yml',
+        target: starterPath,
         check: 'set its variables, and replace Logs and Traces by the names of your sources',
       },
     ],
@@ -190,53 +365,25 @@ const products: Readonly<Record<string, ProfileName>> = {
 
 const kitQuestion = 'Which kits? Enter numbers or names separated by spaces, or press Enter for none: '
 
-/** Asks until the answers are valid; undefined when the input ends before that. */
-export async function askForChoice(
-  input: NodeJS.ReadableStream,
-  write: (text: string) => void,
-  given?: ProfileName,
-): Promise<Choice | undefined> {
-  const reader = createInterface({ input })
-  const lines = reader[Symbol.asyncIterator]()
-  try {
-    const profile = given ?? (await askUntil(lines, productQuestion, write, readProduct))
-    if (profile === undefined) return undefined
-    write(`${kitList(profile)}\n`)
-    const chosen = await askUntil(lines, kitQuestion, write, (line) => {
-      const { chosen, diagnostics } = selectKits(
-        line.split(/[\s,]+/).filter((word) => word !== ''),
-        profile,
-      )
-      return diagnostics.length === 0 ? { answer: chosen } : { problem: describeDiagnostics(diagnostics) }
-    })
-    return chosen && { profile, chosen }
-  } finally {
-    reader.close()
-  }
+/** Undefined when the input ends before the last answer. */
+export async function askForChoice(asker: Asker, write: (text: string) => void, given?: ProfileName): Promise<Choice | undefined> {
+  const profile = given ?? (await asker.ask(productQuestion, readProduct))
+  if (profile === undefined) return undefined
+  write(`${kitList(profile)}\n`)
+  const chosen = await asker.ask(kitQuestion, (line) => {
+    const { chosen, diagnostics } = selectKits(
+      line.split(/[\s,]+/).filter((word) => word !== ''),
+      profile,
+    )
+    return diagnostics.length === 0 ? { answer: chosen } : { problem: describeDiagnostics(diagnostics) }
+  })
+  return chosen && { profile, chosen }
 }
 
-const readProduct = (line: string): Read<ProfileName> => {
+const readProduct = (line: string): Answer<ProfileName> => {
   const word = line.trim()
   const answer = Object.hasOwn(products, word) ? products[word] : undefined
   return answer === undefined ? { problem: `${quote(word, 40)}: enter 1 or 2` } : { answer }
-}
-
-type Read<T> = { readonly answer: T } | { readonly problem: string }
-
-async function askUntil<T>(
-  lines: AsyncIterator<string>,
-  question: string,
-  write: (text: string) => void,
-  read: (line: string) => Read<T>,
-): Promise<T | undefined> {
-  for (;;) {
-    write(question)
-    const { value, done } = await lines.next()
-    if (done === true) return undefined
-    const result = read(value)
-    if ('answer' in result) return result.answer
-    write(`${result.problem}\n`)
-  }
 }
 
 const describeDiagnostics = (diagnostics: readonly Diagnostic[]): string =>
@@ -255,6 +402,26 @@ export const toSelfHosted = (text: string): string =>
     )
     .replaceAll(/^( +)runs-on: ubuntu-latest$/gm, '$1runs-on: self-hosted')
 
+/** A workflow for the default branch of the repository. Other files stay as they are. */
+export const onBranch = (text: string, branch: string): string =>
+  branch === 'main'
+    ? text
+    : text.replaceAll('branches: [main]', `branches: ['${branch}']`).replaceAll("'refs/heads/main'", `'refs/heads/${branch}'`)
+
+/** The example for this repository. */
+function adaptSample(sample: Sample, profile: ProfileName, branch: string | undefined): Sample {
+  const text = onBranch(profile === 'hyperdx' ? toSelfHosted(sample.text) : sample.text, branch ?? 'main')
+  const isUnsure = branch === undefined && onBranch(text, '') !== text
+  return { ...sample, text, ...(isUnsure && { check: 'change the branch if your default branch is not main' }) }
+}
+
+/** The variables of the starter set in a workflow. */
+const starterVariables = /^ +env:\n +# Variables of the files.*\n(?: +[A-Z_]+: \$\{\{ vars\..*\n)+/m
+
+/** After `pull`, the files are those of the service. They have no variables. */
+const withoutStarter = (sample: Sample): readonly Sample[] =>
+  sample.target === starterPath ? [] : [{ ...sample, text: sample.text.replace(starterVariables, '') }]
+
 export interface Sample extends KitFile {
   readonly text: string
 }
@@ -272,7 +439,7 @@ const schemaComment = `# yaml-language-server: $schema=https://raw.githubusercon
 /** The config file with the owner of alerts and dashboards. */
 const projectConfig = (repository: string | undefined): Sample => ({
   example: '.watchkeeper.yml',
-  target: '.watchkeeper.yml',
+  target: configPath,
   ...(repository === undefined && { check: 'set the name of your project' }),
   text: [
     schemaComment,
@@ -288,11 +455,14 @@ export interface Written {
   readonly outcome: 'written' | 'kept' | 'same'
 }
 
-/** Checks all paths first, so that it throws before it writes any file. */
-async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
+/** Throws an InputError before any file is written. */
+async function requirePlaces(root: string, samples: readonly Sample[]): Promise<void> {
   const places = await Promise.all(samples.map(async ({ target }) => ({ target, place: await placeOf(root, target) })))
   const refused = places.flatMap(({ target, place }) => (typeof place === 'object' ? [inputDiagnostic(target, place.refused)] : []))
   if (refused.length > 0) throw new InputError(refused)
+}
+
+async function writeSamples(root: string, samples: readonly Sample[]): Promise<readonly Written[]> {
   const written: Written[] = []
   for (const sample of samples) written.push({ sample, outcome: await write(root, sample) })
   return written
@@ -391,17 +561,29 @@ const words: Readonly<Record<Written['outcome'], string>> = {
   same: 'unchanged',
 }
 
-function initReport(written: readonly Written[], profile: ProfileName): string {
+/** What a report needs beside the files. */
+interface Outcome {
+  readonly profile: ProfileName
+  readonly branch: string | undefined
+  readonly settings: InitSettings
+  /** What `doctor` found, if it ran. */
+  readonly check: 'none' | 'passed' | 'failed'
+  readonly wasPulled: boolean
+}
+
+function initReport(written: readonly Written[], outcome: Outcome): string {
   const files = inColumns(written.map(({ sample, outcome }) => [sample.target, words[outcome]] as const))
-  const steps = nextSteps(written, profile).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
+  const steps = nextSteps(written, outcome).map(([head, ...rest], i) => [`${i + 1}. ${head}`, ...indent(rest, 5)].join('\n'))
   return [...files, '', 'Next steps:', '', ...steps, ''].join('\n')
 }
 
-function nextSteps(written: readonly Written[], profile: ProfileName): readonly (readonly string[])[] {
+function nextSteps(written: readonly Written[], outcome: Outcome): readonly (readonly string[])[] {
+  const { profile, settings, check, wasPulled } = outcome
   const { secrets, variables, environment } = needsOf(written.map(({ sample }) => sample.text))
   const checks = written.flatMap(({ sample: { target, check }, outcome }) =>
     check === undefined || outcome === 'kept' ? [] : [[target, check] as const],
   )
+  const values = new Map(Object.entries(settings).map(([name, value]) => [toEnvironmentName(name), shellQuote(value)]))
   return [
     ...step(checks.length > 0, ['Adapt the files:', ...inColumns(checks)]),
     ...step(profile === 'hyperdx', [
@@ -409,35 +591,37 @@ function nextSteps(written: readonly Written[], profile: ProfileName): readonly 
       'For a server with a public address, replace "runs-on: self-hosted" by "runs-on: ubuntu-latest".',
     ]),
     ...step(secrets.length > 0, [
-      'Set the secrets with "gh secret set NAME", or under Settings > Secrets and variables > Actions:',
-      ...secrets,
+      'Set the secrets. gh asks for each value. Or use Settings > Secrets and variables > Actions:',
+      ...secrets.map((name) => `gh secret set ${name}`),
     ]),
-    ...step(variables.length > 0, ['Set the variables with "gh variable set NAME", or on the same page:', ...variables]),
+    ...step(variables.length > 0, [
+      'Set the variables, here or on the same page:',
+      ...variables.map((name) => `gh variable set ${name} --body ${values.get(name) ?? '…'}`),
+    ]),
     ...step(environment.length > 0, ['Set these environment variables in the steps that read the files:', ...environment]),
-    ['Check the key and the settings before the first run:', ...doctor(variables, profile)],
-    [commit(written), 'Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.'],
+    ...step(check === 'none', ['Check the key and the settings before the first run:', ...doctor(variables, values, profile)]),
+    ...step(check === 'failed', ['Fix the check that failed above, and repeat it:', ...doctor(variables, values, profile)]),
+    [
+      commit(written, outcome),
+      ...(wasPulled ? ['The plan shows no changes. The first apply adds ownership markers to the exported objects.'] : []),
+      'Scheduled workflows run once they are on the default branch. "Run workflow" starts them immediately.',
+    ],
   ]
 }
 
 /** A push to the default branch applies the files immediately, including the samples. */
-const commit = (written: readonly Written[]): string =>
+const commit = (written: readonly Written[], { branch = 'main' }: Outcome): string =>
   written.some(({ sample }) => sample.text.includes('operation: apply'))
-    ? 'Commit the files on a branch and review the plan on its pull request. Merging applies it.'
+    ? `Commit the files on a branch and review the plan on its pull request. Merging it to ${branch} applies it.`
     : 'Commit the files.'
 
 const step = (isNeeded: boolean, lines: readonly string[]): readonly (readonly string[])[] => (isNeeded ? [lines] : [])
 
-const doctor = (variables: readonly string[], profile: ProfileName): readonly string[] => {
+function doctor(variables: readonly string[], values: ReadonlyMap<string, string>, profile: ProfileName): readonly string[] {
   const service = toEnvironmentName('service-id')
-  const cloud = ['organization-id', 'api-key-id', 'api-key-secret'].map(toEnvironmentName)
-  const set = {
-    'clickhouse-cloud': [...cloud, ...variables.filter((name) => name === service)],
-    hyperdx: ['api-url', 'api-key'].map(toEnvironmentName),
-  }
-  return [
-    `export ${[`${toEnvironmentName('profile')}=${profile}`, ...set[profile].map((name) => `${name}=…`)].join(' ')}`,
-    'watchkeeper doctor',
-  ]
+  const names = [addressOf[profile], ...keysOf[profile]].map(toEnvironmentName)
+  const set = [...names, ...variables.filter((name) => name === service)].map((name) => `${name}=${values.get(name) ?? '…'}`)
+  return [`export ${[`${toEnvironmentName('profile')}=${profile}`, ...set].join(' ')}`, 'watchkeeper doctor']
 }
 
 /** The settings that the files need. */

@@ -6,10 +6,10 @@ import { exitCodeOfKind, exitCodes, toWatchkeeperError, WatchkeeperError } from 
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
-import { plural } from '../../core/text.ts'
+import { plural, shellQuote } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
 import { type Settings, settingsSchema } from '../../operation/inputs.ts'
-import type { Operation } from '../../operation/operation.ts'
+import type { Operation, ResultDocument } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import { credentialsIn } from '../read-input.ts'
@@ -56,14 +56,9 @@ export async function addOperation(
     const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
     const env = chosen ? await withContext(terminal.env, chosen) : terminal.env
     const inputs = Object.fromEntries(given)
-    exitWith(
-      await runOperation(
-        name,
-        inputs,
-        { json, yes, detailedExitcode, hasContext: chosen !== undefined && chosen !== '' },
-        { ...terminal, env },
-      ),
-    )
+    const hasContext = chosen !== undefined && chosen !== ''
+    const { exitCode } = await runAtTerminal(name, inputs, { json, yes, detailedExitcode, hasContext }, { ...terminal, env })
+    exitWith(exitCode)
   })
 }
 
@@ -85,8 +80,6 @@ function commandLine(name: string, example: Readonly<Record<string, unknown>>): 
   })
   return ['watchkeeper', name, ...flags].join(' ')
 }
-
-const shellQuote = (text: string): string => (/^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** Only the action comments and opens issues, and only a runner has a job summary. The flags are accepted, but not listed. */
 const actionOnlyFlags: readonly string[] = [
@@ -152,15 +145,20 @@ function flagHelp(field: z.core.$ZodType): string {
   ].join(' ')
 }
 
-type RunFlags = Required<Omit<OwnFlags, 'context'>> & { readonly hasContext: boolean }
+type RunFlags = Omit<OwnFlags, 'context'> & { readonly hasContext?: boolean }
+
+interface TerminalRun {
+  readonly exitCode: number
+  readonly document: ResultDocument
+}
 
 /** The report goes to stdout, everything else to stderr. */
-async function runOperation(
-  operation: string,
+export async function runAtTerminal(
+  operation: OperationName,
   inputs: Flags,
-  { json, yes, detailedExitcode, hasContext }: RunFlags,
+  { json = false, yes = false, detailedExitcode = false, hasContext = false }: RunFlags,
   terminal: Terminal,
-): Promise<number> {
+): Promise<TerminalRun> {
   const { signals, stderr, env } = terminal
   const progress = createProgressLine(stderr, env.TERM === 'dumb')
   const exit = (code: number): void => {
@@ -179,8 +177,10 @@ async function runOperation(
     const secrets = credentialsIn(inputs, env)
     const undelivered = await sendMessage(result, { env, secrets, cancellation, note: surface.note, change: 'unknown' })
     if (undelivered !== undefined) surface.warn(undelivered)
-    if (cancellation.wasCanceled()) return exitCodes.cancelled
-    return detailedExitcode && result.exitCode === exitCodes.ok && result.document.changed === true ? exitCodes.hasChanges : result.exitCode
+    const { document } = result
+    if (cancellation.wasCanceled()) return { exitCode: exitCodes.cancelled, document }
+    const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && document.changed === true
+    return { exitCode: hasChanges ? exitCodes.hasChanges : result.exitCode, document }
   } finally {
     progress.erase()
     cancellation.dispose()

@@ -15,12 +15,25 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
 }
 
 /** `owner/repo` of the remote `origin`. Undefined without Git, without a remote, and for a URL without these parts. */
-export async function remoteRepository(directory: string): Promise<string | undefined> {
+export const remoteRepository = async (directory: string): Promise<string | undefined> =>
+  repositoryIn(await git(directory, ['config', '--get', 'remote.origin.url']))
+
+/** The default branch of the remote `origin`, or else the current branch. Undefined without both, and for a name with unusual characters. */
+export async function defaultBranch(directory: string): Promise<string | undefined> {
+  const remote = await git(directory, ['symbolic-ref', '--quiet', '--short', 'refs/remotes/origin/HEAD'])
+  const branch = remote.replace(/^origin\//, '') || (await git(directory, ['symbolic-ref', '--quiet', '--short', 'HEAD']))
+  return isPlainBranch(branch) ? branch : undefined
+}
+
+/** Whether a name means the same branch in a filter of a workflow, where characters such as `+` and `!` are patterns. */
+export const isPlainBranch = (name: string): boolean => /^\w[\w./-]{0,199}$/.test(name)
+
+/** What a command of Git prints. Empty when it fails. */
+async function git(directory: string, args: readonly string[]): Promise<string> {
   const { execFile } = await import('node:child_process')
-  const url = await new Promise<string>((resolve) => {
-    execFile('git', ['config', '--get', 'remote.origin.url'], { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))
+  return new Promise((resolve) => {
+    execFile('git', args, { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))
   })
-  return repositoryIn(url)
 }
 
 /** The last two parts of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. */

@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, Help, InvalidArgumentError, Option }
 import { toKebab } from '../../core/names.ts'
 import { version } from '../../core/version.ts'
 import { operationNames } from '../../operations.ts'
+import type { InitFlags } from './init.ts'
 import { type ProfileName, profileNames } from './profile-names.ts'
 import type { EmulatorCommand } from './serve-emulator.ts'
 import { summaries } from './summaries.ts'
@@ -82,6 +83,11 @@ const createProgram = (): Command =>
       '\nEvery common option also reads an environment variable, such as WATCHKEEPER_API_KEY_SECRET for --api-key-secret.\nTo try it without an account, run: watchkeeper demo',
     )
 
+interface InitCommand extends InitFlags {
+  readonly list?: boolean
+  readonly profile?: ProfileName
+}
+
 /** The commands that are not operations. Each is loaded when it is used. */
 function addTools(program: Command, terminal: Terminal, exitWith: (code: number) => void): void {
   const write = (text: string): void => void terminal.stdout.write(text)
@@ -92,9 +98,16 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .argument('[kits...]', 'kits to write; without kits, init asks')
     .option('--list', 'list the kits and their files')
     .addOption(profileOption('product that the workflows are for; in a terminal, init asks'))
-    .action(async (words: readonly string[], { list = false, profile }: { list?: boolean; profile?: ProfileName }) => {
+    .option('--organization-id <uuid>', 'id of the organization, for the variable of the repository')
+    .option('--service-id <uuid>', 'id of the service, for the variable of the repository')
+    .option('--api-url <url>', 'address of a self-hosted server, for the variable of the repository')
+    .option('--project <text>', 'owner of alerts and dashboards [default: owner/repo of the Git remote]')
+    .option('--branch <name>', 'branch that is applied [default: the default branch of the Git remote, or else the current branch]')
+    .action(async (words: readonly string[], { list = false, profile, ...flags }: InitCommand) => {
+      const { disableSchemaCompiler } = await import('../schema-compiler.ts')
+      disableSchemaCompiler()
       const { runInit } = await import('./init.ts')
-      exitWith(await runInit({ words, list, profile }, terminal))
+      exitWith(await runInit({ words, list, profile, flags }, terminal))
     })
 
   program

@@ -23,6 +23,8 @@ beforeEach(() => {
 
 const init = (...args: readonly string[]) => runCli(['init', ...args], {}, { directory })
 
+const commandsIn = (steps: string): readonly string[] => steps.split('\n').flatMap((line) => /^ {5}(gh .+)$/.exec(line)?.[1] ?? [])
+
 const filesThere = (): readonly string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -63,8 +65,13 @@ describe('watchkeeper init', () => {
       expect(await complaintsOf(text)).toEqual([])
     }
     const [, steps = ''] = stdout.split('Next steps:')
-    const listed = steps.split('\n').flatMap((line) => /^ {5}([A-Z_]+)$/.exec(line)?.[1] ?? [])
-    expect(listed).toEqual(['WATCHKEEPER_API_KEY', 'ERRORS_PER_FIVE_MINUTES', 'SERVICE_NAME', 'WATCHKEEPER_API_URL', 'WEBHOOK_NAME'])
+    expect(commandsIn(steps)).toEqual([
+      'gh secret set WATCHKEEPER_API_KEY',
+      'gh variable set ERRORS_PER_FIVE_MINUTES --body …',
+      'gh variable set SERVICE_NAME --body …',
+      'gh variable set WATCHKEEPER_API_URL --body …',
+      'gh variable set WEBHOOK_NAME --body …',
+    ])
     expect(steps).toContain('export WATCHKEEPER_PROFILE=hyperdx WATCHKEEPER_API_URL=… WATCHKEEPER_API_KEY=…\n')
     expect(steps).toContain('Register a runner with the label self-hosted')
   })
@@ -106,25 +113,24 @@ describe('watchkeeper init', () => {
   it('says which secrets and variables the files want, and how the key is tried', async () => {
     const { stdout } = await init('cost-gate', 'plan-and-apply')
     const [, steps = ''] = stdout.split('Next steps:')
-    const listed = steps.split('\n').flatMap((line) => /^ {5}([A-Z_]+)$/.exec(line)?.[1] ?? [])
-    expect(listed).toEqual([
-      'WATCHKEEPER_API_KEY_ID',
-      'WATCHKEEPER_API_KEY_SECRET',
-      'ERRORS_PER_FIVE_MINUTES',
-      'SERVICE_NAME',
-      'WATCHKEEPER_ORGANIZATION_ID',
-      'WATCHKEEPER_SERVICE_ID',
-      'WEBHOOK_NAME',
+    expect(commandsIn(steps)).toEqual([
+      'gh secret set WATCHKEEPER_API_KEY_ID',
+      'gh secret set WATCHKEEPER_API_KEY_SECRET',
+      'gh variable set ERRORS_PER_FIVE_MINUTES --body …',
+      'gh variable set SERVICE_NAME --body …',
+      'gh variable set WATCHKEEPER_ORGANIZATION_ID --body …',
+      'gh variable set WATCHKEEPER_SERVICE_ID --body …',
+      'gh variable set WEBHOOK_NAME --body …',
     ])
     expect(steps).toContain('watchkeeper doctor')
     expect(steps).toContain('observability/service.yml')
-    expect(steps).toContain('review the plan on its pull request. Merging applies it')
+    expect(steps).toContain('review the plan on its pull request. Merging it to main applies it')
   })
 
   it('finds the secrets that a fleet file names', async () => {
     const { stdout } = await init('fleet')
     for (const name of ['SHOP_API_KEY_ID', 'SHOP_API_KEY_SECRET', 'WAREHOUSE_API_KEY_ID', 'WAREHOUSE_API_KEY_SECRET'])
-      expect(stdout).toContain(`     ${name}\n`)
+      expect(stdout).toContain(`     gh secret set ${name}\n`)
   })
 
   it('writes a file of two kits once', async () => {
@@ -217,7 +223,8 @@ describe('in a terminal', () => {
   const prompt = 'press Enter for none: '
   const answer = async (...typed: readonly string[]) => {
     const product = { after: 'press Enter for the cloud: ', type: '\n' }
-    return runInTerminal(['init'], { directory, answers: [product, ...typed.map((type) => ({ after: prompt, type }))] })
+    const ids = ['--organization-id', demo.organizationId, '--service-id', demo.services.checkout]
+    return runInTerminal(['init', ...ids], { directory, answers: [product, ...typed.map((type) => ({ after: prompt, type }))] })
   }
 
   it('asks which, until the answer means something', async ({ skip }) => {
@@ -237,6 +244,8 @@ describe('in a terminal', () => {
       answers: [
         { after: 'press Enter for the cloud: ', type: '2\n' },
         { after: prompt, type: '2\n' },
+        { after: 'Address of the API, or Enter to set it later: ', type: '\n' },
+        { after: 'the owner of the alerts and dashboards, or Enter to set it later: ', type: '\n' },
       ],
     })
     expect(exitCode).toBe(0)
@@ -254,6 +263,140 @@ describe('in a terminal', () => {
     if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
     expect((await answer(typed)).exitCode).toBe(exitCode)
     expect(filesThere()).toEqual([])
+  })
+})
+
+const git = (...args: readonly string[]): void => void execFileSync('git', args, { cwd: directory, stdio: 'ignore' })
+
+describe('the default branch', () => {
+  beforeEach(() => {
+    rmSync(join(directory, '.git'), { recursive: true })
+    git('init', '--initial-branch', 'feature/x')
+  })
+  const readApply = (): string => readFileSync(join(directory, '.github/workflows/watchkeeper-apply.yml'), 'utf8')
+
+  it('of the remote is the branch that the workflow applies, also on another branch', async () => {
+    git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk')
+    const { stdout } = await init('plan-and-apply')
+    expect(readApply()).toContain("branches: ['trunk']")
+    expect(readApply()).toContain("if: github.ref == 'refs/heads/trunk'")
+    expect(readApply()).not.toContain('main')
+    expect(await complaintsOf(readApply())).toEqual([])
+    expect(stdout).toContain('Merging it to trunk applies it.')
+  })
+
+  it('is the current branch when the remote has none', async () => {
+    await init('plan-and-apply')
+    expect(readApply()).toContain("branches: ['feature/x']")
+  })
+
+  it('can be named, and is main with a hint when its name would be a pattern', async () => {
+    await init('plan-and-apply', '--branch', 'trunk')
+    expect(readApply()).toContain("branches: ['trunk']")
+    rmSync(join(directory, '.github'), { recursive: true })
+    git('symbolic-ref', 'HEAD', 'refs/heads/c++')
+    const { stdout } = await init('plan-and-apply')
+    expect(readApply()).toBe(example('workflows/apply.yml'))
+    expect(stdout).toContain('watchkeeper-apply.yml  change the branch if your default branch is not main')
+  })
+})
+
+describe('the settings', () => {
+  it('of the flags are in the commands and in the config file', async () => {
+    const ids = ['--organization-id', demo.organizationId, '--service-id', demo.services.checkout]
+    const { stdout } = await init('plan-and-apply', ...ids, '--project', 'shop/alerts')
+    expect(commandsIn(stdout)).toContain(`gh variable set WATCHKEEPER_ORGANIZATION_ID --body ${demo.organizationId}`)
+    expect(commandsIn(stdout)).toContain(`gh variable set WATCHKEEPER_SERVICE_ID --body ${demo.services.checkout}`)
+    expect(stdout).toContain(`WATCHKEEPER_ORGANIZATION_ID=${demo.organizationId} WATCHKEEPER_API_KEY_ID=…`)
+    expect(readFileSync(join(directory, '.watchkeeper.yml'), 'utf8')).toContain('project: shop/alerts\n')
+  })
+
+  it('are all checked before a file is written', async () => {
+    const ran = await init('plan-and-apply', '--organization-id', 'x', '--api-url', 'y', '--project', 'a b', '--branch', 'c*')
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '' })
+    for (const name of ['organization-id', 'api-url', 'project', 'branch'])
+      expect(ran.stderr).toContain(`--${name}: is not valid; accepted: `)
+    expect(filesThere()).toEqual([])
+  })
+})
+
+describe('with a key in the environment', () => {
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+  const selfHosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+  const cloudSettings = () => ({
+    WATCHKEEPER_API_URL: cloud().url,
+    WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
+    WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+    WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
+    WATCHKEEPER_SERVICE_ID: demo.services.checkout,
+  })
+
+  it('shows the checks of doctor, and asks nothing without a terminal', async () => {
+    const ran = await runCli(['init', 'plan-and-apply', '--project', 'shop/infra'], cloudSettings(), { directory })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.stdout).toContain('8 checks passed')
+    expect(ran.stdout).not.toContain('watchkeeper doctor\n\n')
+    expect(ran.stdout).not.toContain('Run pull?')
+    expect(commandsIn(ran.stdout)).toContain(`gh variable set WATCHKEEPER_ORGANIZATION_ID --body ${demo.organizationId}`)
+    expect(filesThere()).toContain('observability/service.yml')
+  })
+
+  it('writes the files when a check fails, and shows how to repeat it', async () => {
+    const settings = { ...cloudSettings(), WATCHKEEPER_API_KEY_SECRET: 'a-secret-that-is-not-known-here' }
+    const ran = await runCli(['init', 'backups', '--organization-id', demo.organizationId], settings, { directory })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.stdout).toContain('❌ failed')
+    expect(ran.stdout).toContain('Fix the check that failed above, and repeat it:')
+    expect(filesThere()).toEqual(['.github/workflows/watchkeeper-backups.yml'])
+  })
+
+  it('exports the objects of a server when the user accepts, and its files match the server', async ({ skip }) => {
+    if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
+    const settings = { WATCHKEEPER_API_URL: selfHosted().url, WATCHKEEPER_API_KEY: demo.apiKeySecret, WATCHKEEPER_PROFILE: 'hyperdx' }
+    const { exitCode, screen } = await runInTerminal(['init'], {
+      directory,
+      env: settings,
+      answers: [
+        { after: 'press Enter for the cloud: ', type: '2\n' },
+        { after: 'press Enter for none: ', type: '1 2\n' },
+        { after: `Address of the API [${selfHosted().url}]: `, type: '\n' },
+        { after: 'or Enter to set it later: ', type: 'a b\n' },
+        { after: 'or Enter to set it later: ', type: 'shop/infra\n' },
+        { after: 'Run pull? [y/N] ', type: 'y\n' },
+      ],
+    })
+    expect(exitCode).toBe(0)
+    expect(screen).toContain('a b is not valid')
+    expect(screen).toContain('The server has 3 dashboards, 6 alerts, 1 saved search.')
+    expect(filesThere()).not.toContain('observability/service.yml')
+    expect(commandsIn(screen.replaceAll('\r', ''))).toEqual([
+      'gh secret set WATCHKEEPER_API_KEY',
+      `gh variable set WATCHKEEPER_API_URL --body ${selfHosted().url}`,
+    ])
+    for (const path of filesThere().filter((file) => file.startsWith('.github/'))) {
+      const text = readFileSync(join(directory, path), 'utf8')
+      expect(text).not.toContain('SERVICE_NAME')
+      expect(await complaintsOf(text)).toEqual([])
+    }
+    const plan = await runCli(['plan'], settings, { directory })
+    expect(plan.stdout).toContain('No changes: the server matches the files, and apply adopts 10 objects')
+  })
+
+  it('keeps a directory with files of its own, and does not offer to export into it', async ({ skip }) => {
+    if (!hasPseudoTerminals) skip('this system has no `script` of util-linux')
+    mkdirSync(join(directory, 'observability'))
+    const { exitCode, screen } = await runInTerminal(['init', '--project', 'shop/infra', '--profile', 'hyperdx'], {
+      directory,
+      env: { WATCHKEEPER_API_URL: selfHosted().url, WATCHKEEPER_API_KEY: demo.apiKeySecret },
+      answers: [
+        { after: 'press Enter for none: ', type: 'plan-and-apply\n' },
+        { after: 'Address of the API [', type: '\n' },
+      ],
+    })
+    expect(exitCode).toBe(0)
+    expect(screen).toContain('8 checks passed')
+    expect(screen).not.toContain('Run pull?')
+    expect(filesThere()).toContain('observability/service.yml')
   })
 })
 
@@ -281,7 +424,7 @@ describe('from init to alerts that are as declared', () => {
   ])('plans, applies and finds no drift with $profile, once the secrets and variables are set that it asks for', async (product) => {
     const { stdout } = await init('plan-and-apply', 'drift', '--profile', product.profile)
     const known: Readonly<Record<string, string>> = { ...product.settings(), ...variables }
-    const wanted = Object.entries(known).filter(([name]) => stdout.includes(`     ${name}\n`))
+    const wanted = Object.entries(known).filter(([name]) => new RegExp(`gh (?:secret|variable) set ${name}\\b`).test(stdout))
     expect(wanted).toHaveLength(Object.keys(known).length)
     const files = Object.fromEntries(filesThere().map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
     const run = async (name: string, github: object) => {

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { profileNames as apiProfileNames } from '../../../src/api/profiles.ts'
-import { askForChoice, kits, makeFile, needsOf, placeOf, selectKits, toSelfHosted } from '../../../src/runtime/cli/init.ts'
+import { askForChoice, kits, makeFile, needsOf, onBranch, placeOf, selectKits, toSelfHosted } from '../../../src/runtime/cli/init.ts'
 import { profileNames } from '../../../src/runtime/cli/profile-names.ts'
+import { openAsker } from '../../../src/runtime/cli/questions.ts'
 
 describe('an answer', () => {
   it.each<[readonly string[], readonly string[]]>([
@@ -40,7 +41,8 @@ describe('an answer', () => {
   const askWith = async (typed: string, profile?: 'clickhouse-cloud' | 'hyperdx') => {
     const input = new PassThrough()
     const asked: string[] = []
-    const asking = askForChoice(input, (text) => void asked.push(text), profile)
+    const write = (text: string) => void asked.push(text)
+    const asking = askForChoice(openAsker(input, write), write, profile)
     input.end(typed)
     const choice = await asking
     return { asked: asked.join(''), choice: choice && [choice.profile, ...choice.chosen.map(({ name }) => name)] }
@@ -103,6 +105,16 @@ describe('a workflow for a self-hosted server', () => {
       'api-key-id',
       'api-key-secret',
     ])
+  })
+})
+
+describe('a workflow for another default branch', () => {
+  it('applies what is merged to this branch, and differs in nothing else', () => {
+    const text = readFileSync(new URL('../../../examples/workflows/apply.yml', import.meta.url), 'utf8')
+    const lines = onBranch(text, 'release/2.0').split('\n')
+    const changed = lines.filter((line) => !text.includes(line))
+    expect(changed.map((line) => line.trim())).toEqual(["branches: ['release/2.0']", "if: github.ref == 'refs/heads/release/2.0'"])
+    expect(onBranch(text, 'main')).toBe(text)
   })
 })
 
