@@ -1,14 +1,15 @@
 import { lstat, mkdir, open, readFile, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
-import { isUuid } from '../../api/path.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { exitCodes, InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { didYouMean, toCamel, toEnvironmentName } from '../../core/names.ts'
 import { plural, quote, shellQuote } from '../../core/text.ts'
 import { version } from '../../core/version.ts'
+import { metaOf } from '../../documents/schema.ts'
 import { parseApiUrl } from '../../http/proxy.ts'
-import { projectForm, projectGrammar } from '../../resources/marker.ts'
+import { settingsSchema } from '../../operation/inputs.ts'
+import { operations } from '../../operations.ts'
 import type { ProfileName } from './profile-names.ts'
 import { type Answer, type Asker, isYes, openAsker } from './questions.ts'
 import { defaultBranch, isPlainBranch, remoteRepository, repositoryRoot } from './repository.ts'
@@ -46,7 +47,7 @@ export async function runInit({ words, list, profile, flags }: InitOptions, term
     write(kitDetails(profile))
     return exitCodes.ok
   }
-  requireFlags(flags)
+  await requireFlags(flags)
   await requireRoot(terminal.directory)
   if (words.length > 0) return initRepository(named, flags, undefined, terminal)
   requireTerminal(terminal, profile)
@@ -105,40 +106,40 @@ type SettingName = (typeof settingNames)[number]
 type InitSettings = Readonly<Partial<Record<SettingName, string>>>
 
 interface SettingRule {
-  readonly question: string
   readonly accepts: string
   readonly isValid: (text: string) => boolean
 }
 
-const settingRules: Readonly<Record<SettingName, SettingRule>> = {
-  'organization-id': { question: 'Id of the organization', accepts: 'a UUID', isValid: (text) => isUuid(text.toLowerCase()) },
-  'service-id': { question: 'Id of the service', accepts: 'a UUID', isValid: (text) => isUuid(text.toLowerCase()) },
-  'api-url': {
-    question: 'Address of the API',
-    accepts: 'https://host[:port][/path], such as https://hyperdx.example.com/api',
-    isValid: (text) => !('problem' in parseApiUrl(text, true)),
-  },
-  project: {
-    question: 'Project (owner/repo), the owner of the alerts and dashboards',
-    accepts: projectForm,
-    isValid: (text) => projectGrammar.test(text),
-  },
+async function ruleOf(name: SettingName): Promise<SettingRule> {
+  if (name === 'api-url') return { accepts: 'https://host[:port][/path]', isValid: (text) => !('problem' in parseApiUrl(text, true)) }
+  const { organizationId, serviceId } = settingsSchema.shape
+  const field =
+    name === 'project'
+      ? (await operations.plan()).input.shape.project
+      : { 'organization-id': organizationId, 'service-id': serviceId }[name]
+  return { accepts: metaOf(field).accepts ?? '', isValid: (text) => field.safeParse(text).success }
+}
+
+const questions: Readonly<Record<SettingName, string>> = {
+  'organization-id': 'Id of the organization',
+  'service-id': 'Id of the service',
+  'api-url': 'Address of the API',
+  project: 'Project (owner/repo), the owner of the alerts and dashboards',
 }
 
 const flagOf = (flags: InitFlags, name: SettingName): string | undefined => flags[toCamel(name) as Exclude<keyof InitFlags, 'branch'>]
 
-function requireFlags(flags: InitFlags): void {
-  const wrong = settingNames.flatMap((name) => {
+async function requireFlags(flags: InitFlags): Promise<void> {
+  const wrong: Diagnostic[] = []
+  for (const name of settingNames) {
     const value = flagOf(flags, name)
-    return value === undefined || settingRules[name].isValid(value)
-      ? []
-      : [inputDiagnostic(`--${name}`, `is not valid; accepted: ${settingRules[name].accepts}`)]
-  })
-  const branches =
-    flags.branch === undefined || isPlainBranch(flags.branch)
-      ? []
-      : [inputDiagnostic('--branch', 'is not valid; accepted: letters, digits, dots, dashes, underscores and slashes')]
-  if (wrong.length + branches.length > 0) throw new InputError([...wrong, ...branches])
+    if (value === undefined) continue
+    const { accepts, isValid } = await ruleOf(name)
+    if (!isValid(value)) wrong.push(inputDiagnostic(`--${name}`, `is not valid; accepted: ${accepts}`))
+  }
+  if (flags.branch !== undefined && !isPlainBranch(flags.branch))
+    wrong.push(inputDiagnostic('--branch', 'is not valid; accepted: letters, digits, dots, dashes, underscores and slashes'))
+  if (wrong.length > 0) throw new InputError(wrong)
 }
 
 /** Each setting from its flag, the environment, or an answer. Without an answer, a setting is left out. Undefined when the input ended. */
@@ -150,7 +151,8 @@ async function readSettings(
 ): Promise<InitSettings | undefined> {
   const settings: Partial<Record<SettingName, string>> = {}
   for (const name of names) {
-    const { question, accepts, isValid } = settingRules[name]
+    const { accepts, isValid } = await ruleOf(name)
+    const question = questions[name]
     const known = name === 'project' ? await remoteRepository(directory) : env[toEnvironmentName(name)]?.trim()
     const fallback = known !== undefined && isValid(known) ? known : ''
     const prompt = fallback === '' ? `${question}, or Enter to set it later: ` : `${question} [${fallback}]: `
