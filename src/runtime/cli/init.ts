@@ -102,7 +102,7 @@ const settingNames = ['organization-id', 'service-id', 'api-url', 'project'] as 
 
 type SettingName = (typeof settingNames)[number]
 
-/** Without a project, none is known yet. The other settings are those of the service. */
+/** The settings that are known. The others are set later. */
 type InitSettings = Readonly<Partial<Record<SettingName, string>>>
 
 interface SettingRule {
@@ -227,7 +227,9 @@ async function offerPull(
   const isWanted = await asker.ask(question, (line) => ({ answer: isYes(line) }))
   if (isWanted !== true) return isWanted
   const { exitCode } = await runOperation('pull', settings, terminal)
-  return exitCode === exitCodes.cancelled ? undefined : exitCode === exitCodes.ok
+  if (exitCode === exitCodes.cancelled) return undefined
+  // Objects of other projects are not exported.
+  return exitCode === exitCodes.ok && (await placeOf(terminal.directory, 'observability')) !== 'free'
 }
 
 async function requireRoot(directory: string): Promise<void> {
