@@ -227,7 +227,12 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, given
   Object.entries({ ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
     const other = given[name]
     if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
-    return [inputDiagnostic(toKebab(name), `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove one of them`)]
+    return [
+      inputDiagnostic(
+        toKebab(name),
+        `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove the input or ${toEnvironmentName(toKebab(name))}, or this line of the file`,
+      ),
+    ]
   })
 
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>

@@ -145,7 +145,7 @@ export const plan = defineOperation({
       ? say`The plan${inEnvironment(result)} failed`
       : result.changed
         ? say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
-        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}`,
+        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}${orphanWords(result)}`,
     blocks: [
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
@@ -158,5 +158,8 @@ export const plan = defineOperation({
 })
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
+const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
+  orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
+
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`

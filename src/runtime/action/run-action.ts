@@ -216,8 +216,9 @@ async function notifyGitHub(result: PublishableResult, context: NotifyContext): 
   return cancellation.stop.aborted ? { ...outcome, failures: [] } : outcome
 }
 
-/** Objects to adopt do not count as changes, but reviewers must know about them. */
-const hasChanges = ({ changed, toAdopt }: ResultDocument): boolean => changed === true || Number(toAdopt ?? 0) > 0
+/** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
+const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
+  changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
 
 /** An input that is part of the default label is wrong. A comment with another label would never be updated. */
 function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
