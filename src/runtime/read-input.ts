@@ -227,12 +227,9 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, given
   Object.entries({ ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
     const other = given[name]
     if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
-    return [
-      inputDiagnostic(
-        toKebab(name),
-        `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove the input or ${toEnvironmentName(toKebab(name))}, or this line of the file`,
-      ),
-    ]
+    const place = settingNames.includes(name) ? `the input or ${toEnvironmentName(toKebab(name))}` : 'the input'
+    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove ${place}, or this line of the file`
+    return [inputDiagnostic(toKebab(name), message)]
   })
 
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>

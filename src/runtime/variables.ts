@@ -18,6 +18,12 @@ const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).m
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 
+/** A shorter word resembles too many names. */
+const shortestTypo = 5
+
+/** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
+const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
+
 interface CheckedVariables {
   readonly diagnostics: readonly Diagnostic[]
   readonly warnings: readonly string[]
@@ -28,11 +34,13 @@ interface CheckedVariables {
  * a warning, because another tool may read it. An empty variable counts as not set.
  */
 export function checkVariables(env: Readonly<Record<string, string | undefined>>): CheckedVariables {
-  const given = Object.keys(env).filter((variable) => variable.startsWith(prefix) && env[variable]?.trim())
+  const given = Object.keys(env).filter(
+    (variable) => variable.startsWith(prefix) && env[variable]?.trim() && !kubernetesVariable.test(variable),
+  )
   const unread = given
     .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
-    .map(({ variable, name }) => ({ variable, meant: meantName(name, knownNames) }))
+    .map(({ variable, name }) => ({ variable, meant: name.length < shortestTypo ? undefined : meantName(name, knownNames) }))
   const unknown = unread.filter(({ meant }) => meant === undefined).map(({ variable }) => variable)
   return {
     diagnostics: unread.flatMap(({ variable, meant }) =>

@@ -180,3 +180,13 @@ describe('the webhook of notifications', () => {
     expect(notes).toContain('No notification is sent, because notify-url is empty')
   })
 })
+
+it('ignores the variables that Kubernetes sets for a Service with the same name, and short words', async () => {
+  const variables = {
+    WATCHKEEPER_SERVICE_HOST: '10.0.0.1',
+    WATCHKEEPER_SERVICE_PORT_HTTP: '80',
+    WATCHKEEPER_PORT: 'tcp://10.0.0.1:80',
+    WATCHKEEPER_FOO: 'x',
+  }
+  expect((await run({ operation: 'list-sources' }, { env: variables })).document).toMatchObject({ status: 'pass' })
+})

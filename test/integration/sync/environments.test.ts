@@ -131,7 +131,7 @@ describe('one set of files for two services', () => {
 describe('an input that contradicts the environment', () => {
   it('is an error before the first request', async () => {
     const other = demo.services.checkout
-    const message = `service-id: "${other}" contradicts "${demo.services.search}" in environments/staging.yml; remove one of them`
+    const message = `service-id: "${other}" contradicts "${demo.services.search}" in environments/staging.yml; remove the input or WATCHKEEPER_SERVICE_ID, or this line of the file`
     expect((await run('apply', 'staging', { inputs: { 'service-id': other } })).reason).toBe(message)
     expect((await run('apply', 'staging', { variables: { WATCHKEEPER_SERVICE_ID: other } })).reason).toBe(message)
     const files = { 'environments/staging.yml': `${staging}project: of/staging\n` }
