@@ -19,15 +19,19 @@ export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySetti
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
-  // A proxy gets the whole request in plain text.
-  const receiver = proxyUrlFor(url, proxy)?.hostname ?? url.hostname
-  const isUnencrypted = url.protocol === 'http:' && !(isLoopback(url.hostname) && isLoopback(receiver))
+  const isUnencrypted = isReadableOnTheWay(url, proxy)
   if (isUnencrypted && !allowHttp) {
     const setting = allowHttp === undefined ? '' : ', or set allow-http: true if you trust the network in between'
     return { problem: `would send the key unencrypted; use https${setting}` }
   }
   url.pathname = url.pathname.replace(/\/+$/, '')
   return { url, isUnencrypted }
+}
+
+/** Whether a request leaves this machine in plain text: also to a loopback address, through a proxy, which gets all of it. */
+export function isReadableOnTheWay(url: URL, proxy: ProxySettings): boolean {
+  const receiver = proxyUrlFor(url, proxy)?.hostname ?? url.hostname
+  return url.protocol === 'http:' && !(isLoopback(url.hostname) && isLoopback(receiver))
 }
 
 /** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
@@ -41,7 +45,8 @@ export function isWebhookUrl(text: string): boolean {
 export function webhookSecrets(text: string): readonly string[] {
   if (!isWebhookUrl(text)) return [text]
   const { pathname, search } = new URL(text)
-  return [text.replace(/^https?:\/\/[^/?]+/i, ''), `${pathname}${search}`]
+  const path = `${pathname}${search}`
+  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, decode(path)]
 }
 
 // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.

@@ -115,7 +115,7 @@ function failureOfAnswer({ status, headers, text }: Answer, url: URL, redact: Re
   const reason = `${host} answered ${status}${words === '' ? '' : `: ${words.replace(/\.$/, '')}`}`
   const wait = status === 429 && waitMs !== undefined ? `. It asks to wait ${inSeconds(waitMs)}` : ''
   const advice = writeOutcome === 'refused' ? '. Check notify-url and notify-format' : ''
-  return { reason: `${reason}${wait}${advice}`, writeOutcome, policy: status === 429 ? 'attempts' : 'none', waitMs }
+  return { reason: `${reason}${wait}${advice}`, writeOutcome, policy: status === 429 && waitMs !== undefined ? 'attempts' : 'none', waitMs }
 }
 
 /** The beginning of an answer shows what is wrong. */

@@ -1,6 +1,6 @@
 import { formatLocation } from '../core/diagnostics.ts'
 import { createRedact, redactDeep } from '../core/secrets.ts'
-import { readProxySettings } from '../http/proxy.ts'
+import { isReadableOnTheWay, readProxySettings } from '../http/proxy.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
 import { formats } from './formats.ts'
 import type { Message } from './message.ts'
@@ -34,10 +34,12 @@ export async function sendNotification(
 }
 
 /** Why the URL must not be used now, because the webhook's secret could be read on the way. */
-function problemOf({ protocol }: URL, env: Environment): string | undefined {
-  const [fault] = readProxySettings(env).diagnostics
+function problemOf(url: URL, env: Environment): string | undefined {
+  const { settings, diagnostics } = readProxySettings(env)
+  const [fault] = diagnostics
   if (fault !== undefined) return `${formatLocation(fault.location)} ${fault.message}`
-  return protocol === 'https:' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
+  if (isReadableOnTheWay(url, settings)) return 'a proxy could read it, because the URL is http; add its host to NO_PROXY'
+  return url.protocol === 'https:' && env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
     ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates'
     : undefined
 }

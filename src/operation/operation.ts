@@ -83,6 +83,15 @@ export interface NamedEnvironment {
   readonly document: ReadDocument
 }
 
+/** The target of environments whose files do not have one. */
+export interface CommonTarget {
+  /** The service of this run. */
+  readonly ownService: unknown
+  /** That of the config file. */
+  readonly service: unknown
+  readonly project: unknown
+}
+
 /** Severities of rules by their ids. */
 export type LintSettings = Readonly<Record<string, Severity | 'off'>>
 

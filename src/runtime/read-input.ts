@@ -11,7 +11,7 @@ import { quote } from '../core/text.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
 import { parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
-import type { Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
+import type { CommonTarget, Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
 import { isOperationName, loadEnvironmentReader, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Config } from './config-file.ts'
 import { checkVariables } from './variables.ts'
@@ -176,11 +176,11 @@ export async function readSettings(request: RunRequest, files: Files) {
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
-  const { environment, diagnostics } = await loadEnvironment(
-    request.inputs.env,
-    files,
-    given.serviceId === undefined ? config.values.serviceId : undefined,
-  )
+  const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
+    ownService: given.serviceId ?? config.values.serviceId,
+    service: config.values.serviceId,
+    project: request.inputs.project ?? config.inputs.project ?? env.GITHUB_REPOSITORY,
+  })
   const ofEnvironment = environment?.settings ?? {}
   const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given })
   return {
@@ -201,7 +201,9 @@ export async function readSettings(request: RunRequest, files: Files) {
       ...config.diagnostics,
       ...diagnostics,
       ...parsed.diagnostics,
-      ...(environment === undefined ? [] : findContradictions(environment, { ...given, project: request.inputs.project })),
+      ...(environment === undefined
+        ? []
+        : findContradictions(environment, pick(config.values, isTargetId), { ...given, project: request.inputs.project })),
     ],
   }
 }
@@ -211,24 +213,26 @@ interface LoadedEnvironment {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function loadEnvironment(name: unknown, files: Files, commonService: unknown): Promise<LoadedEnvironment> {
+async function loadEnvironment(name: unknown, files: Files, common: CommonTarget): Promise<LoadedEnvironment> {
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
     const readEnvironment = await loadEnvironmentReader()
-    return { environment: await readEnvironment(name, files, commonService), diagnostics: [] }
+    return { environment: await readEnvironment(name, files, common), diagnostics: [] }
   } catch (thrown) {
     if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }
     throw thrown
   }
 }
 
+const isTargetId = (name: string): boolean => name === 'organizationId' || name === 'serviceId'
+
 /** A variable of a shell must not send the values of one environment to the service of another one. */
-const findContradictions = ({ path, settings, project }: NamedEnvironment, given: Values): readonly Diagnostic[] =>
-  Object.entries({ ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
+const findContradictions = ({ path, settings, project }: NamedEnvironment, common: Values, given: Values): readonly Diagnostic[] =>
+  Object.entries({ ...common, ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
     const other = given[name]
     if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
     const place = settingNames.includes(name) ? `the input or ${toEnvironmentName(toKebab(name))}` : 'the input'
-    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${path}; remove ${place}, or this line of the file`
+    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove ${place}, or this line of the file`
     return [inputDiagnostic(toKebab(name), message)]
   })
 

@@ -151,7 +151,7 @@ const mostFiles = 1000
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
   const found = new Set<string>()
   const patterns = await Promise.all(
-    globs.map((one) => isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml}` : one))),
+    globs.map((one) => isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml,json}` : one))),
   )
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.

@@ -10,7 +10,7 @@ import { hasExpression, mayBeCredential, type ReadDocument, readDocument, type V
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { fileSettings, settingsSchema } from '../operation/inputs.ts'
-import type { Files, NamedEnvironment } from '../operation/operation.ts'
+import type { CommonTarget, Files, NamedEnvironment } from '../operation/operation.ts'
 import { projectForm, projectGrammar } from '../resources/marker.ts'
 import { type DeclaredKey, sectionNames } from '../resources/resource-type.ts'
 
@@ -59,10 +59,10 @@ export const environmentSchema = z.strictObject({
 const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
 
 /**
- * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `commonService`
- * is the id of the service for environments whose files have none.
+ * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `common`
+ * has the target of environments whose files have none.
  */
-export async function readEnvironment(name: string, files: Files, commonService: unknown): Promise<NamedEnvironment | undefined> {
+export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
   const paths = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
   const [path, second] = paths.filter((one) => nameOf(one) === name)
@@ -71,7 +71,7 @@ export async function readEnvironment(name: string, files: Files, commonService:
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
   for (const other of paths.filter((one) => one !== path)) {
     const document = readDocument(await files.read(other, 'env'), other)
-    if ('value' in document) requireOwnObjects(environment, document, commonService)
+    if ('value' in document) requireOwnObjects(environment, document, common)
   }
   return environment
 }
@@ -136,9 +136,12 @@ function whyNoVariable(name: string, value: unknown): string | undefined {
 }
 
 /** With one service and one project, each environment would overwrite the objects of the other. */
-function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, commonService: unknown): void {
-  const serviceOf = ({ value }: ReadDocument): string => String(ownValue(value, 'service-id') ?? commonService ?? '').toLowerCase()
-  if (serviceOf(document) === '' || serviceOf(document) !== serviceOf(other) || ownValue(other.value, 'project') !== project) return
+function requireOwnObjects({ document, project }: NamedEnvironment, other: ReadDocument, common: CommonTarget): void {
+  const serviceOf = ({ value }: ReadDocument, otherwise: unknown): string =>
+    String(ownValue(value, 'service-id') ?? otherwise ?? '').toLowerCase()
+  const own = serviceOf(document, common.ownService)
+  const otherProject = ownValue(other.value, 'project') ?? common.project
+  if (own === '' || own !== serviceOf(other, common.service) || otherProject !== (project ?? common.project)) return
   const where = formatLocation(other.locationOfKey(['service-id']))
   const message = `${where} has the same service and project, so both would write the same objects; set another project in one of the files`
   throw new InputError([diagnosticAt(document, ['service-id'], message)])

@@ -51,7 +51,8 @@ type UnsilenceDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonl
 export function decideUnsilence(alert: Body, nowMs: number): UnsilenceDecision {
   const startMs = startMsOf(alert)
   if (startMs === undefined || startMs <= nowMs) return { decision: 'not-silenced' }
-  const schedule = readSchedule(alert)
+  // Not that of an offset: while there is a start, it has no effect.
+  const schedule = readSchedule({ ...alert, scheduleOffsetMinutes: undefined })
   if ('decision' in schedule) return schedule
   const { intervalMs } = schedule
   return { decision: 'end', ...endAt(borderBefore(nowMs, intervalMs), intervalMs) }

@@ -2,7 +2,7 @@
 import { type Command, CommanderError, Option } from 'commander'
 import * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
-import { exitCodeOfKind, exitCodes, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
+import { exitCodeOfKind, exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
 import { createRedact } from '../../core/secrets.ts'
@@ -53,6 +53,7 @@ export async function addOperation(
     if (command.args.length > 0)
       command.error(`error: the command ${name} accepts only options, but got ${plural(command.args.length, 'other argument')}`)
     const given = Object.entries<string>(flags).map(([flag, value]) => [flag, value.trim()] as const)
+    if (context?.trim() === '') throw inputError('--context', 'is empty; give it the name of a context')
     const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
     const env = chosen ? await withContext(terminal.env, chosen) : terminal.env
     const inputs = Object.fromEntries(given)
@@ -252,7 +253,10 @@ function rewordUsageError(text: string): string {
   const reworded = message
     .replace(/^option '(--[\w-]+)[^']*' argument missing$/, 'option $1 requires a value')
     .replace(/^option '(--[\w-]+)[^']*' argument '(.*)' is invalid\./s, 'option $1 does not accept "$2".')
-    .replace(/^((?:unknown )?(?:option|command)) '([^']*)'/, '$1 $2')
+    .replace(/^((?:unknown )?(?:option|command)) '([^']*)'/, (_, what: string, word: string) =>
+      // Anything else may be a secret in the wrong place.
+      /^-{0,2}[\w-]{1,40}$/.test(word) ? `${what} ${word}` : what,
+    )
   const sentence = `${reworded.charAt(0).toUpperCase()}${reworded.slice(1)}${reworded.endsWith('.') ? '' : '.'}`
   return `${sentence}${suggestion === undefined ? '' : ` ${suggestion}`}${end}`
 }

@@ -150,6 +150,12 @@ describe('a message that the receiver refuses', () => {
   })
 })
 
+it('a message is not repeated after a 429 that asks for no wait', async () => {
+  receiver().answer({ status: 429 })
+  expect((await send()).failure).toContain('answered 429')
+  expect(receiver().messages).toHaveLength(1)
+})
+
 describe('a message that must not be sent', () => {
   it('is not sent over https when certificates are not checked', async () => {
     const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
@@ -158,6 +164,12 @@ describe('a message that must not be sent', () => {
 
   it('is not sent when the proxy is not valid', async () => {
     expect((await send({ env: { HTTPS_PROXY: 'nonsense' } })).failure).toMatch(/^notification: not sent: HTTPS_PROXY is not a proxy URL/)
+    expect(receiver().messages).toHaveLength(0)
+  })
+
+  it('is not sent over http through a proxy on another machine, which could read it', async () => {
+    const { failure } = await send({ env: { HTTP_PROXY: 'http://192.0.2.2:18998' } })
+    expect(failure).toBe('notification: not sent: a proxy could read it, because the URL is http; add its host to NO_PROXY.')
     expect(receiver().messages).toHaveLength(0)
   })
 

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -84,9 +84,12 @@ it('exits with 11 for a plan with changes only with --detailed-exitcode', async 
   expect((await plan('--detailed-exitcode')).exitCode).toBe(0)
 })
 
-it('reads the YAML files of a directory', async () => {
-  const ran = await runCliInside(['validate', '--profile', 'clickhouse-cloud', '--files', '.'], { directory })
-  expect(ran.stdout).toContain('a.yml')
+it('reads the YAML and JSON files of a directory', async () => {
+  await mkdir(join(directory, 'files'))
+  await writeFile(join(directory, 'files/a.yml'), file)
+  await writeFile(join(directory, 'files/b.json'), '{"savedSearches":{}}')
+  const ran = await runCliInside(['validate', '--profile', 'clickhouse-cloud', '--files', 'files'], { directory })
+  expect(ran.stdout).toMatch(/files\/a\.yml[\s\S]*files\/b\.json|2 files/)
 })
 
 it('writes nothing when the service changed while the question was open', async () => {

@@ -85,3 +85,9 @@ describe('a context', () => {
     expect((await run(['list-sources', '--context', 'staging'])).stderr).toContain('the command for the key ended with exit code 3: exit 3')
   })
 })
+
+it('rejects an empty context, which would run a command against another service', async () => {
+  const ran = await run(['list-sources', '--context', ''], { WATCHKEEPER_API_URL: emulator().url })
+  expect(ran).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(ran.stderr).toContain('--context: is empty')
+})

@@ -193,10 +193,30 @@ it('rejects two environments with one service and one project', async () => {
   expect((await run('plan', 'staging', { files: common })).reason).toContain(
     'environments/production.yaml:2:1 has the same service and project',
   )
-  // The job of the other environment can have another input.
-  expect((await run('plan', 'staging', { files: common, inputs: { 'service-id': demo.services.search } })).document.status).toBe('pass')
+  const inputs = { 'service-id': demo.services.search }
+  expect((await run('plan', 'staging', { files: common, inputs })).reason).toContain('has the same service and project')
+  // Without a common service, the job of the other environment can have another input.
+  expect((await run('plan', 'staging', { files: { ...common, '.watchkeeper.yml': '' }, inputs })).document.status).toBe('pass')
   const own = await run('plan', 'staging', { files: { 'environments/production.yaml': `${same}project: shop/prod\n` } })
   expect(own.document).toMatchObject({ status: 'pass' })
+})
+
+it('rejects a service that another environment has, and a project that both inherit', async () => {
+  const files = { 'environments/production.yaml': production.replace(/service-id.*/, '') }
+  const inputs = { 'service-id': demo.services.search }
+  expect((await run('plan', 'production', { files, inputs })).reason).toContain('has the same service and project')
+  const explicit = `service-id: ${demo.services.search}\nproject: shop\nvariables: { STAGE: prod, LIMIT: '5' }\n`
+  const inherited = { 'environments/production.yaml': explicit, '.watchkeeper.yml': 'project: shop' }
+  expect((await run('plan', 'staging', { files: inherited })).reason).toContain('has the same service and project')
+})
+
+it('rejects a service that contradicts the config file of the environment', async () => {
+  const files = {
+    '.watchkeeper.yml': `service-id: ${demo.services.catalog}`,
+    'environments/production.yaml': production.replace(/service-id.*/, ''),
+  }
+  const { reason } = await run('plan', 'production', { files, variables: { WATCHKEEPER_SERVICE_ID: demo.services.checkout } })
+  expect(reason).toContain('in the config file; remove the input or WATCHKEEPER_SERVICE_ID')
 })
 
 describe('a diagnostic about an override', () => {

@@ -119,6 +119,11 @@ describe('an alert that is not silenced', () => {
 describe('the end of a silence before its time', () => {
   const decide = (alert: Body, now = '03:22:10') => decideUnsilence(alert, at(now))
 
+  it('is ended also when an offset was added meanwhile', () => {
+    const alert = { interval: '5m', scheduleOffsetMinutes: 2, scheduleStartAt: '2026-11-11T05:00:00.000Z' }
+    expect(decide(alert)).toMatchObject({ decision: 'end', startMs: at('03:20:00') })
+  })
+
   it('is a start at the latest border, so that the current window is evaluated as usual', () => {
     const silenced = { interval: '5m', scheduleStartAt: '2026-11-11T03:45:00.000Z' }
     expect(decide(silenced)).toEqual({ decision: 'end', startMs: at('03:20:00'), firstEvaluationMs: at('03:25:00') })
