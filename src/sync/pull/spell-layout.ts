@@ -39,13 +39,20 @@ export function spellLayout(input: LayoutInput): Body {
   ]
   for (const candidate of candidates) {
     const fields = candidate()
-    if (isSameLayout(fields, plain)) return fields
+    if (isAccepted(fields) && isSameLayout(fields, plain)) return fields
   }
   return plain
 }
 
 const isPlaced = (tile: Body): tile is Body & Place =>
   tileInFile.pick({ x: true, y: true, w: true, h: true }).required().safeParse(placeOf(tile)).success
+
+/** Rows without a name are one below the other. A tile above its row would have a negative position. */
+function isAccepted(fields: Body): boolean {
+  const { at, y } = tileInFile.shape
+  const { tiles = [], rows = [] } = fields as Pick<DashboardFields, 'tiles' | 'rows'>
+  return [...tiles, ...rows.flatMap((row) => row.tiles)].every((tile) => at.safeParse(tile.at).success && y.safeParse(tile.y).success)
+}
 
 const placeOf = ({ x, y, w, h }: Body): Body => ({ x, y, w, h })
 

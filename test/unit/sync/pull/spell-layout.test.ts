@@ -153,6 +153,24 @@ describe('an existing file', () => {
     ])
   })
 
+  it('loses its rows where tiles of rows without a name changed their order', () => {
+    const text = [...head, '    rows:', `      - tiles: [{ name: A, ${chart} }]`, `      - tiles: [{ name: B, ${chart} }]`, ''].join('\n')
+    expect(changes(text, [tile('A', [0, 0]), tile('B', [0, 6])])).toEqual([])
+    for (const [a, b] of [
+      [6, 0],
+      [7, 6],
+    ] as const) {
+      const tiles = [tile('A', [0, a]), tile('B', [0, b])]
+      const { after } = verifiedPull({ dashboards: [dashboard(tiles)] }, { [file]: text })
+      const lines = layoutLines(after[file] ?? '')
+      expect(lines).not.toContain('    rows:')
+      expect(lines.filter((line) => /name: [AB]|at:/.test(line)).map((line) => line.trim())).toEqual([
+        ...['- name: A', `at: [0, ${a}, 12, 6]`],
+        ...['- name: B', `at: [0, ${b}, 12, 6]`],
+      ])
+    }
+  })
+
   it('loses its rows where they cannot express the containers', () => {
     const withTabs = box('Top', { tabs: [{ id: 't', title: 'T' }] })
     const lines = changes(rows, inRows, [withTabs])
