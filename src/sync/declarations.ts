@@ -240,16 +240,33 @@ function parseRepairing(section: Section, written: unknown): Repaired {
   const errors: z.ZodError[] = []
   const rest = structuredClone(written)
   for (let round = 0; round < maxRounds && 'error' in result; round++) {
-    // A field is missing in a later round because it was removed, or because its name was misspelled.
-    const issues = result.error.issues.filter(({ path }) => round === 0 || valueAt(rest, path) !== undefined)
+    const found = result.error.issues
+    const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { written, rest }))
     if (issues.length > 0) errors.push(new z.ZodError(issues))
-    const paths = issues.flatMap((issue) =>
+    const paths = found.flatMap((issue) =>
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
     )
     if (paths.filter((path) => remove(rest, path)).length === 0) break
     result = parseObject(section, rest)
   }
   return { errors, parsed: 'parsed' in result ? result.parsed : undefined }
+}
+
+/**
+ * Whether an issue of a later round is about a field that is missing only because it was removed, or because its name was misspelled.
+ * The param `needs` of an issue names the fields of the same map that it is about.
+ */
+function isConsequence(
+  { path, ...issue }: z.core.$ZodIssue,
+  { written, rest }: { readonly written: unknown; readonly rest: unknown },
+): boolean {
+  const value = valueAt(rest, path)
+  if (value === undefined) return true
+  const around = isMap(value) ? path : path.slice(0, -1)
+  const needs: readonly unknown[] = issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs : []
+  const isRemoved = (field: string): boolean =>
+    ownValue(valueAt(written, around), field) !== undefined && ownValue(valueAt(rest, around), field) === undefined
+  return needs.some((field) => isRemoved(String(field)))
 }
 
 /** Removes a field, or gives it a name where it must have one. Items of lists stay, so that all paths stay the same. */

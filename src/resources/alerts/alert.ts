@@ -216,7 +216,7 @@ const webhookChannel = z
   })
   .refine((channel) => (channel.webhook === undefined) !== (channel.webhookId === undefined), {
     message: 'must have either webhook or webhookId',
-    params: { isComplete: true },
+    params: { isComplete: true, needs: ['webhook', 'webhookId'] },
   })
 
 const channel = z.discriminatedUnion('type', [webhookChannel, emailChannel]).meta({ id: 'channel' })

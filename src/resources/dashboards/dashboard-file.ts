@@ -59,8 +59,8 @@ export type DashboardFields = z.output<typeof dashboardFields>
 
 /** A dashboard in a file. */
 export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, containers }, context) => {
-  const refuse = (path: readonly PropertyKey[], message: string): void =>
-    context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true } })
+  const refuse: Refuse = (path, message, needs = []) =>
+    context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
   if (tiles === undefined && rows === undefined)
     context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
   for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
@@ -73,7 +73,8 @@ export const dashboardInFile = dashboardFields.superRefine(({ tiles, rows, conta
   checkRows(rows, refuse)
 })
 
-type Refuse = (path: readonly PropertyKey[], message: string) => void
+/** `needs`: the fields of the same map that must not be missing. */
+type Refuse = (path: readonly PropertyKey[], message: string, needs?: readonly string[]) => void
 
 function checkRows(rows: readonly Row[], refuse: Refuse): void {
   const ids = new Map<string, string>()
@@ -103,7 +104,10 @@ function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refus
   const given = (['x', 'y', 'w', 'h'] as const).filter((field) => tile[field] !== undefined)
   if (tile.at !== undefined && given.length > 0) refuse([...path, 'at'], `cannot be combined with ${given.join(', ')}`)
   if ((tile.x === undefined) !== (tile.y === undefined))
-    refuse([...path, given.includes('x') ? 'x' : 'y'], 'needs both x and y; without a position, the tile is placed automatically')
+    refuse([...path, given.includes('x') ? 'x' : 'y'], 'needs both x and y; without a position, the tile is placed automatically', [
+      'x',
+      'y',
+    ])
 }
 
 /** The id of the container that a row becomes: `Error rate` → `error-rate`. Empty for a name without letters and digits. */

@@ -70,6 +70,24 @@ alerts:
     ])
   })
 
+  it('gets no diagnostic that only follows from a wrong field beside it', () => {
+    const tile = 'config: { displayType: line, source: S, select: [{ aggFn: count }] }'
+    const { diagnostics } = readText(`dashboards:
+  d: { name: D, tiles: [{ name: A, x: -1, y: 0, ${tile} }, { name: B, x: 0, y: a, ${tile} }, { name: C, y: 3, ${tile} }] }
+alerts:
+  a: { name: A, dashboard: d, tile: A, threshold: 1, interval: 5m, channel: { type: webhook, webhook: 5 } }
+  b: { name: B, dashboard: d, tile: A, threshold: 1, interval: 5m, channel: { type: webhook, webhook: w, webhookId: i, field: 1 } }
+`)
+    expect(diagnostics.map(({ message }) => message.split(';')[0])).toEqual([
+      'dashboards.d.tiles["A"].x: -1 is not accepted',
+      'dashboards.d.tiles["B"].y: "a" is not accepted',
+      'dashboards.d.tiles["C"].y: 3 needs both x and y',
+      'alerts.a.channel.webhook: 5 is not accepted',
+      'alerts.b.channel: "field" is an unknown field',
+      expect.stringContaining('must have either webhook or webhookId'),
+    ])
+  })
+
   it('gets one diagnostic for the same message about many tiles', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => `      - { name: T${i}, config: { displayType: line, source: S, selct: x } }`)
     const text = ['dashboards:', '  d:', '    name: D', '    tags: [t]', '    tiles:', ...tiles, ''].join('\n')
