@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ownValue } from '../documents/schema.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** A reference that `plan` resolves to an id. The name must be unique in the service. */
@@ -19,18 +20,18 @@ export const sourceFields = {
   sourceId: sourceReference.optional(),
 }
 
-interface SourceFields {
-  readonly source?: string | undefined
-  readonly sourceId?: unknown
-}
+const hasField = (fields: unknown, name: keyof typeof sourceFields): boolean => ownValue(fields, name) !== undefined
 
-/** For `superRefine`: one of the two fields is required. */
-export function requireSource(fields: object, context: z.RefinementCtx): void {
-  const { source, sourceId }: SourceFields = fields
-  if (source === undefined && sourceId === undefined) context.addIssue({ code: 'custom', path: ['source'], message: 'give a source' })
-  if (source !== undefined && sourceId !== undefined)
-    context.addIssue({ code: 'custom', path: ['sourceId'], message: 'cannot be combined with source', params: { isComplete: true } })
-}
+/** Requires one of the two fields. Both together are an error also where other fields have errors. */
+export const withOneSource = <Schema extends z.ZodType>(schema: Schema): Schema =>
+  schema
+    .refine((fields) => hasField(fields, 'source') || hasField(fields, 'sourceId'), { path: ['source'], message: 'give a source' })
+    .refine(() => false, {
+      path: ['sourceId'],
+      message: 'cannot be combined with source',
+      params: { isComplete: true },
+      when: ({ value }) => hasField(value, 'source') && hasField(value, 'sourceId'),
+    })
 
 /** Values with `sourceId: { source: NAME }` for each `source: NAME`. The fields of `raw` stay as they are. */
 export function withSourceIds<T>(value: T): T

@@ -4,14 +4,14 @@ import { ownValue, valueAt } from '../documents/schema.ts'
 import { createAlertType, type DeclaredAlert, declaredAlert } from './alerts/alert.ts'
 import { type DeclaredDashboard, dashboardType } from './dashboards/dashboard.ts'
 import { dashboardInFile, expandDashboard } from './dashboards/dashboard-file.ts'
-import { requireSource, shortSourceNames, withSourceIds } from './declaration-fields.ts'
+import { shortSourceNames, withOneSource, withSourceIds } from './declaration-fields.ts'
 import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
 import { type DeclaredSavedSearch, declaredSavedSearch, savedSearchType } from './saved-searches/saved-search.ts'
 
 /** The schema of the objects in each section of a file. */
 export const sections = {
   dashboards: dashboardInFile,
-  savedSearches: declaredSavedSearch.superRefine(requireSource),
+  savedSearches: withOneSource(declaredSavedSearch),
   alerts: declaredAlert,
 } as const satisfies Record<Section, z.ZodType>
 

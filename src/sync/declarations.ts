@@ -206,8 +206,10 @@ function readObject({ document: file, section, key, written, defaults, overrides
     fields: validFields(section, merged),
     ...(parsed !== undefined && { value: parsed.value }),
   }
-  // With wrong defaults, it is unknown which fields are missing.
-  const diagnostics = defaults === undefined ? [] : errors.flatMap((error) => schemaDiagnostics(error, document, sections[section], path))
+  const diagnostics = errors
+    // With wrong defaults, it is unknown which fields are missing.
+    .map(({ issues }) => new z.ZodError(issues.filter(({ path: inner }) => defaults !== undefined || valueAt(merged, inner) !== undefined)))
+    .flatMap((error) => schemaDiagnostics(error, document, sections[section], path))
   return { ...nothing, broken: [broken], diagnostics: withoutRepeats(diagnostics) }
 }
 

@@ -5,7 +5,7 @@ import { type Target, under } from '../../api/path.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { digestOfText } from '../../core/digest.ts'
 import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
-import { adoption, declaredTags, requireSource, sourceFields, sourceReference } from '../declaration-fields.ts'
+import { adoption, declaredTags, sourceFields, sourceReference, withOneSource } from '../declaration-fields.ts'
 import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
 import {
@@ -303,7 +303,7 @@ const show = <const Name extends string, Shape extends z.ZodRawShape>(displayTyp
   z.strictObject({ displayType: z.literal(displayType), ...shape })
 
 const showSource = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
-  show(displayType, shape).superRefine(requireSource)
+  withOneSource(show(displayType, shape))
 
 const heatmapSelect = z.strictObject({
   valueExpression: template,
@@ -430,7 +430,7 @@ export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: 'Name in the service. It can change, because the key identifies the object.' }),
   tags: declaredTags,
   tiles: z.array(declaredTile).max(500),
-  filters: z.array(z.strictObject(filterFields).superRefine(requireSource)).optional(),
+  filters: z.array(withOneSource(z.strictObject(filterFields))).optional(),
   savedQuery: z.string().nullable().optional(),
   savedQueryLanguage: z.enum(['sql', 'lucene']).nullable().optional().meta({ serverDefault: 'lucene' }),
   savedFilterValues: z.array(savedFilterValue).optional(),

@@ -70,6 +70,21 @@ alerts:
     ])
   })
 
+  it('gets a diagnostic for two sources, whatever is wrong beside them', () => {
+    const { diagnostics } = readText(`dashboards:
+  d: { name: D, tiles: [{ name: A, config: { displayType: line, source: Logs, sourceId: abc, select: [{ aggFn: cnt }] } }] }
+savedSearches:
+  s: { source: Logs, sourceId: abc, select: 5 }
+`)
+    expect(diagnostics.map(({ message }) => message.split(';')[0])).toEqual([
+      'dashboards.d.tiles["A"].config.select[0].aggFn: "cnt" is not accepted',
+      'dashboards.d.tiles["A"].config.sourceId: "abc" cannot be combined with source',
+      'savedSearches.s.name: is missing',
+      'savedSearches.s.select: 5 is not accepted',
+      'savedSearches.s.sourceId: "abc" cannot be combined with source',
+    ])
+  })
+
   it('gets no diagnostic that only follows from a wrong field beside it', () => {
     const tile = 'config: { displayType: line, source: S, select: [{ aggFn: count }] }'
     const { diagnostics } = readText(`dashboards:
@@ -212,6 +227,26 @@ describe('defaults', () => {
       'f.yml:2:23 schema: defaults.alerts.interval: "5min" is not accepted; accepted: 30s, 1m, 5m, 15m, 30m, 1h, 6h, 12h, 1d; did you mean "5m"?',
     ])
     expect([objects.length, broken.length]).toEqual([0, 2])
+  })
+
+  it('with errors do not hide the errors of objects that defaults cannot cause', () => {
+    const { diagnostics } = readText(`defaults: { dashboards: { tiles: 5 }, alerts: { interval: 5min } }
+dashboards:
+  d: { nam: D }
+  e: { name: 5 }
+  f: 7
+  g: { name: G }
+alerts:
+  a: { name: A, threshold: x, interval: 1h }
+`)
+    expect(diagnostics.map(({ message }) => message.split(';')[0])).toEqual([
+      'defaults.dashboards.tiles: 5 is not accepted',
+      'defaults.alerts.interval: "5min" is not accepted',
+      'dashboards.d: "nam" is an unknown field',
+      'dashboards.e.name: 5 is not accepted',
+      'dashboards.f: 7 is not accepted',
+      'alerts.a.threshold: "x" is not accepted',
+    ])
   })
 
   it('of one kind do not spoil the objects of another', () => {
