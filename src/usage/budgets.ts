@@ -23,6 +23,7 @@ import {
   issueLevel,
   issueLevels,
   knownDays,
+  lastDayWithAllRecords,
   limitStatuses,
   metricsOf,
   otherMetric,
@@ -242,6 +243,7 @@ function judgeBudget(budget: Budget, options: JudgeOptions, everything: readonly
     period,
     [...read, ...history.readings],
     [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
+    lastDayWithAllRecords(readings, today),
   )
   const hasHistory = findHistoryFailure(history, period) === undefined
   const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined

@@ -139,15 +139,34 @@ function blockAround(period: Period, readings: readonly UsageReading[]): Period 
 }
 
 /**
- * Usage of the `counted` records on each known day, from four weeks before the period to its end. A day without any record is left out. A
- * day with only other records is zero.
+ * Usage of the `counted` records on each known day, from four weeks before the period to its end. A day with only other records is zero. A
+ * day without any record is left out. Of filtered usage, it is zero from the first record up to `lastComplete`.
  */
-export function knownDays(period: Period, readings: readonly UsageReading[], counted: readonly UsageRecord[]): ReadonlyMap<Day, Decimal> {
+export function knownDays(
+  period: Period,
+  readings: readonly UsageReading[],
+  counted: readonly UsageRecord[],
+  lastComplete: Day,
+): ReadonlyMap<Day, Decimal> {
   const block = blockAround(period, readings)
   const days = new Set(readings.flatMap(({ records }) => records.map(({ date }) => date)))
   const totals = createTally<Day>()
   for (const { date, total } of counted) totals.add(date, total)
-  return new Map([...eachDay(block.from, block.to)].filter((day) => days.has(day)).map((day) => [day, totals.of(day)]))
+  const all = [...eachDay(block.from, block.to)]
+  const first = readings.some(({ isFiltered }) => isFiltered) ? all.find((day) => days.has(day)) : undefined
+  const isKnown = (day: Day): boolean => days.has(day) || (first !== undefined && day > first && day <= lastComplete)
+  return new Map(all.filter(isKnown).map((day) => [day, totals.of(day)]))
+}
+
+/** The last day of which all records are there: earlier than usual when the API returned no records of recent days at all. */
+export function lastDayWithAllRecords(readings: Readings, today: Day): Day {
+  const latest = lastCompleteDay(today)
+  const reading = [...allReadings(readings), ...readings.history.readings].find(
+    ({ period, isFiltered }) => !isFiltered && isWithin(latest, period),
+  )
+  if (reading === undefined) return latest
+  const days = reading.records.map(({ date }) => date).filter((day) => day <= latest)
+  return days.toSorted().at(-1) ?? addDays(reading.period.from, -1)
 }
 
 /** Every day from the first known one to the end of the period. */

@@ -26,6 +26,7 @@ import {
   issueLevels,
   judgedTotal,
   knownDays,
+  lastDayWithAllRecords,
   provisionalOf,
   type Readings,
   readUsage,
@@ -246,7 +247,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
   const { main } = readings
   const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
-  const known = knownDays(period, read, records)
+  const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
   const hasHistory = findHistoryFailure(readings.history, period) === undefined
   const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
   // A forecast includes provisional records, so it does not apply to a budget for final records only.

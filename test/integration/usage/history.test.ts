@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { addDays, type Day, plainDays } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
-import { fillUsage, inputsFor, useEmulator } from '../../support/emulator.ts'
+import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
 const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
@@ -174,6 +174,38 @@ it('does not report missing records of days before the period', async () => {
   fillUsage(emulator(), 12, [{ name: 'checkout', microOn: () => ({ compute: 1_000_000 }), locked: true }])
   const ran = await run({ ...running(), budget: '500' })
   expect(ran.document).toMatchObject({ status: 'pass', dataQualityIssues: [], forecast: { status: 'expected', learnedFromDays: 11 } })
+})
+
+describe('usage that stopped', () => {
+  beforeEach(() => {
+    fillUsage(emulator(), 60, [
+      { name: 'other', microOn: () => ({ compute: 10_000_000 }), locked: true },
+      { name: 'team-a', microOn: (ago) => (ago > 8 ? { compute: 10_000_000 } : undefined), locked: true },
+    ])
+    const stopped = serviceOf(emulator())
+    stopped.tags = [{ key: 'team', value: 'a' }]
+    for (const record of emulator().store.organizations[0]?.usage ?? []) if (record.entityName === 'team-a') record.serviceId = stopped.id
+  })
+
+  it('has a forecast of no further usage in a budget by tag, as in a budget by service', async () => {
+    const file = `
+- { name: by-tag, limit: 30, forecast: true, scope: { tag: team=a } }
+- { name: by-service, limit: 30, forecast: true, scope: { service: team-a } }`
+    const ran = await run({ ...running(), budgets: 'b.yml' }, { 'b.yml': file })
+    expect(ran.document).toMatchObject({
+      status: 'pass',
+      budgets: [
+        { used: '20', forecast: { total: '20' } },
+        { used: '20', forecast: { total: '20' } },
+      ],
+    })
+  })
+
+  it('has a forecast of no further usage with a filter', async () => {
+    const ran = await run({ ...running(), filter: 'tag:team=a', budget: '30', 'forecast-budget': '30' })
+    expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '20', forecastCredits: '20' })
+    expect(ran.outputs).not.toHaveProperty('runs-out-on')
+  })
 })
 
 describe('compare: previous-month-days', () => {
