@@ -9,7 +9,6 @@ import {
   entityKey,
   entityLabel,
   exactAmount,
-  judgedTotal,
   metricsOf,
   percent,
   type Tally,
@@ -74,18 +73,12 @@ export function comparedPeriod(compare: Comparison['with'], period: Period): Per
 
 interface CompareOptions {
   readonly compare: Comparison['with']
-  /** Compares final records only. */
-  readonly isFinalOnly: boolean
   readonly maxIncrease: Increase | undefined
 }
 
-export function compareUsage(
-  previous: UsageReading,
-  main: UsageReading,
-  { compare, isFinalOnly, maxIncrease }: CompareOptions,
-): Comparison {
-  const before = judgedTotal(previous, isFinalOnly)
-  const after = judgedTotal(main, isFinalOnly)
+/** Provisional records always count: the latest days have few final ones, so a whole earlier period would be compared with a part of this. */
+export function compareUsage(previous: UsageReading, main: UsageReading, { compare, maxIncrease }: CompareOptions): Comparison {
+  const [before, after] = [previous.grandTotal, main.grandTotal]
   const change = after.minus(before)
   return {
     with: compare,

@@ -134,6 +134,9 @@ function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
     ...checkPeriod(given, names.has('budgets')),
     ...checkLimits(given),
     ...(names.has('maxIncrease') && !names.has('compare') ? [inputDiagnostic('max-increase', 'requires compare')] : []),
+    ...(names.has('maxIncrease') && values.unlocked === 'exclude'
+      ? [inputDiagnostic('max-increase', 'cannot be combined with unlocked: exclude, because a comparison includes provisional records')]
+      : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values)
       ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${values.period} has none`)]
       : []),
@@ -220,7 +223,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     gate,
     ...overTime,
     historyFailure: failure && { fromDate: failure.period.from, toDate: failure.period.to, reason: failure.reason },
-    comparison: previous && input.compare && compareUsage(previous, main, { compare: input.compare, isFinalOnly, maxIncrease }),
+    comparison: previous && input.compare && compareUsage(previous, main, { compare: input.compare, maxIncrease }),
     budgets: outcomes,
     waiver,
     dataQualityIssues: issuesOf(readings, today, input),
