@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { addMonths, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText, percentOf } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
 import { monthBefore, type Period, periodBefore } from './periods.ts'
@@ -62,11 +63,17 @@ export const comparison = z.object({
 })
 
 /**
- * The period that is compared with. Throws an InputError for the same days of the previous month when they overlap the period.
+ * The period that is compared with. Throws an InputError for the same days of the previous month when they overlap the period, or when the
+ * previous month lacks the first of them. A billing cycle starts on the last day of such a month.
  */
-export function comparedPeriod(compare: Comparison['with'], period: Period): Period {
+export function comparedPeriod(compare: Comparison['with'], period: Period, isBillingCycle: boolean): Period {
   if (compare === 'previous-period') return periodBefore(period)
   const before = monthBefore(period)
+  if (!isBillingCycle && addMonths(before.from, 1) !== period.from) {
+    const last = plainDay(before.from)
+    const message = `previous-month-days requires a first day that the previous month has: the period starts on ${plainDay(period.from)}, and that month ends on ${last}. Set an earlier first day, or compare with previous-period`
+    throw inputError('compare', message)
+  }
   if (before.to < period.from) return before
   throw inputError('compare', 'previous-month-days requires a period of at most one month, so that the two periods have no day in common')
 }

@@ -109,7 +109,7 @@ export const usageCost = defineOperation({
     checkWaiver(input.waiver, today)
     const period = choosePeriod(input, today)
     const budgets = await loadBudgets(files, input, today, period)
-    const previous = input.compare && comparedPeriod(input.compare, period)
+    const previous = input.compare && comparedPeriod(input.compare, period, input.period?.endsWith('billing-cycle') === true)
     const options = { today, period, previous, budgets, filters: input.filter ?? [] }
     const readings = await readUsage(api, organizationId, options)
     // Without a gate, nothing can fail.

@@ -220,10 +220,20 @@ describe('compare: previous-month-days', () => {
     ['2026-03-31', { period: 'month-to-date' }, '2026-02-01', '2026-02-28'],
     ['2026-11-05', { period: 'previous-month' }, '2026-09-01', '2026-09-30'],
     ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-04'],
+    ['2026-06-05', { period: 'billing-cycle', 'billing-cycle-day': '31' }, '2026-04-30', '2026-05-05'],
   ])('on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
     const ran = await runOn(now, inputs)
     expect(ran.document.comparison).toMatchObject({ with: 'previous-month-days', fromDate, toDate })
     expect(JSON.stringify(ran.blocks)).toContain('Change from the same days of the previous month')
+  })
+
+  it('rejects a first day that the previous month lacks, because the two periods would have other days', async () => {
+    const ran = await runOn('2026-04-05', { 'from-date': '2026-03-29', 'to-date': '2026-03-31' })
+    expect([ran.exitCode, ran.reason]).toEqual([
+      2,
+      'compare: previous-month-days requires a first day that the previous month has: the period starts on 29 Mar 2026, and that month ends on 28 Feb 2026. Set an earlier first day, or compare with previous-period',
+    ])
+    expect(emulator().requests).toHaveLength(0)
   })
 
   it('rejects a period that overlaps the earlier days', async () => {
