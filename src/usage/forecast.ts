@@ -12,7 +12,7 @@ export type Expectation = Extract<Forecast, { status: 'expected' }>
 
 const untilDate = dayOn('Last day of the period.')
 
-/** `unavailable`: the days before the period could not be read. */
+/** `unavailable`: the days before the period could not be read, or their records are inconsistent. */
 
 export const forecast = z.discriminatedUnion('status', [
   z.object({ status: z.literal('unavailable'), untilDate }),
@@ -34,7 +34,7 @@ interface ForecastInput {
   readonly today: Day
   /** Usage of each day, in the period and before it. A day without records has no entry. */
   readonly known: ReadonlyMap<Day, Decimal>
-  /** Whether the days before the period were read. Without them, the same month could have several forecasts. */
+  /** Whether the days before the period are reliably known. Without them, the same month could have several forecasts. */
   readonly hasHistory: boolean
 }
 

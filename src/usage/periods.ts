@@ -180,6 +180,8 @@ export const clipToToday = ({ from, to }: Period, today: Day): CurrentPeriod | u
 
 export const isWithin = (day: Day, { from, to }: Period): boolean => from <= day && day <= to
 
+export const isOverlapping = (a: Period, b: Period): boolean => a.from <= b.to && b.from <= a.to
+
 export const daysIn = ({ from, to }: Period): number => countDays(from, to)
 
 /** Whether the period has a future day. Today is not one. */

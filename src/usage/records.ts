@@ -5,7 +5,7 @@ import { type Reader, readOne } from '../api/wire.ts'
 import { addDays, type Day, eachDay, isDay } from '../core/dates.ts'
 import { type Decimal, fromText, parseAmount, percentOf, sum, toDecimal, zero } from '../core/decimal.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import { type CurrentPeriod, daysBeside, daysIn, hasDaysAhead, historyBefore, isWithin, type Period } from './periods.ts'
+import { type CurrentPeriod, daysBeside, daysIn, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
 
 // A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
 const decimalAs = (write: (value: Decimal) => string) =>
@@ -381,13 +381,14 @@ export interface History {
 
 interface HistoryFailure {
   readonly period: Period
-  readonly reason: string
+  /** Why the days could not be read, or why their records cannot be trusted. */
+  readonly cause: string | ReturnType<typeof findIssues>[number]
 }
 
 /** Why the days before the period are not completely known. Undefined when they are. */
 export function findHistoryFailure({ failures }: History, period: Period): HistoryFailure | undefined {
-  const { from, to } = historyBefore(period)
-  return failures.find((failure) => failure.period.from <= to && failure.period.to >= from)
+  const days = historyBefore(period)
+  return failures.find((failure) => isOverlapping(failure.period, days))
 }
 
 interface ReadUsageOptions {
@@ -422,8 +423,13 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
     // Amounts in different units cannot be added up. Earlier usage may have another unit.
     const isKnown = ({ unit }: UnitReading): boolean => units.has(unit)
     const history = all.flatMap((one) => one.history)
-    const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, reason: `The unit is ${one.unit}.` }))
-    return { readings, history: { readings: history.filter(isKnown), failures: [...all.flatMap((one) => one.failures), ...failures] } }
+    const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, cause: `The unit is ${one.unit}.` }))
+    // Days that a limit needs, too, are as reliable for a forecast as other days.
+    const inconsistent = earlier.flatMap((days) => readings.flatMap((reading) => findInconsistency(reading, days, today) ?? []))
+    return {
+      readings,
+      history: { readings: history.filter(isKnown), failures: [...all.flatMap((one) => one.failures), ...failures, ...inconsistent] },
+    }
   }
   const untagged = budgets.filter(({ scope }) => scope.tag === undefined)
   const compared = previous === undefined ? [] : [previous]
@@ -501,16 +507,27 @@ async function readGroup({ days, needed, history }: PeriodGroup, today: Day, rea
   if (history.length === 0 && needed.length === 1) return { readings: [await read(days)], history: [], failures: [] }
   const readSeparately = () => Promise.all(needed.map(read))
   const joined = await tryToRead(days, read, needed.length > 0)
-  const failed = (reason: string) => history.map((period) => ({ period, reason }))
-  if (joined instanceof WatchkeeperError)
-    return { readings: await readSeparately(), history: [], failures: failed(joined.message.split('\n')[0] ?? '') }
+  if (joined instanceof WatchkeeperError) {
+    const [cause = ''] = joined.message.split('\n')
+    return { readings: await readSeparately(), history: [], failures: history.map((period) => ({ period, cause })) }
+  }
   const parts = (periods: readonly Period[]): readonly UnitReading[] => periods.map((period) => partOf(joined, period))
   // The total is that of all days. A part of it is exact only if the records add up to it.
   const isExact = totalOf(joined.records).eq(joined.grandTotal) && joined.records.every(({ date }) => isWithin(date, days))
   const readings = isExact ? parts(needed) : await readSeparately()
-  const isReliable = findIssues(joined, today).every(({ kind }) => kind.startsWith('no-records') || kind === 'missing-days')
-  if (isReliable) return { readings, history: parts(history), failures: [] }
-  return { readings, history: [], failures: failed('The records are inconsistent.') }
+  const failures = history.flatMap((period) => findInconsistency(joined, period, today) ?? [])
+  return { readings, history: parts(history.filter((days) => failures.every(({ period }) => period !== days))), failures }
+}
+
+/**
+ * Why the records of the days in this reading cannot be trusted. A wrong record counts on its own day. A wrong total may concern any day.
+ */
+function findInconsistency(reading: UsageReading, days: Period, today: Day): HistoryFailure | undefined {
+  const own = partOf(reading, days)
+  const ofRecords = findIssues(own, today).find(({ kind }) => kind === 'negative-record' || kind === 'duplicate-record')
+  const ofTotal = findIssues(reading, today).find(({ kind }) => kind === 'total-mismatch' || kind === 'outside-period')
+  const cause = ofRecords ?? (isOverlapping(reading.period, days) ? ofTotal : undefined)
+  return cause && { period: days, cause }
 }
 
 /**
@@ -527,7 +544,7 @@ async function tryToRead(days: Period, read: ReadDays, hasNeeded: boolean): Prom
   }
 }
 
-function partOf({ records, ...whole }: UnitReading, period: Period): UnitReading {
+function partOf<Reading extends UsageReading>({ records, ...whole }: Reading, period: Period) {
   const own = records.filter(({ date }) => isWithin(date, period))
   return { ...whole, period, records: own, grandTotal: totalOf(own) }
 }

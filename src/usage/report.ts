@@ -125,7 +125,8 @@ function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Li
     const by = formatShortDay(forecast.untilDate, reference)
     return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${most} ${unit}.`)}`
   }
-  if (isForecastMissing) return say`Budget ${name} has no forecast, because the days before its period could not be read.`
+  if (isForecastMissing)
+    return say`Budget ${name} has no forecast, because the usage before its period could not be read or is inconsistent.`
   if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
   return say`Budget ${name} exceeded its warning level: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}`
 }
@@ -179,10 +180,13 @@ function issueReasons(result: UsageResult): readonly Reason[] {
   return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
 }
 
+/** A data quality issue before its effect on the verdict is known. */
+type UnjudgedIssue = DataQualityIssue extends infer Issue ? (Issue extends DataQualityIssue ? Omit<Issue, 'level'> : never) : never
+
 /** Days or names that a sentence lists. */
 const mostListed = 5
 
-function describeIssue(issue: DataQualityIssue, unit: string): Line {
+export function describeIssue(issue: UnjudgedIssue, unit: string): Line {
   switch (issue.kind) {
     case 'no-records':
       return say`No usage records for ${period(issue.fromDate, issue.toDate)}, so the usage of these days is unknown.`
@@ -325,7 +329,7 @@ function factsOf(result: UsageResult): Block {
 
 /** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern)`. */
 function forecastWords(forecast: Forecast, unit: string): string {
-  if (forecast.status === 'unavailable') return 'not available: the days before the period could not be read'
+  if (forecast.status === 'unavailable') return 'not available: the usage before the period could not be read or is inconsistent'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'
   const { total, low, high, learnedFromDays, isWeekdayAware } = forecast
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
@@ -358,11 +362,14 @@ function notices(result: UsageResult): readonly Line[] {
 }
 
 function describeHistoryFailure(
-  { fromDate, toDate, reason }: NonNullable<UsageResult['historyFailure']>,
+  { status, fromDate, toDate, reason }: NonNullable<UsageResult['historyFailure']>,
   forecast: UsageResult['forecast'],
 ): Line {
   const effect = trusted(forecast?.status === 'unavailable' ? ', so there is no forecast' : '')
-  return say`The usage of ${period(fromDate, toDate)} could not be read${effect}. ${sentence(reason)}`
+  const days = period(fromDate, toDate)
+  return status === 'unread'
+    ? say`The usage of ${days} could not be read${effect}. ${sentence(reason)}`
+    : say`The usage records for ${days} are inconsistent${effect}. ${sentence(reason)}`
 }
 
 /** Entities that a sentence names. */

@@ -64,9 +64,9 @@ export const usageDetails = z.object({
   gate: z.enum(gateModes).describe('Whether a run without a limit warns, fails or passes.'),
   forecast: forecast.optional().describe('Forecast for the whole period. Absent without future days.'),
   historyFailure: z
-    .object({ fromDate: date, toDate: date, reason: z.string() })
+    .object({ status: z.enum(['unread', 'inconsistent']), fromDate: date, toDate: date, reason: z.string() })
     .optional()
-    .describe('Days before the period that could not be read, and why. Without them, there is no forecast.'),
+    .describe('Days before the period that could not be read, or have inconsistent records, and why. Without them, there is no forecast.'),
   comparison: comparison.optional().describe('Comparison with earlier days, if requested.'),
   spikes: z.array(spike).describe('Days with far more usage than comparable days.'),
   spikeDays: z.int().describe('Number of days that were checked for spikes. The check of a day needs the two weeks before it.'),

@@ -4,6 +4,7 @@ import { type Day, dayOf, isDay, plainDay } from '../core/dates.ts'
 import { formatExact } from '../core/decimal.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
+import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { choice, filePath, lines } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
@@ -34,7 +35,7 @@ import {
   totalByDay,
   withoutGaps,
 } from './records.ts'
-import { judgeUsage, reportUsage } from './report.ts'
+import { describeIssue, judgeUsage, reportUsage } from './report.ts'
 import { gateModes, type UsageResult, usageDetails, usageOutput, usageResult } from './result.ts'
 import { findSpikes, shortestBaseline } from './spikes.ts'
 
@@ -222,7 +223,13 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
     gate,
     ...overTime,
-    historyFailure: failure && { fromDate: failure.period.from, toDate: failure.period.to, reason: failure.reason },
+    historyFailure: failure && {
+      ...(typeof failure.cause === 'string'
+        ? { status: 'unread', reason: failure.cause }
+        : { status: 'inconsistent', reason: toPlainText(describeIssue(failure.cause, readings.unit)) }),
+      fromDate: failure.period.from,
+      toDate: failure.period.to,
+    },
     comparison: previous && input.compare && compareUsage(previous, main, { compare: input.compare, maxIncrease }),
     budgets: outcomes,
     waiver,

@@ -1,6 +1,6 @@
 // The four weeks before the period, which forecasts and spikes are based on.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addDays, type Day, plainDays } from '../../../src/core/dates.ts'
+import { addDays, type Day, plainDay, plainDays } from '../../../src/core/dates.ts'
 import { toPlainText } from '../../../src/core/line.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { fillUsage, inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
@@ -139,7 +139,7 @@ describe('without the four weeks before the period, because they cannot be read,
     const file = { 'b.yml': '[{ name: ahead, limit: 9999, forecast: true }, { name: now, limit: 9999 }]' }
     const ran = await run({ ...running(), budgets: 'b.yml' }, file)
     expect(ran.document).toMatchObject({ status: 'fail', budgets: [{ status: 'fail' }, { status: 'pass' }] })
-    expect(ran.reason).toContain('Budget ahead has no forecast, because the days before its period could not be read.')
+    expect(ran.reason).toContain('Budget ahead has no forecast, because the usage before its period could not be read or is inconsistent.')
   })
 
   it('a comparison still works when it needs other days', async () => {
@@ -156,7 +156,35 @@ describe('without the four weeks before the period, because they cannot be read,
     })
     const ran = await run({ ...running(), budget: '500' })
     expect(ran.document).toMatchObject({ status: 'pass', forecast: { status: 'unavailable' } })
-    expect(paragraphsOf(ran)).toContainEqual(expect.stringContaining('The records are inconsistent.'))
+    expect(paragraphsOf(ran)).toContain(
+      `The usage records for ${days()} are inconsistent, so there is no forecast. The usage records for ${days()} add up to 1.00 Credits, but the API's total is 7.00 Credits.`,
+    )
+  })
+
+  it('the same is true when their records are inconsistent and another limit needs them, too', async () => {
+    const usage = emulator().store.organizations[0]?.usage ?? []
+    usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -20) && entityName === 'checkout'))
+    const file = { 'b.yml': `[{ name: other, limit: 9999, period: { from: ${addDays(today, -45)}, to: ${addDays(today, -11)} } }]` }
+    const limits = { ...running(), 'forecast-budget': '9999', 'on-missing': 'warn' }
+    for (const inputs of [limits, { ...limits, budgets: 'b.yml' }, { ...limits, compare: 'previous-period' }]) {
+      const ran = await run(inputs, file)
+      expect(ran.document).toMatchObject({
+        status: 'fail',
+        forecast: { status: 'unavailable' },
+        historyFailure: { status: 'inconsistent' },
+      })
+      expect(paragraphsOf(ran)).toContain(
+        `The usage records for ${days()} are inconsistent, so there is no forecast. checkout has more than one usage record for ${plainDay(addDays(today, -20))}.`,
+      )
+    }
+  })
+
+  it('a forecast does not depend on inconsistent records of earlier days that a limit needs', async () => {
+    const usage = emulator().store.organizations[0]?.usage ?? []
+    usage.push(...usage.filter(({ date, entityName }) => date === addDays(today, -45) && entityName === 'checkout'))
+    const file = { 'b.yml': `[{ name: other, limit: 9999, period: { from: ${addDays(today, -45)}, to: ${addDays(today, -11)} } }]` }
+    const ran = await run({ ...running(), 'forecast-budget': '9999', 'on-missing': 'warn', budgets: 'b.yml' }, file)
+    expect(ran.document).toMatchObject({ status: 'warn', forecast: { status: 'expected' } })
   })
 
   it('the same is true when their unit is another one', async () => {
