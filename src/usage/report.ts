@@ -16,6 +16,8 @@ interface Reason {
   readonly level: 'warn' | 'fail'
   /** One or more whole sentences. */
   readonly line: Line
+  /** The limit of all usage that the line names, if any. */
+  readonly limit?: Decimal
 }
 
 /** The judgments are in the result already. This puts those that fail or warn into words. */
@@ -33,7 +35,11 @@ export function judgeUsage(result: UsageResult): Verdict {
   if (first === undefined) return { status: 'pass', reasons: [] }
   const { waiver } = result
   const isWaived = first.level === 'fail' && waiver !== undefined
-  const sentences = [first.line, ...usedSoFar(result), ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${waiver.reason}`] : [])]
+  const sentences = [
+    first.line,
+    ...usedSoFar(result, first),
+    ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${waiver.reason}`] : []),
+  ]
   return {
     status: isWaived ? 'warn' : first.level,
     sentence: join(sentences, ' '),
@@ -62,15 +68,17 @@ const day = (date: Day): Trusted => trusted(plainDay(date))
 /** `1 – 22 Nov 2026`. */
 const period = (from: Day, to: Day): Trusted => trusted(plainDays(from, to))
 
-/** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. */
-function usedSoFar(result: UsageResult): readonly Line[] {
-  const { budget, budgetStatus, forecastBudget, forecastBudgetExceeded, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } =
-    result
+/** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. A share is that of the limit it names. */
+function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
+  const { budget, budgetStatus, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
   if (records.length === 0 || budgetStatus !== 'within') return []
   // A share of the budget would suggest a figure that can be trusted.
-  const limit = dataQualityIssues.length > 0 ? undefined : forecastBudgetExceeded ? forecastBudget : budget
+  const limit = dataQualityIssues.length > 0 ? undefined : first.limit
   const what = endDate > toDate ? 'Used so far' : 'Total used'
-  return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${limit === undefined ? '' : inBrackets(judgedCredits, limit)}.`)]]
+  // The facts have the share of the budget.
+  const ofWhat = limit === undefined || budget === undefined || budget.eq(limit) ? '' : ' of the forecast budget'
+  const share = limit === undefined ? '' : inBrackets(judgedCredits, limit, ofWhat)
+  return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${share}.`)]]
 }
 
 /** `283.33 of 250.00 CHC`. */
@@ -80,12 +88,12 @@ function ofLimit(used: Decimal, limit: Decimal, unit: string): string {
 }
 
 /** ` (96%)`. Empty for a whole of zero. */
-function inBrackets(part: Decimal, whole: Decimal): string {
+function inBrackets(part: Decimal, whole: Decimal, ofWhat = ''): string {
   const share = percentOf(part, whole)
   if (share === undefined) return ''
   // A difference in the last of many digits gets lost in the division.
   const isRounded = share.eq(100) && !part.eq(whole)
-  return ` (${isRounded ? `just ${part.gt(whole) ? 'over' : 'under'} 100%` : formatPercent(share)})`
+  return ` (${isRounded ? `just ${part.gt(whole) ? 'over' : 'under'} 100%` : formatPercent(share)}${ofWhat})`
 }
 
 function totalReasons({ judgedCredits, unlocked, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
@@ -144,7 +152,8 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
   const what = isExpected ? 'Forecast' : 'Usage'
   const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
   const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
-  return [{ level: 'fail', line: [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)] }]
+  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)]
+  return [{ level: 'fail', line, limit: forecastBudget }]
 }
 
 const comparedWords = {

@@ -138,7 +138,20 @@ describe('the verdict', () => {
     ])
     expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
       'fail',
-      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits. Used so far: 30.00 Credits (120% of the forecast budget).',
+    ])
+  })
+
+  it('has the share of a limit only when the reason names this limit', () => {
+    const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
+    expect(verdictOf({ ...exceeded, budgets: [above('a')] })).toEqual([
+      'fail',
+      'Budget a exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits.',
+    ])
+    expect(verdictOf({ budget: decimal(40), budgets: [above('a')] })).toEqual([
+      'fail',
+      'Budget a exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
     ])
   })
 
