@@ -101,7 +101,7 @@ describe('examples/kubernetes/cronjob.yml', () => {
     expect(args[0]).toBe('apply')
     // A pod has no terminal to ask at.
     expect(args).toContain('--yes')
-    expect(volumeMounts).toEqual([expect.objectContaining({ mountPath: '/work/observability', readOnly: true })])
+    expect(volumeMounts).toEqual([expect.objectContaining({ mountPath: '/repository/observability', readOnly: true })])
     expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
   })
 

@@ -1,7 +1,7 @@
 // How `pull` writes the layout of a dashboard: as short as possible in a new file, and in the form of an existing one.
 import { valueAt } from '../../documents/schema.ts'
 import { containerIdOf, type DashboardFields, expandDashboard, gridOf, tileInFile } from '../../resources/dashboards/dashboard-file.ts'
-import { inReadingOrder, type Place, type PlacedTile, shortenPlaces } from '../../resources/dashboards/layout.ts'
+import { inReadingOrder, type Place, shortenPlaces } from '../../resources/dashboards/layout.ts'
 import { canonicalText } from '../../resources/marker.ts'
 import type { Body } from '../../resources/resource-type.ts'
 
@@ -173,9 +173,7 @@ function spellGroup(group: readonly Body[], input: LayoutInput, isExplicit: bool
   }
   if (inFile === undefined) {
     const sorted = inStableOrder(group)
-    const short = shortenPlaces(
-      sorted.map((tile) => ({ ...(placeOf(tile) as unknown as Place), displayType: displayTypeOf(tile) }) as PlacedTile),
-    )
+    const short = shortenPlaces(sorted.map((tile) => ({ ...toPlace(tile), displayType: displayTypeOf(tile) })))
     return new Map(sorted.map((tile, i) => [tile, spell(tile, isExplicit ? { at: toAt(tile) } : omit({ ...short[i] }, ['displayType']))]))
   }
   const usesFields = [...inFile.tiles.values()].some(({ written }) => written.x !== undefined)
@@ -192,6 +190,9 @@ function spellGroup(group: readonly Body[], input: LayoutInput, isExplicit: bool
   )
 }
 
+/** Of a tile from the service, which always has a place. */
+const toPlace = ({ x, y, w, h }: Body): Place => ({ x: Number(x), y: Number(y), w: Number(w), h: Number(h) })
+
 const toAt = ({ x, y, w, h }: Body): readonly unknown[] => [x, y, w, h]
 
 const displayTypeOf = (tile: Body): string | undefined => {
@@ -205,7 +206,5 @@ const nameOf = (tile: Body): unknown => valueAt(tile, ['raw', 'name']) ?? tile.n
 /** In reading order. Tiles with the same name keep their order, because `plan` matches them by it. */
 function inStableOrder(tiles: readonly Body[]): readonly Body[] {
   const sameName = Map.groupBy(tiles, nameOf)
-  return tiles
-    .toSorted((a, b) => inReadingOrder(a as unknown as Place, b as unknown as Place))
-    .map((tile) => sameName.get(nameOf(tile))?.shift() ?? tile)
+  return tiles.toSorted((a, b) => inReadingOrder(toPlace(a), toPlace(b))).map((tile) => sameName.get(nameOf(tile))?.shift() ?? tile)
 }
