@@ -255,7 +255,12 @@ describe('answers of a self-hosted server', () => {
     const other = await startRawServer((wire) =>
       wire.write('HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 19\r\n\r\n404 page not found\n'),
     )
-    const ran = await run({}, { url: `http://127.0.0.1:${other.port}` })
+    const at = { url: `http://127.0.0.1:${other.port}` }
+    const ran = await run({}, at)
+    for (const [operation, id] of Object.entries({ 'delete-alert': ids.alert, 'delete-dashboard': ids.dashboard })) {
+      const deleted = await run({ operation, [`${operation.replace('delete-', '')}-id`]: id }, at)
+      expect(deleted.document).toMatchObject({ status: 'error', error: { kind: 'not-served' } })
+    }
     await other.close()
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-served' } })
     expect(ran.reason).toContain('api-url is wrong')

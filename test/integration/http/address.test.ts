@@ -29,6 +29,14 @@ describe('parseApiUrl', () => {
     expect(parseApiUrl('ftp://hyperdx:8000', true)).toHaveProperty('problem')
   })
 
+  it('takes plain http through a proxy on another machine for unencrypted, also to a loopback address', () => {
+    const through = (httpProxy: string, noProxy = '') => parseApiUrl('http://127.0.0.1:8000', false, { httpProxy, noProxy })
+    expect(through('http://192.0.2.2:3128')).toHaveProperty('problem')
+    expect(through('http://127.0.0.1:3128')).toMatchObject({ isUnencrypted: false })
+    expect(through('http://192.0.2.2:3128', '127.0.0.1')).toMatchObject({ isUnencrypted: false })
+    expect(parseApiUrl('https://127.0.0.1', false, { httpsProxy: 'http://192.0.2.2:3128' })).toMatchObject({ isUnencrypted: false })
+  })
+
   it('rejects every other address', () =>
     forEachEntry(
       [

@@ -160,3 +160,16 @@ describe('plain http', () => {
     expect(notes).toEqual([])
   })
 })
+
+it('a file cannot use a variable that holds the key of the run', async () => {
+  const text = "savedSearches: { mine: { name: 'key \u0024{{ env.MY_VALUE }}', source: Logs, select: Body, where: '', tags: [] } }"
+  const plan = (value: string) =>
+    invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'plan', project: 'shop/keys' },
+      env: { MY_VALUE: value },
+      files: { 'observability/a.yml': text },
+    })
+  const { apiKeySecret } = demo
+  expect((await plan(apiKeySecret)).reason).toContain('the variable MY_VALUE holds a credential of this run')
+  expect((await plan('harmless')).reason).not.toContain('MY_VALUE')
+})

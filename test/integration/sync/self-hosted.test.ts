@@ -208,6 +208,22 @@ describe('an older server', () => {
       expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
     }))
 
+  it('is not blamed for a write that was never applied, nor for a field that another user removed', () =>
+    withServer({}, async (server, one) => {
+      await one.apply(files)
+      const newer = { 'a.json': { ...content, alerts: { errors, many: { ...many, numConsecutiveWindows: 3 } } } }
+      const headers = { authorization: `Bearer ${demo.apiKeySecret}` }
+      const before = await (await fetch(`${server.url}/api/v2/alerts`, { headers })).text()
+      server.addFault({ match: { method: 'PUT', path: '/alerts' }, times: 50, effect: { kind: 'status', status: 504 } })
+      expect(errorRules(await one.apply(newer))).not.toContain('field-dropped')
+      server.clearFaults()
+      // The list after the write: the answer to the write still had the field.
+      server.addFault({ match: { method: 'GET', path: '/alerts' }, nth: 3, effect: { kind: 'body', text: before } })
+      const applied = await one.apply(newer)
+      expect(outcomes(applied)).toMatchObject({ many: 'updated' })
+      expect(errorRules(applied)).not.toContain('field-dropped')
+    }))
+
   it('that drops a declared field of a new object, of a tile or of a saved search fails apply, too', () =>
     withServer({ unknownFields: ['numConsecutiveWindows', 'seriesLimit', 'orderBy', 'filters'] }, async (_, one) => {
       const config = { ...tile('A').config, groupBy: 'ServiceName', seriesLimit: 7 }
@@ -443,4 +459,16 @@ describe('a plan file', () => {
       await cloud.close()
     }
   })
+})
+
+it('pull with declared-only keeps a change of the service, and adds no object of others', async () => {
+  await site((one) => one.apply(files))
+  const changed = serviceOf(emulator()).alerts.find(({ name }) => name === many.name)
+  if (changed === undefined) throw new Error('it was not created')
+  changed.threshold = 4711
+  const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'pull', project, files: 'a.json' }
+  const pull = async (declaredOnly: string) =>
+    (await invokeText({ inputs: { ...inputs, 'declared-only': declaredOnly }, files: { 'a.json': JSON.stringify(content) } })).document
+  expect(await pull('true')).toMatchObject({ updated: 1, added: 0 })
+  expect((await pull('false')).added).toBeGreaterThan(0)
 })
