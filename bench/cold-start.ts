@@ -3,11 +3,13 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { executablePath } from '../scripts/build-executable.ts'
 import { type Line, say, trusted, untrusted } from '../src/core/line.ts'
+import { plural } from '../src/core/text.ts'
 import { demo } from '../src/emulator/index.ts'
 import { type Benchmark, median, type OtherAction } from './benchmark.ts'
 import { withOtherApi } from './other-api.ts'
-import { withServer } from './server.ts'
+import { type UsageApi, withUsageApi } from './usage-api.ts'
 
 const pathOf = (name: string): string => new URL(`../${name}`, import.meta.url).pathname
 
@@ -15,7 +17,8 @@ type Environment = Readonly<Record<string, string>>
 
 interface Program {
   readonly title: Line
-  /** Arguments of Node. */
+  /** Default: Node. */
+  readonly file?: string
   readonly args: readonly string[]
   readonly env: Environment
   /** Throws when the program did not do its work. */
@@ -23,7 +26,7 @@ interface Program {
 }
 
 export const coldStart: Benchmark = ({ isShort, otherActions }) =>
-  withServer(({ url }) =>
+  withUsageApi((usageApi) =>
     withOtherApi(async (otherApi) => {
       const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-bench-'))
       try {
@@ -31,7 +34,7 @@ export const coldStart: Benchmark = ({ isShort, otherActions }) =>
         writeFileSync(join(directory, 'nothing.mjs'), '')
         const runner = runnerEnvironment(directory)
         const others = otherActions.map((action) => otherProgram(action, { ...runner, ...otherApi.env }, otherApi.takeRequestCount))
-        const programs = [bare, ...ownPrograms(runner, url), ...others]
+        const programs = [bare, ...ownPrograms(runner, usageApi), ...others]
         const times = await measure(programs, directory, isShort ? 10 : 40)
         return [
           {
@@ -54,6 +57,8 @@ function cells(times: readonly number[], bareTimes: readonly number[]): readonly
   return [[trusted(`${Math.round(median(times))} ms`)], [trusted(`${at(0.5)}${spread}`)]]
 }
 
+const serviceCounts = [1, 10, 40]
+
 const files = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH']
 
 const runnerEnvironment = (directory: string): Environment => ({
@@ -62,36 +67,48 @@ const runnerEnvironment = (directory: string): Environment => ({
   RUNNER_TEMP: directory,
 })
 
-function ownPrograms(runner: Environment, url: string): readonly Program[] {
+function ownPrograms(runner: Environment, { urlOf, takeRequestCount }: UsageApi): readonly Program[] {
   const commandLine = pathOf('npm/cli.js')
-  const settings = {
-    PROFILE: 'clickhouse-cloud',
-    'API-URL': url,
-    'API-KEY-ID': demo.apiKeyId,
-    'API-KEY-SECRET': demo.apiKeySecret,
-    'ORGANIZATION-ID': demo.organizationId,
-  }
-  const inputs = Object.entries(settings).map(([name, value]) => [`INPUT_${name}`, value])
-  const variables = Object.entries(settings).map(([name, value]) => [`WATCHKEEPER_${name.replaceAll('-', '_')}`, value])
-  return [
-    {
-      title: say`The action: a usage-cost step with one request, gate, outputs, summary`,
-      args: [pathOf('dist/index.js')],
-      env: {
-        ...runner,
-        ...Object.fromEntries(inputs),
-        INPUT_OPERATION: 'usage-cost',
-        INPUT_PERIOD: 'yesterday',
-        INPUT_BUDGET: '100000',
-      },
+  const settings = (services: number) =>
+    Object.entries({
+      PROFILE: 'clickhouse-cloud',
+      'API-URL': urlOf(services),
+      'API-KEY-ID': demo.apiKeyId,
+      'API-KEY-SECRET': demo.apiKeySecret,
+      'ORGANIZATION-ID': demo.organizationId,
+    })
+  const requiring =
+    (least: number, most = least) =>
+    () => {
+      const count = takeRequestCount()
+      if (count < least || count > most) throw new Error(`a run sent ${count} requests instead of ${least} to ${most}`)
+    }
+  const step = (period: string, services: number, check: () => void, inputs: Environment): Program => ({
+    title: say`The action: ${trusted(period)}, ${trusted(plural(services, 'service'))}`,
+    args: [pathOf('dist/index.js')],
+    env: {
+      ...runner,
+      ...Object.fromEntries(settings(services).map(([name, value]) => [`INPUT_${name}`, value])),
+      INPUT_OPERATION: 'usage-cost',
+      INPUT_BUDGET: '100000',
+      ...inputs,
     },
+    check,
+  })
+  const month = { 'INPUT_FROM-DATE': '2026-01-01', 'INPUT_TO-DATE': '2026-01-31' }
+  const usageCost = ['usage-cost', '--from-date', '2026-01-01', '--to-date', '2026-01-31', '--budget', '100000']
+  const env = Object.fromEntries(settings(1).map(([name, value]) => [`WATCHKEEPER_${name.replaceAll('-', '_')}`, value]))
+  return [
+    ...serviceCounts.map((services) => step('a closed month with one request', services, requiring(1), month)),
+    // With the four weeks before them, the first days of a month fit into one request.
+    ...serviceCounts.map((services) =>
+      step('the month to date with two requests', services, requiring(1, 2), { INPUT_PERIOD: 'month-to-date' }),
+    ),
     { title: say`watchkeeper --version`, args: [commandLine, '--version'], env: {} },
     { title: say`watchkeeper --help`, args: [commandLine, '--help'], env: {} },
-    {
-      title: say`watchkeeper usage-cost: one request, gate, report`,
-      args: [commandLine, 'usage-cost', '--period', 'yesterday', '--budget', '100000'],
-      env: Object.fromEntries(variables),
-    },
+    { title: say`watchkeeper usage-cost: a closed month, one request`, args: [commandLine, ...usageCost], env, check: requiring(1) },
+    { title: say`the single executable: --version`, file: executablePath, args: ['--version'], env: {} },
+    { title: say`the single executable: usage-cost`, file: executablePath, args: usageCost, env, check: requiring(1) },
   ]
 }
 
@@ -120,10 +137,10 @@ async function measure(programs: readonly Program[], directory: string, rounds: 
 }
 
 /** Resolves to the milliseconds from its start to its end. */
-function run({ args, env }: Program, cwd: string): Promise<number> {
+function run({ file = process.execPath, args, env }: Program, cwd: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
-    const child = spawn(process.execPath, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(file, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     const said: Buffer[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk))
     child.on('close', (code) => {

@@ -12,26 +12,33 @@ export interface Place {
   readonly url: string
   readonly directory: string
   readonly clock: Clock
+  /** Of the server. Default: those of the emulator of ClickHouse Cloud. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+const cloudSettings = {
+  profile: 'clickhouse-cloud',
+  apiKeyId: demo.apiKeyId,
+  apiKeySecret: demo.apiKeySecret,
+  organizationId: demo.organizationId,
+  serviceId: demo.services.checkout,
 }
 
 /** Rejects when the operation could not be done. */
 export async function perform(
   operation: string,
   inputs: Readonly<Record<string, string>>,
-  { url, directory, clock }: Place,
+  { url, directory, clock, settings = cloudSettings }: Place,
 ): Promise<PublishableResult> {
-  const settings = {
-    apiUrl: url,
-    profile: 'clickhouse-cloud',
-    apiKeyId: demo.apiKeyId,
-    apiKeySecret: demo.apiKeySecret,
-    organizationId: demo.organizationId,
-    serviceId: demo.services.checkout,
-    timeoutSeconds: '21600',
-  }
   const never = new AbortController().signal
   const done = await runOperation(
-    { operation, inputs: { ...settings, ...inputs }, areText: true, env: {}, readConfigFile: async () => undefined },
+    {
+      operation,
+      inputs: { apiUrl: url, timeoutSeconds: '21600', ...settings, ...inputs },
+      areText: true,
+      env: {},
+      readConfigFile: async () => undefined,
+    },
     {
       clock,
       random: Math.random,

@@ -15,6 +15,7 @@ import { coldStart } from './cold-start.ts'
 import { pacing } from './pacing.ts'
 import { plans } from './plans.ts'
 import { sizes } from './sizes.ts'
+import { slos } from './slos.ts'
 import { windows } from './windows.ts'
 
 const { values } = parseArgs({
@@ -31,7 +32,7 @@ const otherActions = values.compare.map((text) => {
   if (!name || !file) throw new Error(`--compare ${text}: write it as NAME=FILE`)
   return { name, file: resolve(file) }
 })
-const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, applies, pacing, windows]
+const benchmarks: readonly Benchmark[] = [coldStart, sizes, plans, applies, pacing, windows, slos]
 
 const blocks: Block[] = [
   {

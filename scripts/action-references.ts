@@ -1,4 +1,4 @@
-// References that documents and examples repeat: the pins of other projects' actions, and the major tag of this one.
+// References that documents and examples repeat: the pins of other projects' actions, the major tag of this one, and the version of its package.
 // The pins have one source, our own workflows, because Dependabot updates them there. `npm run generate` copies them.
 import { readFileSync } from 'node:fs'
 
@@ -7,6 +7,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** The tag that moves with every release, such as `v0` for 0.1.0. */
 export const majorTag = `v${version.split('.')[0]}`
 
+/** The tag of the release of this version. It never moves. */
+export const releaseTag = `v${version}`
+
 /** `actions/checkout` → `<commit> # <version>` */
 export type Pins = ReadonlyMap<string, string>
 
@@ -14,6 +17,9 @@ export type Pins = ReadonlyMap<string, string>
 const documentedPins: Pins = new Map([['slackapi/slack-github-action', '91efab103c0de0a537f72a35f6b8cda0ee76bf0a # v2.1.1']])
 
 const ownAction = 'watchkeeper/watchkeeper'
+
+/** A workflow that other repositories call. */
+const isReusable = (file: string): boolean => /^\.github\/workflows\/reusable-[^/]+$/.test(file)
 
 const pinned = /uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?@([0-9a-f]{40} # v[\w.-]+)/g
 
@@ -28,7 +34,10 @@ export function readPins(workflows: readonly string[]): Pins {
   return pins
 }
 
-/** Sets the pin of every action that a text uses, and the major tag of this one. Throws when no workflow pins an action. */
+/**
+ * Sets the pin of every action that a text uses, and the tag of this one: the release in reusable workflows, so that a call at a tag or a
+ * commit runs one version, and the major tag elsewhere. Images and `npx` have the version. Throws when no workflow pins an action.
+ */
 export function updateReferences(text: string, pins: Pins, file: string): string {
   return text
     .replaceAll(/(uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?)@[^\s`]+(?: # v[\w.-]+)?/g, (use: string, path: string, action: string) => {
@@ -38,4 +47,7 @@ export function updateReferences(text: string, pins: Pins, file: string): string
       return `${path}@${pin}`
     })
     .replaceAll(/(watchkeeper\/watchkeeper(?:\/[\w./-]+)?[@/])v\d+(?!\.\d|[\w-])/g, `$1${majorTag}`)
+    .replaceAll(/(\bghcr\.io\/watchkeeper\/watchkeeper:)\d+\.\d+\.\d+(?:-[\w.]+)?/g, `$1${version}`)
+    .replaceAll(/(uses: watchkeeper\/watchkeeper@)v[\w.-]+$/gm, (use, before) => (isReusable(file) ? `${before}${releaseTag}` : use))
+    .replaceAll(/\b(npx --yes watchkeeper@)\d[\w.-]*/g, `$1${version}`)
 }

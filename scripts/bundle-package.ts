@@ -1,19 +1,42 @@
 // `npm run bundle:package` builds npm/, the JavaScript that npm publishes, from src/. A command loads some thirty files instead of hundreds.
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { actionReference } from '../src/runtime/cli/action-reference.ts'
 import { standIns } from './stand-ins.ts'
 
-const root = new URL('..', import.meta.url).pathname
+const root = join(import.meta.dirname, '..')
 
 /** The published entry points, by the name of their file in npm/. */
 export const packageEntries = { cli: 'src/cli.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' }
 
 /** Replaces the same files of packages as in the action's bundle. */
+const replaced = new Set<string>()
+
 const replaceByStandIns: Plugin = {
   name: 'stand-ins',
-  load: (id) => standIns[id.slice(join(root, 'node_modules/').length)],
+  load(id) {
+    const path = relative(join(root, 'node_modules'), id).replaceAll(sep, '/')
+    const text = standIns[path]
+    if (text !== undefined) replaced.add(path)
+    return text
+  },
+  buildEnd(error) {
+    if (error === undefined && replaced.size === 0) throw new Error('The bundle has no file that scripts/stand-ins.ts replaces.')
+  },
 }
+
+/** An installed command line cannot ask Git which commit it is from. */
+const setBuiltFrom: Plugin = {
+  name: 'built-from',
+  async load(id) {
+    if (id !== join(root, 'src/runtime/cli/built-from.ts')) return undefined
+    return `export const builtFrom = ${JSON.stringify(await actionReference(root))}`
+  },
+}
+
+/** For both forms of the command line that are installed: the package and the executable. */
+export const commonPlugins: readonly Plugin[] = [replaceByStandIns, setBuiltFrom]
 
 /** `import` reads every export of a built-in module, and so loads parts that nothing uses, such as WebCrypto of `node:crypto`. */
 const getBuiltins: Plugin = {
@@ -25,13 +48,14 @@ const getBuiltins: Plugin = {
     }),
 }
 
-export async function bundlePackage(directory: string): Promise<void> {
+/** `entries` are source files by the name of what is built from them. */
+export async function bundlePackage(directory: string, entries: Readonly<Record<string, string>> = packageEntries): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
-    input: packageEntries,
+    input: entries,
     platform: 'node',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [replaceByStandIns, getBuiltins],
+    plugins: [...commonPlugins, getBuiltins],
   })
   rmSync(directory, { recursive: true, force: true })
   await bundle.write({ dir: directory, chunkFileNames: '[name].js' })

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { minifySync } from 'rolldown/utils'
+import { minifyFiles } from './minify.ts'
 import { noticesIn } from './notices.ts'
 import { bundlerIn, layOut, standIn } from './staging.ts'
 
@@ -22,11 +22,7 @@ execFileSync(process.execPath, [bundlerIn(staging), 'build', 'lib/action.js', '-
 const filesIn = (directory: string): readonly string[] => readdirSync(directory).sort()
 
 // The bundler would minify index.js alone, and without what goes beyond a file's white space and names.
-for (const name of filesIn(fresh).filter((name) => name.endsWith('.js'))) {
-  const { code, errors } = minifySync(name, readFileSync(join(fresh, name), 'utf8'), { module: true })
-  if (errors.length > 0) throw new Error(`${name} cannot be minified: ${errors.map(({ message }) => message).join('; ')}`)
-  writeFileSync(join(fresh, name), code)
-}
+minifyFiles(fresh)
 
 writeFileSync(join(fresh, 'licenses.txt'), noticesIn(root))
 

@@ -17,6 +17,7 @@ const generated = [
   /^src\/core\/version\.ts$/,
   /^README\.md$/,
   /^action\.yml$/,
+  /^\.node-version$/,
 ]
 
 export interface Target {

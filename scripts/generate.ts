@@ -4,9 +4,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readPins, updateReferences } from './action-references.ts'
 import { renderActionYml } from './reference/action-yml.ts'
+import { defaultsTable } from './reference/defaults.ts'
 import { describeOperations, type OperationFacts } from './reference/describe.ts'
 import { renderSchemas } from './reference/json-schema.ts'
 import { configTable, renderOperations, reusableParts, rulesTable } from './reference/markdown.ts'
+import { lockedNode } from './shipped.ts'
 
 /** Resolves to the text of a file of the repository, with its references up to date. */
 type ReadFile = (path: string) => Promise<string>
@@ -27,6 +29,7 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['docs/operations.md', renderOperations(operations)],
     ['README.md', fillMarkers(await read('README.md'), await readExamples(read), 'README.md')],
     ['docs/files.md', fillMarkers(await read('docs/files.md'), { rules: await rulesTable() }, 'docs/files.md')],
+    ['docs/compatibility.md', fillMarkers(await read('docs/compatibility.md'), { defaults: defaultsTable() }, 'docs/compatibility.md')],
     [
       'docs/configuration.md',
       fillMarkers(await read('docs/configuration.md'), { 'config-keys': configTable(operations) }, 'docs/configuration.md'),
@@ -39,6 +42,8 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
         'docs/reusable-workflows.md',
       ),
     ],
+    ['.node-version', `${lockedNode(root)}\n`],
+    ['scripts/install.sh', (await readFile(join(root, 'scripts/install.sh'), 'utf8')).replace(/^version=.*$/m, `version=${version}`)],
     ['src/core/version.ts', `// GENERATED from package.json by \`npm run generate\`.\nexport const version = '${version}'\n`],
     ['src/runtime/cli/summaries.ts', renderSummaries(operations)],
     ['src/runtime/input-names.ts', renderInputNames(operations)],
@@ -50,7 +55,8 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
 /** Everything that people copy from. The changelog is left out, because it describes past versions. */
 async function documentsOf(root: string): Promise<readonly string[]> {
   const inRoot = (await readdir(root)).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
-  return [...inRoot, ...(await filesUnder(root, 'docs', '.md')), ...(await filesUnder(root, 'examples', '.yml'))]
+  const inFolders = [filesUnder(root, 'docs', '.md'), filesUnder(root, 'examples', '.yml'), filesUnder(root, 'templates', '.yml')]
+  return [...inRoot, ...(await Promise.all(inFolders)).flat()]
 }
 
 async function filesUnder(root: string, directory: string, extension: string): Promise<readonly string[]> {
@@ -81,6 +87,7 @@ async function renderPageAssets(root: string): Promise<string> {
   }
   const style = await read(['node_modules/uplot/dist/uPlot.min.css', 'src/report/page/page.css'])
   const script = await read([
+    'src/report/page/language.js',
     'node_modules/uplot/dist/uPlot.iife.min.js',
     'node_modules/sortable-tablesort/dist/sortable.min.js',
     'node_modules/sortable-tablesort/dist/sortable.a11y.min.js',

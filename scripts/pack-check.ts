@@ -153,7 +153,7 @@ process.on('exit', () => console.error(files.join('\\n')))
 `
 
 /** What answers `--version` and `--help`: the entry, commander, and the list of operations. */
-const mostFiles = 6
+const maxFiles = 6
 
 /** Every operation has schemas of zod. */
 const schemaLibrary = '$ZodType'
@@ -167,7 +167,7 @@ function wrongStart({ project, directory, manifest }: Installed): readonly strin
     const files = stderr.trim().split('\n')
     const withOperations = files.filter((file) => readFileSync(file, 'utf8').includes(schemaLibrary))
     return [
-      ...(files.length > mostFiles ? [`${flag} loads ${files.length} files, more than ${mostFiles}: ${files.join(', ')}`] : []),
+      ...(files.length > maxFiles ? [`${flag} loads ${files.length} files, more than ${maxFiles}: ${files.join(', ')}`] : []),
       ...withOperations.map((file) => `${flag} loads operations: ${file}`),
     ]
   })

@@ -1,4 +1,5 @@
-// `node scripts/sbom.ts` prints the bill of materials (SPDX): every package that is shipped, and none that only builds or tests.
+// `node scripts/sbom.ts` prints the bill of materials (SPDX): every package that is shipped, and none that only builds or tests. With
+// `--executable`, it is the bill of the single executable, which also contains Node.
 // `npm sbom --omit dev` is not used: it leaves out what the tests need as well (yaml, commander), and cannot know what is embedded.
 import { execFileSync } from 'node:child_process'
 import { embeddedPackages, type Lock, readLock, shippedIn } from './shipped.ts'
@@ -54,4 +55,44 @@ export function billOfMaterials(): BillOfMaterials {
   return onlyShipped(JSON.parse(text) as BillOfMaterials, readLock())
 }
 
-if (import.meta.main) console.log(JSON.stringify(billOfMaterials(), null, 2))
+/** Not software, but the versions of interfaces and of data. */
+const noComponents = ['cldr', 'modules', 'napi', 'node', 'tz', 'unicode']
+
+/** The bill with Node and the software in it, in the versions of a process, such as `process.versions`. */
+export function withNode(bill: BillOfMaterials, versions: Readonly<Record<string, string | undefined>>): BillOfMaterials {
+  const [project = ''] = bill.documentDescribes
+  const components = Object.entries(versions).filter(([name, version]) => !noComponents.includes(name) && version)
+  const packages = [['node', versions.node ?? ''] as const, ...components].map(([name, version = '']) => ({
+    name,
+    // Letters, digits, dots and dashes only.
+    SPDXID: `SPDXRef-Node-${name}`.replaceAll(/[^\w.-]|_/g, '-'),
+    versionInfo: version,
+    packageFileName: '',
+    downloadLocation: 'NOASSERTION',
+    filesAnalyzed: false,
+    licenseDeclared: name === 'node' ? 'MIT' : 'NOASSERTION',
+    externalRefs: [
+      {
+        referenceCategory: 'PACKAGE-MANAGER',
+        referenceType: 'purl',
+        referenceLocator: `pkg:generic/${name}@${encodeURIComponent(version)}`,
+      },
+    ],
+  }))
+  const [node, ...parts] = packages.map(({ SPDXID }) => SPDXID)
+  const contains = (outer: string, inner: string): Relationship => ({
+    spdxElementId: outer,
+    relatedSpdxElement: inner,
+    relationshipType: 'CONTAINS',
+  })
+  return {
+    ...bill,
+    packages: [...bill.packages, ...packages],
+    relationships: [...bill.relationships, contains(project, node ?? ''), ...parts.map((part) => contains(node ?? '', part))],
+  }
+}
+
+if (import.meta.main) {
+  const bill = billOfMaterials()
+  console.log(JSON.stringify(process.argv.includes('--executable') ? withNode(bill, process.versions) : bill, null, 2))
+}

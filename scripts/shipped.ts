@@ -1,7 +1,8 @@
 // The packages that are shipped: those that a run needs, and those whose code is embedded in a source file. Read from the lock file.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-const ownRoot = new URL('..', import.meta.url).pathname
+const ownRoot = join(import.meta.dirname, '..')
 
 /** Packages whose published code `npm run generate` copies into src/report/page-assets.ts: no import says so. */
 export const embeddedPackages = ['uplot', 'sortable-tablesort'] as const
@@ -19,6 +20,13 @@ export interface Lock {
 }
 
 export const readLock = (root = ownRoot): Lock => JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock
+
+/** The version of Node that `npm ci` installs, that the tests run on, and that is in the executable. */
+export function lockedNode(root = ownRoot): string {
+  const node = readLock(root).packages['node_modules/node']
+  if (node === undefined) throw new Error('package-lock.json lacks the package node.')
+  return node.version
+}
 
 /** Shipped packages by their path in the lock file; the project itself has the path ''. */
 export function shippedIn({ packages }: Lock): ReadonlyMap<string, LockedPackage> {

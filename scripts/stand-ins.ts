@@ -10,6 +10,9 @@ export const standIns: Readonly<Record<string, string>> = {
   // Finds out about the machine by starting processes.
   '@actions/core/lib/platform.js': 'export {}\n',
 
+  // Loads node:crypto. The action writes its outputs itself, and nothing for later steps.
+  '@actions/core/lib/file-command.js': `export const issueFileCommand = ${throws('file commands')}\nexport const prepareKeyValueMessage = issueFileCommand\n`,
+
   // Of undici, an agent, its requests and, for proxies, their tunnels and what is behind the getters.
   'undici/index.js': `'use strict'
 const Dispatcher = require('./lib/dispatcher/dispatcher')

@@ -1,7 +1,7 @@
 // The entry point of the action. Only this file reads the environment and the signals.
-import { disableSchemaCompiler } from './runtime/schema-compiler.ts'
+import { prepareForOneRun } from './runtime/one-run.ts'
 
-disableSchemaCompiler()
+prepareForOneRun()
 const { reportCrash, runAction } = await import('./runtime/action/run-action.ts')
 
 // A reader that went away ends the log, not the verdict.

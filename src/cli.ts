@@ -1,30 +1,32 @@
 #!/usr/bin/env node
 // The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
 
+import type { Terminal } from './runtime/cli/terminal.ts'
+
 // A flag may hold a secret, and every user of the machine can read the list of processes.
 process.title = 'watchkeeper'
 
 const oldestNode = 24
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  process.stderr.write(`watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}.\n`)
+  process.stderr.write(
+    `watchkeeper requires Node ${oldestNode} or newer. This is Node ${process.version}. Update Node, or install the executable, which needs none: https://github.com/watchkeeper/watchkeeper/blob/main/docs/install.md\n`,
+  )
   process.exit(1)
 }
 
-// Only now: an older Node could not even load it.
-const { runCli } = await import('./runtime/cli/run-cli.ts')
+// A run that stops before its end must not look like a success.
+process.exitCode = 1
 
 // A reader that went away (`| head -1`) ends the output, not the verdict.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
-process.on('uncaughtException', async (thrown) => {
-  const { toWatchkeeperError } = await import('./core/errors.ts')
-  process.stderr.write(`${toWatchkeeperError(thrown).message}\n`, () => process.exit(1))
-})
+const args: readonly string[] = process.argv.slice(2)
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const terminal: Terminal = {
   script: import.meta.filename,
   env: process.env,
   directory: process.cwd(),
+  secrets: new Set(),
   // Opened only when a command asks a question.
   get stdin() {
     return process.stdin
@@ -36,4 +38,25 @@ process.exitCode = await runCli(process.argv.slice(2), {
     off: (signal, handler) => process.off(signal, handler),
     exit: (code) => process.exit(code),
   },
+}
+
+// Node would print the text of the exception, which may hold a secret.
+process.on('uncaughtException', (thrown) => {
+  const end = (): void => void process.stderr.write('', () => process.exit(1))
+  void loadCli()
+    .then(({ reportCrash }) => reportCrash(thrown, args, terminal))
+    .then(end, end)
 })
+
+// The main file of the single executable is CommonJS, which has no `await` outside of functions.
+void runProcess()
+
+async function runProcess(): Promise<void> {
+  const { runCli } = await loadCli()
+  process.exitCode = await runCli(args, terminal)
+}
+
+/** Only now: an older Node could not even load it. */
+async function loadCli() {
+  return import('./runtime/cli/run-cli.ts')
+}

@@ -1,68 +1,78 @@
 // The list of operations. Each one is loaded on demand, so that a run does not load the others.
 
+import { keysOf } from './core/keys.ts'
+
 const alerts = () => import('./resources/alerts/alert-operations.ts')
-const createAlert = () => import('./resources/alerts/alert-operations.ts')
-const updateAlert = () => import('./resources/alerts/alert-operations.ts')
 const silences = () => import('./resources/alerts/silence-operations.ts')
 const dashboards = () => import('./resources/dashboards/dashboard-operations.ts')
-const sources = () => import('./resources/sources/list-sources.ts')
-const webhooks = () => import('./resources/webhooks/list-webhooks.ts')
-const usageCost = () => import('./usage/usage-cost.ts')
-const getBackup = () => import('./backups/backups.ts')
-const listBackups = () => import('./backups/backups.ts')
-const checkBackups = () => import('./backups/check-backups.ts')
-const validate = () => import('./sync/validate.ts')
-const plan = () => import('./sync/plan.ts')
-const apply = () => import('./sync/apply.ts')
-const drift = () => import('./sync/drift.ts')
-const backtest = () => import('./sync/backtest.ts')
-const pull = () => import('./sync/pull/pull.ts')
-const matrix = () => import('./fleet/matrix.ts')
-const report = () => import('./fleet/report.ts')
-const doctor = () => import('./doctor/doctor.ts')
+const savedSearches = () => import('./resources/saved-searches/saved-search-operations.ts')
+const backups = () => import('./backups/backups.ts')
 
-/** One line for each operation. Everything else is in the file of the operation. */
-export const operations = {
-  'create-alert': async () => (await createAlert()).createAlert,
-  'list-dashboards': async () => (await dashboards()).listDashboards,
-  'list-sources': async () => (await sources()).listSources,
-  'list-webhooks': async () => (await webhooks()).listWebhooks,
-  'usage-cost': async () => (await usageCost()).usageCost,
-  'get-backup': async () => (await getBackup()).getBackup,
-  'list-backups': async () => (await listBackups()).listBackups,
-  'check-backups': async () => (await checkBackups()).checkBackups,
+const asCode = {
+  validate: async () => (await import('./sync/validate.ts')).validate,
+  plan: async () => (await import('./sync/plan.ts')).plan,
+  apply: async () => (await import('./sync/apply.ts')).apply,
+  drift: async () => (await import('./sync/drift.ts')).drift,
+  pull: async () => (await import('./sync/pull.ts')).pull,
+  backtest: async () => (await import('./sync/backtest.ts')).backtest,
+  'check-slo': async () => (await import('./sync/check-slo.ts')).checkSlo,
+} as const
+
+const cost = { 'usage-cost': async () => (await import('./usage/usage-cost.ts')).usageCost } as const
+
+const ofBackups = {
+  'check-backups': async () => (await import('./backups/check-backups.ts')).checkBackups,
+  'list-backups': async () => (await backups()).listBackups,
+  'get-backup': async () => (await backups()).getBackup,
+} as const
+
+const singleObjects = {
   'list-alerts': async () => (await alerts()).listAlerts,
   'get-alert': async () => (await alerts()).getAlert,
-  'update-alert': async () => (await updateAlert()).updateAlert,
+  'create-alert': async () => (await alerts()).createAlert,
+  'update-alert': async () => (await alerts()).updateAlert,
   'delete-alert': async () => (await alerts()).deleteAlert,
   'silence-alerts': async () => (await silences()).silenceAlerts,
   'unsilence-alerts': async () => (await silences()).unsilenceAlerts,
+  'list-dashboards': async () => (await dashboards()).listDashboards,
   'get-dashboard': async () => (await dashboards()).getDashboard,
   'create-dashboard': async () => (await dashboards()).createDashboard,
   'update-dashboard': async () => (await dashboards()).updateDashboard,
   'delete-dashboard': async () => (await dashboards()).deleteDashboard,
-  validate: async () => (await validate()).validate,
-  plan: async () => (await plan()).plan,
-  apply: async () => (await apply()).apply,
-  drift: async () => (await drift()).drift,
-  backtest: async () => (await backtest()).backtest,
-  pull: async () => (await pull()).pull,
-  matrix: async () => (await matrix()).matrix,
-  report: async () => (await report()).report,
-  doctor: async () => (await doctor()).doctor,
+  'list-saved-searches': async () => (await savedSearches()).listSavedSearches,
+  'delete-saved-search': async () => (await savedSearches()).deleteSavedSearch,
+  'list-sources': async () => (await import('./resources/sources/list-sources.ts')).listSources,
+  'list-webhooks': async () => (await import('./resources/webhooks/list-webhooks.ts')).listWebhooks,
 } as const
 
-/** The schema of `rules` in a config file. */
-export const loadLintSettingsSchema = async () => (await import('./sync/lint.ts')).lintSettingsSchema
+const tools = {
+  doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+  matrix: async () => (await import('./fleet/matrix.ts')).matrix,
+  report: async () => (await import('./fleet/report.ts')).report,
+} as const
 
-/** Reads the file of an environment. */
-export const loadEnvironmentReader = async () => (await import('./sync/environment.ts')).readEnvironment
+/** One line for each operation, ordered by task. Everything else is in the file of the operation. */
+export const operations = { ...asCode, ...cost, ...ofBackups, ...singleObjects, ...tools } as const
 
 export type OperationName = keyof typeof operations
 
 /** The operations by name, as they are typed in their files. */
 export type Operations = { readonly [Name in OperationName]: Awaited<ReturnType<(typeof operations)[Name]>> }
 
-export const operationNames = Object.keys(operations) as readonly OperationName[]
+const namesOf = (group: Partial<typeof operations>) => keysOf<OperationName>(group)
+
+export const operationNames = namesOf(operations)
+
+/** The operations by task, for help and documentation. */
+export const operationGroups: readonly { readonly title: string; readonly names: readonly OperationName[] }[] = [
+  { title: 'Alerts and dashboards as code', names: namesOf(asCode) },
+  { title: 'Cost', names: namesOf(cost) },
+  { title: 'Backups', names: namesOf(ofBackups) },
+  { title: 'Single objects', names: namesOf(singleObjects) },
+  { title: 'Tools', names: namesOf(tools) },
+]
 
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)
+
+/** The content of a file with alerts, dashboards and saved searches, for programs that write such files as JSON. */
+export type { DeclarationsFile } from './declarations/declarations.ts'

@@ -10,7 +10,7 @@ export function renderActionYml(operations: readonly OperationFacts[]): string {
     branding: { icon: 'eye', color: 'blue' },
     inputs: {
       operation: { description: `What to do: ${operations.map(({ name }) => name).join(', ')}.`, required: true },
-      ...Object.fromEntries(settings.map((field) => [field.name, describeSetting(field)])),
+      ...Object.fromEntries(settings.filter(({ notInAction }) => !notInAction).map((field) => [field.name, describeSetting(field)])),
       ...collect(operations, 'inputs', describeInput, { required: false }),
     },
     outputs: {

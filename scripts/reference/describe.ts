@@ -15,6 +15,7 @@ export interface FieldFacts {
   readonly default: string | undefined
   /** The default in action.yml only. */
   readonly actionDefault?: string
+  readonly notInAction?: boolean
   readonly isFlag: boolean
 }
 
@@ -67,7 +68,7 @@ async function describeOperation(name: (typeof operationNames)[number]): Promise
 
 function describeShape(shape: Shape): readonly FieldFacts[] {
   return Object.entries(shape).map(([name, schema]) => {
-    const { description = '', accepts = '', actionDefault } = metaOf(schema)
+    const { description = '', accepts = '', actionDefault, notInAction } = metaOf(schema)
     const value = defaultOf(schema) ?? actionDefault
     return {
       name: toKebab(name),
@@ -76,6 +77,7 @@ function describeShape(shape: Shape): readonly FieldFacts[] {
       isRequired: isRequired(schema),
       default: value === undefined ? undefined : String(value),
       ...(actionDefault !== undefined && { actionDefault }),
+      ...(notInAction && { notInAction }),
       isFlag: coreOf(schema) instanceof z.ZodBoolean,
     }
   })

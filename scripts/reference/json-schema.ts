@@ -1,17 +1,18 @@
 // JSON Schemas for editors and other tools, from the zod schemas that validate the real input.
 import * as z from 'zod'
 import { toKebab } from '../../src/core/names.ts'
+import { declarationsSchema } from '../../src/declarations/declarations.ts'
+import { environmentSchema } from '../../src/declarations/environment.ts'
+import { lintSettingsSchema } from '../../src/declarations/lint.ts'
 import { fleetFileSchema } from '../../src/fleet/fleet-file.ts'
 import { fileSettings, settingsSchema } from '../../src/operation/inputs.ts'
 import type { Operation } from '../../src/operation/operation.ts'
 import { operationNames, operations } from '../../src/operations.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard.ts'
-import { declarationsSchema } from '../../src/sync/declarations.ts'
-import { environmentSchema } from '../../src/sync/environment.ts'
-import { lintSettingsSchema } from '../../src/sync/lint.ts'
-import { planInput } from '../../src/sync/make-plan.ts'
-import { budgetsFileSchema } from '../../src/usage/budgets.ts'
+import { sectionNames } from '../../src/resources/section.ts'
+import { planInput } from '../../src/sync/plan/make-plan.ts'
+import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
 /** Schemas by file name. */
 export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
@@ -31,12 +32,12 @@ type Schema = Readonly<Record<string, unknown>>
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
 
-// `accepts`, `aliases`, `synonyms`, `secret` and `commas` are metadata of this project, which no validator knows.
+// `accepts`, `aliases`, `synonyms`, `secret`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
 function withoutOwnMetadata(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwnMetadata)
   if (typeof value !== 'object' || value === null) return value
   const isOwn = (key: string, item: unknown): boolean =>
-    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas'].includes(key)
+    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // For the author of a file, the server's default is the default.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
@@ -45,14 +46,21 @@ function withoutOwnMetadata(value: unknown): unknown {
 const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
 
-const variable = '\\$\\{\\{\\s*env\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
+const variable = '\\$\\{\\{\\s*(?:env|instance)\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
 
 /** An editor sees the expression itself; its value is validated when it is filled in. */
 function observabilitySchema(): Schema {
-  const { $schema, $defs, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
+  const { $schema, $defs, properties, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
   const expression = { type: 'string', pattern: `^${variable}$` }
   const textWithExpression = { type: 'string', pattern: variable }
-  return { $schema, ...schema, $defs: { ...($defs as Schema), expression, textWithExpression } }
+  // Only in a file with instances, and only with their values.
+  const keyWithExpression = { type: 'string', pattern: variable.replace('(?:env|instance)', 'instance') }
+  const entries = Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, property]) => {
+    const { propertyNames, ...rest } = property
+    const isSection = sectionNames.some((section) => section === name)
+    return [name, isSection ? { ...rest, propertyNames: { anyOf: [propertyNames, keyWithExpression] } } : property] as const
+  })
+  return { $schema, ...schema, properties: Object.fromEntries(entries), $defs: { ...($defs as Schema), expression, textWithExpression } }
 }
 
 function withExpressions(value: unknown): unknown {
@@ -60,7 +68,7 @@ function withExpressions(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const expression = expressionFor(value as Schema)
   if (expression === undefined)
-    // Expressions are not allowed in keys.
+    // Keys are those of objects, which have a pattern of their own.
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'propertyNames' ? item : withExpressions(item)]))
   const { description, default: standard, ...rest } = value as Schema
   const anyOf = [rest, { $ref: `#/$defs/${expression}` }]

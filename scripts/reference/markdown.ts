@@ -1,7 +1,8 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
-import { toKebab } from '../../src/core/names.ts'
+import { toCamel, toKebab } from '../../src/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
+import { operationGroups } from '../../src/operations.ts'
 import { majorTag } from '../action-references.ts'
 import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
@@ -34,13 +35,19 @@ export function configTable(operations: readonly OperationFacts[]): string {
   return table(['key', 'meaning', 'accepted', 'default'], [...fields.map(inputRow), rules])
 }
 
-/** The rules of `validate`, then those of `plan`. */
+/** The rules of `validate`, then those of `plan` and `pull`. */
 export async function rulesTable(): Promise<string> {
-  const { planRules } = await import('../../src/sync/rules.ts')
-  const { lintRules } = await import('../../src/sync/lint.ts')
+  const { planRules, toSarifRules } = await import('../../src/sync/rules.ts')
+  const { pullRules } = await import('../../src/sync/pull.ts')
+  const { lintRules } = await import('../../src/declarations/lint.ts')
   return table(
     ['rule', 'what it finds', 'severity', 'can be set'],
-    planRules.map(({ id, description, severity }) => [code(id), description, severity, Object.hasOwn(lintRules, id) ? 'yes' : '']),
+    [...planRules, ...toSarifRules(pullRules)].map(({ id, description, severity }) => [
+      code(id),
+      description,
+      severity,
+      Object.hasOwn(lintRules, id) ? 'yes' : '',
+    ]),
   )
 }
 
@@ -49,7 +56,12 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     '<!-- GENERATED from the operations by `npm run generate`. -->',
     '# Operations',
     'The action, the command line and the library have the same operations. An input is a `with:` key of the action, a `--flag` of the command line and a camelCase field of the library. Each common input also has an environment variable: `WATCHKEEPER_` and its name in capitals, such as `WATCHKEEPER_API_KEY_SECRET`. [configuration.md](configuration.md) describes precedence, the config file and permissions.',
-    operations.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`).join('\n'),
+    ...operationGroups.map(({ title, names }) =>
+      tableOfContents(
+        title,
+        operations.filter(({ name }) => names.some((one) => one === name)),
+      ),
+    ),
     '## Common inputs',
     inputTable(settings),
     '## Common outputs',
@@ -59,6 +71,9 @@ export function renderOperations(operations: readonly OperationFacts[]): string 
     .join('\n\n')
     .concat('\n')
 }
+
+const tableOfContents = (title: string, operations: readonly OperationFacts[]): string =>
+  [`**${title}**`, '', ...operations.map(({ name, summary }) => `- [\`${name}\`](#${name}): ${summary}`)].join('\n')
 
 const needs: Readonly<Record<OperationFacts['scope'], string>> = {
   none: 'Needs no address and no key.',
@@ -78,15 +93,15 @@ function renderOperation(operation: OperationFacts): string {
     ...(details.length === 0
       ? []
       : [
-          `The full result also holds ${details.map((field) => `${code(toCamelField(field.name))} (${asClause(field.description)})`).join('; ')}.`,
+          'The full result (`--json`, `result`, `result-file`) has the outputs in camelCase, and these fields:',
+          table(
+            ['field', 'meaning'],
+            details.map(({ name: field, description }) => [code(toCamel(field)), description]),
+          ),
         ]),
     renderExample(operation),
   ].join('\n\n')
 }
-
-const toCamelField = (kebab: string): string => kebab.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
-const asClause = (sentence: string): string => lowerFirst(sentence).replace(/\.$/, '')
 
 function renderExample({ name, method, example }: OperationFacts): string {
   const inputs = Object.fromEntries(Object.entries(example).map(([key, value]) => [toKebab(key), value]))

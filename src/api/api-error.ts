@@ -195,9 +195,7 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, failure: AttemptFail
     case 'redirect':
       return 'Redirects are never followed, so that the key reaches no other address. If you trust the new address, set api-url to it.'
     case 'tls':
-      if (failure.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-        return `${host} does not speak TLS. Check the port in api-url, or use http:// if the server has no TLS.`
-      return 'The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem or NODE_OPTIONS=--use-system-ca.'
+      return tlsAdvice(host, failure)
     case 'may-exist':
       return `The server may still have created the ${noun}, so the request was not sent again. Check whether it exists before you run this again.`
     case 'network':
@@ -240,6 +238,17 @@ function networkAdvice(host: string, failure: AttemptFailure): string {
   if (failure.cause === 'proxy') return 'Check the credentials in HTTPS_PROXY or HTTP_PROXY, the rules of the proxy, and NO_PROXY.'
   if (failure.cause === 'lookup') return `The host does not exist. Check the name in api-url (${host}).`
   return `Check api-url (${host}) and the network connection.`
+}
+
+function tlsAdvice(host: string, { code = '' }: AttemptFailure): string {
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return `${host} does not speak TLS. Check the port in api-url, or use http:// if the server has no TLS.`
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/.test(code))
+    return `${host} offers no version of TLS that is accepted here. Enable TLS 1.2 or 1.3 there.`
+  // Certificates that are not trusted have other codes.
+  if (code.startsWith('ERR_SSL_'))
+    return `${host} ended the TLS handshake. Check the ciphers that it accepts, and whether it demands a client certificate, which cannot be given.`
+  return 'The certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem, or NODE_USE_SYSTEM_CA=1 with Node 24.6 or newer.'
 }
 
 function rateLimitAdvice({ headers }: AttemptFailure, { decision, nowMs }: RequestEnd): string {

@@ -21,11 +21,11 @@ export interface AttemptFailure extends Failure {
   readonly code?: string
   /** What happened, without secrets and control characters. */
   readonly detail: string
-  /** Whether the API itself sent the error: JSON, or the plain text that the product sends for some errors. HTML comes from elsewhere. */
+  /** Whether the API itself sent the error: JSON, or the plain text that the server sends for some errors. HTML comes from elsewhere. */
   readonly isFromApi?: boolean
 }
 
-type Outcome<T> = { readonly success: AttemptSuccess<T> } | { readonly failure: AttemptFailure }
+type AttemptResult<T> = { readonly success: AttemptSuccess<T> } | { readonly failure: AttemptFailure }
 
 interface AttemptOptions<T> {
   readonly transport: Transport
@@ -36,7 +36,7 @@ interface AttemptOptions<T> {
 }
 
 /** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
-export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>> {
+export async function attempt<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   try {
     return judge(await options.transport.exchange(options.exchange), options)
   } catch (thrown) {
@@ -45,14 +45,14 @@ export async function attempt<T>(options: AttemptOptions<T>): Promise<Outcome<T>
   }
 }
 
-function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): Outcome<T> {
+function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
   if (status >= 300 && status < 400) return { failure: failureOfRedirect(answer, exchange.url) }
   const parsed = parse(answer.text, redact)
   const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
-    const words = 'json' in parsed ? redact(errorMessageOf(parsed.json) ?? '') : bareText(redact(answer.text))
+    const words = 'json' in parsed ? messageIn(parsed.json, redact) : bareText(answer.text, redact)
     const writeOutcome = writeOutcomeOf({ status, readable: true })
     const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
     return { failure: { ...known, cause: 'status', writeOutcome, isFromApi, detail: quote(words.trim()) } }
@@ -62,7 +62,7 @@ function judge<T>(answer: Answer, { exchange, read, redact }: AttemptOptions<T>)
   const result = read(parsed.json, headers)
   if ('mismatch' in result && answer.text === '') return { failure: { ...unsure, cause: 'unreadable', detail: 'the answer is empty' } }
   if ('mismatch' in result)
-    return { failure: { ...unsure, cause: 'unfit', detail: withWords(result.mismatch, redact(errorMessageOf(parsed.json) ?? '')) } }
+    return { failure: { ...unsure, cause: 'unfit', detail: withWords(result.mismatch, messageIn(parsed.json, redact)) } }
   return { success: { value: result.value, status, headers, requestId } }
 }
 
@@ -81,16 +81,18 @@ function parse(text: string, redact: Redact): { readonly json: unknown } | { rea
     return { json: parseJson(text) }
   } catch (thrown) {
     if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
-    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(redact(text)))}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(text, redact))}` }
   }
 }
 
-/** The text of an error page is at its beginning. */
-const longestPage = 20_000
+/** A message is at the beginning of a text, and only its beginning is quoted. A text can have 64 MiB. */
+const maxTextLength = 20_000
+
+const messageIn = (json: unknown, redact: Redact): string => redact((errorMessageOf(json) ?? '').slice(0, maxTextLength))
 
 // The text of an HTML page. It is quoted like all untrusted text, so it does not matter if a tag is left.
-function bareText(whole: string): string {
-  const text = whole.slice(0, longestPage)
+function bareText(whole: string, redact: Redact): string {
+  const text = redact(whole.slice(0, maxTextLength))
   return /^\s*</.test(text) ? `an HTML page, ${text.replace(/<[^<>]*>/g, ' ')}`.replace(/\s+/g, ' ') : text
 }
 
@@ -116,6 +118,9 @@ function causeOf(code: string): FailureCause {
   return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
 }
 
+/** OpenSSL puts its reason between codes, function names and paths of its source. */
+const openSslReason = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/
+
 function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number): string {
   if (code.startsWith('BAD_') || code === 'TOO_LARGE' || code === 'PROXY_REFUSED' || code === 'CANCELLED') return message
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
@@ -128,5 +133,5 @@ function detailOf({ code, bytes, message }: ExchangeFailure, timeoutMs: number):
     const limit = `within ${Math.round(timeoutMs / 100) / 10} s (${code})`
     return bytes === 0 ? `no answer ${limit}` : `only ${bytes} bytes of the answer ${limit}`
   }
-  return `${quote(message)} (${code})`
+  return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
 }

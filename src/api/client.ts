@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { basicPair, createRedact } from '../core/secrets.ts'
 import type { Cancellation } from '../http/deadline.ts'
 import { type ProxySettings, proxyHost, proxySecrets } from '../http/proxy.ts'
-import { pacerFor, type RateLimitWindow } from '../http/rate-limit.ts'
+import { pacerFor, type Quota } from '../http/rate-limit.ts'
 import { createTransport } from '../http/transport.ts'
 import type { Profile } from './profiles.ts'
 import { type Call, createRequester } from './requester.ts'
@@ -15,11 +15,11 @@ export interface ReadApi {
   readonly observabilityPath: string
   /** Throws an ApiError when the request failed and is not retried. */
   read<T>(call: ReadCall<T>): Promise<T>
-  /** The key's rate limit by the last answer; undefined where the service does not send it. */
-  rateLimit(): RateLimitWindow | undefined
+  /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
+  rateLimit(): Quota | undefined
   /** The remaining time of the whole operation. */
   remainingMs(): number
-  /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other products. */
+  /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
   serverVersion(): Promise<string | undefined>
 }
 
@@ -75,8 +75,13 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
   const transport = createTransport(baseUrl, proxy, clock)
   // When one of several requests fails, the others would go on, and be retried, long after the report.
   const closing = new AbortController()
-  const { stop, abort } = options.cancellation
-  const cancellation = { stop: AbortSignal.any([stop, closing.signal]), abort: AbortSignal.any([abort, closing.signal]) }
+  const { stop, abort, writes } = options.cancellation
+  const cancellation = {
+    ...(writes && { writes }),
+    stop: AbortSignal.any([stop, closing.signal]),
+    abort: AbortSignal.any([abort, closing.signal]),
+  }
+  const pacer = pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit })
   const requester = createRequester({
     ...options,
     cancellation,
@@ -88,7 +93,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
     keyName: key.name,
     isSelfHosted: profile.isSelfHosted,
     proxyHost: proxyHost(baseUrl, proxy),
-    pacer: pacerFor(clock, { origin: baseUrl.origin, key: key.id, documented: profile.rateLimit }),
+    pacer,
     transport,
     redact: createRedact([...key.secrets, ...proxySecrets(proxy)]),
   })
@@ -104,7 +109,7 @@ export function openApi(connection: Connection, options: SessionOptions): ApiSes
       observabilityPath,
       read: request,
       write: request,
-      rateLimit: requester.lastWindow,
+      rateLimit: pacer.quota,
       remainingMs: requester.remainingMs,
       serverVersion,
     },

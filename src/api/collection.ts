@@ -1,15 +1,16 @@
 import type * as z from 'zod'
 import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
+import { createRedact } from '../core/secrets.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
 import type { ReadApi, WriteApi } from './client.ts'
-import { type ApiPath, isResourceId, isServer, path, servicePath, type Target, under } from './path.ts'
+import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
 import type { Profile } from './profiles.ts'
 import type { Call, Reconciled } from './requester.ts'
 import { type Page, readList, readNothing, readOne } from './wire.ts'
 
-/** The longest page that the product answers. */
+/** The longest page that the server answers. */
 export const pageLimit = 1000
 
 export interface List<T> {
@@ -18,101 +19,179 @@ export interface List<T> {
   readonly mayBeCut: boolean
 }
 
+/** A list, and when it was answered: with several pages, the first of them. By the clock of the requests. */
+export interface DatedList<T> extends List<T> {
+  readonly readAtMs: number
+}
+
 /** The requests that every observability resource has in common. */
 export interface Collection<T extends { readonly id: string }, Body> {
-  list(api: ReadApi, service: Target, options?: SendOptions): Promise<List<T>>
+  list(api: ReadApi, service: Target, options?: SendOptions): Promise<DatedList<T>>
   /** Throws an ApiError of kind `not-found` when there is none. */
   get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
   create(api: WriteApi, service: Target, body: Body, options?: SendOptions): Promise<T>
   /**
-   * Replaces what was read before; what the body leaves out may be cleared. After a lost answer it is sent again only if the
-   * object still is as it was before.
+   * Replaces an object by what `compose` makes of it; what the body leaves out may be cleared. The write starts at most `maxBasisAgeMs`
+   * after the object was read. After a lost answer it is sent again only if the object still is as it was before.
    */
-  update(api: WriteApi, service: Target, update: Update<T, Body>, options?: SendOptions): Promise<T>
-  /** Returns false when it was gone already. */
-  remove(api: WriteApi, service: Target, id: string, options?: SendOptions): Promise<boolean>
+  update(api: WriteApi, service: Target, update: Update<T, Body>, options?: SendOptions): Promise<Updated<T>>
+  /** Returns false when it was gone already. With a check, it is sent at most `maxBasisAgeMs` after the read that was checked. */
+  remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
+}
+
+/** An object, and when the read was answered, by the clock of the requests. */
+export interface Reading<T> {
+  readonly object: T
+  readonly readAtMs: number
 }
 
 interface Update<T, Body> {
-  /** The object as it was read. */
-  readonly before: T
-  readonly body: Body
+  readonly id: string
+  /** Used instead of a GET as long as it is recent. */
+  readonly reading?: Reading<T> | undefined
+  /** What to store; undefined to leave the object as it is. Throws to refuse. Called for every reading of the object. */
+  compose(current: T): Body | undefined | Promise<Body | undefined>
 }
 
-/** For runs with many requests: once the signal is aborted, those that were not sent yet are not sent. */
-export type SendOptions = Pick<Call<unknown>, 'notAfter' | 'isOptional'>
+interface Updated<T> {
+  readonly object: T
+  /** False where `compose` left it as it is. */
+  readonly isWritten: boolean
+}
+
+/** For runs with many requests: once `notAfter` is aborted, those that were not sent yet are not sent. */
+export type SendOptions = Pick<Call<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
+
+interface RemoveOptions<T> extends SendOptions {
+  /** Throws to keep the object. Called for every reading of the object. */
+  check?(current: T): void | Promise<void>
+}
+
+/** Enough for latency not to matter. */
+const maxConcurrentWrites = 10
+
+/**
+ * How many objects may be written at the same time: within the window of the rate limit, each may have to be read before it is written.
+ * A service that states no limit gets one at a time.
+ */
+export const countConcurrentWrites = (api: ReadApi): number =>
+  Math.min(maxConcurrentWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
   /** Path segment of the collection: `alerts`. */
   readonly name: string
   /** One of them, for messages: `alert`. */
   readonly noun: string
-  /** Whether the product pages this list; a profile may know less about its server. */
+  /** Whether the server pages this list; a profile may know less about its server. */
   readonly listing: keyof Profile['lists']
   /** One object, as answered. */
   readonly schema: z.ZodType<T>
   /** The part of an answered object that may be sent again; for what can be written. */
   readonly toBody?: (object: T) => unknown
+  /** What is sent for a body. Absent where that is the body itself. */
+  readonly toRequest?: (body: unknown) => unknown
+  /** The secrets of a body, which a server may repeat in an error. */
+  readonly secretsIn?: (body: unknown) => readonly string[]
+  /** Fields of a body that an answer does not show. */
+  readonly writeOnly?: readonly string[]
+  /** `list` where the API has no GET of one object. */
+  readonly reads?: 'one' | 'list'
 }
 
 /** The path of a collection: `/v1/organizations/…/services/…/observability/alerts`, or `/alerts` on a self-hosted server. */
 export const collectionPath = ({ observabilityPath }: ReadApi, target: Target, name: string): ApiPath =>
-  under(isServer(target) ? ('' as ApiPath) : under(servicePath(target), observabilityPath), name)
+  under(isServer(target) ? root : under(servicePath(target), observabilityPath), name)
 
 /** The requests for one type of resource, with paging and with reconciliation of lost answers. */
 export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
-  const { name, noun, listing, schema, toBody = (object) => object } = options
+  const {
+    name,
+    noun,
+    listing,
+    schema,
+    toBody = (object) => object,
+    toRequest = (body) => body,
+    writeOnly = [],
+    secretsIn = () => [],
+    reads = 'one',
+  } = options
   const read = readOne(schema)
   const readPage = readList(schema)
   const factsFor = ({ profile }: ReadApi) => ({ noun, permission: profile.permissions.observability })
   const all = (api: ReadApi, service: Target): ApiPath => collectionPath(api, service, name)
   const one = (api: ReadApi, service: Target, id: string): ApiPath => {
-    // Ids from users were checked when they were read. This one came from the API.
-    if (!isResourceId(id)) {
-      const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
-      throw new WatchkeeperError('bad-answer', message)
-    }
-    return `${all(api, service)}${path`/${id}`}` as ApiPath
+    demandResourceId(id, noun)
+    return `${all(api, service)}${path`/${id}`}` as ApiPath // Two paths, one after the other, are a path.
   }
-  const get = (api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T> =>
-    api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
+  async function get(api: ReadApi, service: Target, id: string, options?: SendOptions & Pick<Call<T>, 'onAnswer'>): Promise<T> {
+    if (reads === 'one') return api.read({ ...factsFor(api), ...options, method: 'GET', path: one(api, service, id), read })
+    const { items, readAtMs } = await list(api, service, options)
+    const found = items.find((item) => item.id === id)
+    if (found === undefined) throw notListed({ noun, id, path: all(api, service) })
+    options?.onAnswer?.(readAtMs)
+    return found
+  }
+  const list: Collection<T, Body>['list'] = (api, service, options) =>
+    readObjects(api, { noun, listing, readPage }, { ...factsFor(api), ...options, path: all(api, service) })
 
   return {
-    async list(api, service, options) {
-      const page: ReadPage<T> = (offset) => {
-        // A gateway may not know the parameters: they are given only where they are needed.
-        const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
-        return api.read({
-          ...factsFor(api),
-          ...options,
-          method: 'GET',
-          path: all(api, service),
-          ...query,
-          read: readPage,
-          missing: 'service',
-        })
-      }
-      const known = api.profile.lists[listing]
-      if (known === 'paged') return listPages(page, noun)
-      const { items } = await page(0)
-      return { items, mayBeCut: known === 'unknown' && items.length === pageLimit }
-    },
+    list,
     get,
     create: (api, service, body, options) =>
-      api.write({ ...factsFor(api), ...options, method: 'POST', path: all(api, service), body, read, missing: 'service' }),
-    update(api, service, { before, body }, options) {
+      api.write({
+        ...factsFor(api),
+        ...options,
+        method: 'POST',
+        path: all(api, service),
+        body: toRequest(body),
+        redact: (text) => createRedact(secretsIn(body))(text),
+        read,
+        missing: 'service',
+      }),
+    async update(api, service, { id, reading, compose }, options) {
+      let readAtMs = reading?.readAtMs ?? 0
+      const onAnswer = (atMs: number): void => {
+        readAtMs = atMs
+      }
+      const getNow = (more?: SendOptions): Promise<T> => get(api, service, id, { ...more, onAnswer })
+      let before = reading?.object ?? (await getNow(options))
+      let body = await compose(before)
+      if (body === undefined) return { object: before, isWritten: false }
+      const readAgain = async () => {
+        before = await getNow(options)
+        body = await compose(before)
+        return body === undefined ? { applied: before } : { body: toRequest(body) }
+      }
       const reconcile = async (): Promise<Reconciled<T>> => {
-        const now = await get(api, service, before.id)
+        const now = await getNow()
         if (isSame(toBody(now), toBody(before))) return 'not-applied'
         // A value that the server stored in another form looks like another user's edit.
-        return holds(now, body) ? { applied: now } : 'changed-by-others'
+        return holds(now, withoutFields(body, writeOnly)) ? { applied: now } : 'changed-by-others'
       }
-      return api.write({ ...factsFor(api), ...options, method: 'PUT', path: one(api, service, before.id), body, read, reconcile })
+      const call = {
+        ...factsFor(api),
+        ...options,
+        method: 'PUT',
+        path: one(api, service, id),
+        body: toRequest(body),
+        redact: (text: string) => createRedact(secretsIn(body))(text),
+        read,
+        reconcile,
+      } as const
+      const object = await api.write({ ...call, basis: { readAtMs: () => readAtMs, readAgain } })
+      return { object, isWritten: body !== undefined }
     },
-    async remove(api, service, id, options) {
+    async remove(api, service, id, { check, ...options } = {}) {
+      let readAtMs = 0
+      const readAgain = async () => {
+        await check?.(await get(api, service, id, { ...options, onAnswer: (atMs) => (readAtMs = atMs) }))
+        return { body: undefined }
+      }
       try {
-        await api.write({ ...factsFor(api), ...options, method: 'DELETE', path: one(api, service, id), read: readNothing })
+        if (check !== undefined) await readAgain()
+        const basis = check && { basis: { readAtMs: () => readAtMs, readAgain } }
+        await api.write({ ...factsFor(api), ...options, ...basis, method: 'DELETE', path: one(api, service, id), read: readNothing })
         return true
       } catch (thrown) {
         // An earlier attempt, whose answer was lost, may have deleted it.
@@ -121,6 +200,58 @@ export function defineCollection<T extends { readonly id: string }, Body = never
       }
     },
   }
+}
+
+/** Ids from users were checked when they were read. This one came from the API. */
+function demandResourceId(id: string, noun: string): void {
+  if (isResourceId(id)) return
+  const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
+  throw new WatchkeeperError('bad-answer', message)
+}
+
+const withoutFields = (body: unknown, fields: readonly string[]): unknown =>
+  typeof body === 'object' && body !== null && fields.length > 0
+    ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
+    : body
+
+/** An object that is not in the list, where the API has no GET of one object. */
+const notListed = ({ noun, id, path: place }: { readonly noun: string; readonly id: string; readonly path: ApiPath }): ApiError =>
+  new ApiError({
+    kind: 'not-found',
+    message: `The ${noun} ${quote(id, 80)} does not exist.`,
+    advice: '',
+    missing: noun,
+    method: 'GET',
+    path: place,
+    status: undefined,
+    requestId: undefined,
+    attempts: 1,
+    outcomeUnknown: false,
+  })
+
+interface Listing<T> extends Pick<CollectionOptions<T>, 'noun' | 'listing'> {
+  readonly readPage: ReturnType<typeof readList<T>>
+}
+
+/** Reads a list, page by page where the product pages it. */
+async function readObjects<T extends { readonly id: string }>(
+  api: ReadApi,
+  { noun, listing, readPage }: Listing<T>,
+  call: Pick<Call<T>, 'noun' | 'permission' | 'path' | 'notAfter' | 'isOptional'>,
+): Promise<DatedList<T>> {
+  let readAtMs = Number.POSITIVE_INFINITY
+  const page: ReadPage<T> = (offset) => {
+    // A gateway may not know the parameters: they are given only where they are needed.
+    const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
+    const onAnswer = (atMs: number): void => {
+      readAtMs = Math.min(readAtMs, atMs)
+    }
+    return api.read({ ...call, ...query, method: 'GET', onAnswer, read: readPage, missing: 'service' })
+  }
+  const known = api.profile.lists[listing]
+  if (known === 'paged') return { ...(await listPages(page, noun)), readAtMs }
+  const { items } = await page(0)
+  return { items, mayBeCut: known === 'unknown' && items.length === pageLimit, readAtMs }
 }
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>

@@ -15,7 +15,7 @@ export const isResourceId = (text: string): boolean => unreserved.test(text) && 
 /** Builds a path from literals and ids. Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {
   for (const id of ids) if (!isResourceId(id)) throw new TypeError(`"${id.slice(0, 80)}" is not an id`)
-  return String.raw({ raw: literals }, ...ids) as ApiPath
+  return String.raw({ raw: literals }, ...ids) as ApiPath // The ids were checked.
 }
 
 const segment = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -23,10 +23,13 @@ const segment = /^[a-z0-9][a-z0-9-]{0,62}$/
 /** Whether a text is a path segment such as `observability`: one lower-case word without slashes and dots. */
 export const isSegment = (text: string): boolean => segment.test(text)
 
+/** The path of the API itself. */
+export const root: ApiPath = path``
+
 /** Appends a segment to a path. Throws when `name` is not a segment. */
-export function under(base: ApiPath, name: string, rest: ApiPath = '' as ApiPath): ApiPath {
+export function under(base: ApiPath, name: string, rest = root): ApiPath {
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
-  return `${base}/${name}${rest}` as ApiPath
+  return `${base}/${name}${rest}` as ApiPath // Its parts were checked.
 }
 
 /** The path in lines of the log: without the organization, and with the first digits of ids. */

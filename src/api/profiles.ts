@@ -1,21 +1,23 @@
 export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
 export type ProfileName = (typeof profileNames)[number]
 
-/** The known facts about a product behind the API. Without a profile, the contract is neutral and guarantees less. */
+/** The known facts about a server behind the API. Without a profile, the contract is neutral and guarantees less. */
 export interface Profile {
   readonly name: ProfileName | 'neutral'
   /** Self-hosted: the key is a bearer token, and there are no organizations, no usage costs and no backups. */
   readonly isSelfHosted: boolean
-  /** Base url, where the product has just one. */
+  /** Base url, where the server has just one. */
   readonly apiUrl: string | undefined
   /** The documented limit of one key, used until an answer states another. */
   readonly rateLimit: RateLimit
   /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
-  /** The permissions that the key's role needs, by the product's names. */
+  /** The permissions that the key's role needs, by the names of the vendor. */
   readonly permissions: { readonly usage: string; readonly services: string; readonly backups: string; readonly observability: string }
   /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
+  /** Whether writes state defaults that readers of the stored object do not share (see `stateDefault` in the file schemas). */
+  readonly statesDefaults: boolean
   /** Whether saved searches can be listed and written. */
   readonly savedSearches: boolean
   /** Whether the services of the organization can be listed. */
@@ -24,8 +26,10 @@ export interface Profile {
   readonly backupConfiguration: boolean
   /** The company that bills for it, where it is known. */
   readonly provider: BillingProvider | undefined
-  /** How the server lists objects: those that the product pages (alerts, saved searches, webhooks), and those in one answer. */
+  /** How the server lists objects: those that the server pages (alerts, saved searches, webhooks), and those in one answer. */
   readonly lists: { readonly paged: 'paged' | 'unknown'; readonly whole: 'whole' | 'unknown' }
+  /** Whether a list has all fields of its objects, as a GET of each has. */
+  readonly listsAllFields: boolean
 }
 
 /** A fixed window: `limit` requests in every `windowMs`. */
@@ -56,15 +60,17 @@ export const neutral: Profile = {
     observability: 'managing alerts and dashboards',
   },
   dashboardCheck: false,
+  statesDefaults: false,
   savedSearches: false,
   services: false,
   backupConfiguration: false,
   provider: undefined,
   lists: { paged: 'unknown', whole: 'unknown' },
+  listsAllFields: false,
 }
 
 const profiles: Readonly<Record<ProfileName, Profile>> = {
-  // Source: the product's OpenAPI document of 2026-07-31, permissions as its command line documents them.
+  // Source: the vendor's OpenAPI document of 2026-07-31, permissions as its command line documents them.
   'clickhouse-cloud': {
     name: 'clickhouse-cloud',
     isSelfHosted: false,
@@ -78,11 +84,13 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
       observability: 'control-plane:service:manage-clickstack-api',
     },
     dashboardCheck: true,
+    statesDefaults: true,
     savedSearches: true,
     services: true,
     backupConfiguration: true,
     lists: { paged: 'paged', whole: 'whole' },
-    // By the product's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
+    listsAllFields: true,
+    // By the vendor's billing documentation, a ClickHouse Credit is worth one US dollar of the published price list.
     provider: {
       name: 'ClickHouse',
       serviceName: 'ClickHouse Cloud',
@@ -99,15 +107,17 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     observabilityPath: '',
     permissions: { usage: '', services: '', backups: '', observability: 'membership in the team' },
     dashboardCheck: true,
+    statesDefaults: true,
     savedSearches: true,
     services: false,
     backupConfiguration: false,
     lists: { paged: 'paged', whole: 'whole' },
+    listsAllFields: true,
     provider: undefined,
   },
 }
 
-/** Profiles of products with organizations. */
+/** Profiles of servers with organizations. */
 export const cloudProfileNames = ['clickhouse-cloud'] as const satisfies readonly ProfileName[]
 
 /** The profile with this name; the neutral one without a name. */

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import type { Redact } from '../core/secrets.ts'
 import { type Cancellation, createDeadline, inSeconds } from '../http/deadline.ts'
-import { type Pacer, type RateLimitWindow, readRateLimitWindow, serverWaitMs } from '../http/rate-limit.ts'
+import { type Admission, type Pacer, readRateLimitWindow, serverWaitMs } from '../http/rate-limit.ts'
 import { type AttemptLog, createAttemptLog, decideRetry, type Method, type RetryDecision, retryPolicyFor } from '../http/retry.ts'
 import type { Exchange, Transport } from '../http/transport.ts'
 import { ApiError, explainFailure, type RequestFacts } from './api-error.ts'
@@ -49,11 +49,19 @@ export interface Call<T> {
   readonly isOptional?: boolean
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Hides what an answer must not show, besides the secrets of the connection: a server may repeat the body. */
+  readonly redact?: ((text: string) => string) | undefined
+  /** For a write that replaces what was read. */
+  readonly basis?: Basis<T> | undefined
+  /** Called with the monotonic time when the request was answered with success. */
+  readonly onAnswer?: ((atMs: number) => void) | undefined
   /** Reads the object after an answer was lost, before the request is sent again. */
   readonly reconcile?: () => Promise<Reconciled<T>>
   readonly read: Reader<T>
   /** Once aborted, the request is not sent: kind `cancelled`. One that was sent goes on, with its retries. */
   readonly notAfter?: AbortSignal | undefined
+  /** Called when the rate limit rejects an attempt, before the wait for the next one. */
+  readonly onRejected?: (() => void) | undefined
   /** What the path identifies: `alert`. */
   readonly noun: string
   /** What a 404 means is missing, where that is not the noun. */
@@ -62,16 +70,39 @@ export interface Call<T> {
   readonly permission: string
 }
 
+const isWrite = ({ method, isSafe }: Pick<Call<unknown>, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe
+
+/** What a write is based on. It is sent only while this is recent, so that it overwrites no later edit. */
+export interface Basis<T> {
+  /** When the read was answered. */
+  readAtMs(): number
+  /** Returns what to send instead, or the outcome if there is nothing to send any more. Throws if nothing may be sent. */
+  readAgain(): Promise<ToSend | Applied<T>>
+}
+
+interface ToSend {
+  readonly body: unknown
+}
+
+interface Admitted extends ToSend {
+  readonly admission: Admission
+}
+
+interface Applied<T> {
+  readonly applied: T
+}
+
+/** Longest time between the answer to a read and the sending of the write that is based on it. */
+export const maxBasisAgeMs = 2000
+
 /** The outcome of a write whose answer was lost, found by reading the object. */
-export type Reconciled<T> = 'not-applied' | { readonly applied: T } | 'changed-by-others'
+export type Reconciled<T> = 'not-applied' | Applied<T> | 'changed-by-others'
 
 interface Requester {
   /** Throws an ApiError when the request failed and is not retried. */
   request<T>(call: Call<T>): Promise<T>
   /** The API's request id of the last answer that had one. */
   lastRequestId(): string | undefined
-  /** The key's rate limit by the last answer that contained it. */
-  lastWindow(): RateLimitWindow | undefined
   /** Until the deadline of all requests of this requester. */
   remainingMs(): number
 }
@@ -79,40 +110,26 @@ interface Requester {
 /** Sends requests within the rate limit and the deadline, and retries failed ones by the policy of `http/retry.ts`. */
 export function createRequester(options: RequesterOptions): Requester {
   const { clock, note, pacer, cancellation } = options
+  const { writes } = cancellation
   const deadline = createDeadline({ ...options, stop: cancellation.stop })
   let lastRequestId: string | undefined
-  let lastWindow: RateLimitWindow | undefined
   const noteRetry = createRetryNotes(clock, note)
 
-  async function tryOnce<T>(call: Call<T>, exchange: Exchange) {
+  async function tryOnce<T>(call: Call<T>, exchange: Exchange, admission: Admission) {
     const startedAtMs = clock.monotonicMs()
+    if (isWrite(call)) writes?.sent()
     let answered: { status: number; headers: AttemptSuccess<T>['headers'] } | undefined
     try {
-      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: options.redact })
+      const outcome = await attempt({ transport: options.transport, exchange, read: call.read, redact: redactFor(call, options) })
+      if (isWrite(call) && 'failure' in outcome && outcome.failure.writeOutcome !== 'unknown') writes?.notApplied()
       const answer = 'success' in outcome ? outcome.success : outcome.failure
       if (answer.status !== undefined) answered = { status: answer.status, headers: answer.headers }
       lastRequestId = answer.requestId ?? lastRequestId
-      lastWindow = readRateLimitWindow(answer.headers) ?? lastWindow
       options.debug?.(describeAnswer(exchange, outcome, clock.monotonicMs() - startedAtMs))
       return outcome
     } finally {
-      pacer.settle(answered)
+      admission.settle(answered)
     }
-  }
-
-  function decide(call: Call<unknown>, failure: AttemptFailure, attempts: AttemptLog): RetryDecision {
-    const isFinal = cancellation.stop.aborted || (call.isOptional && failure.status !== 429)
-    const policy = isFinal ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
-    const waitMs = failure.status === undefined ? undefined : serverWaitMs(failure.status, failure.headers, clock.now())
-    return decideRetry({
-      policy,
-      attempts: attempts.attemptNumber(),
-      sameCause: attempts.sameCause(),
-      maxAttempts: options.maxAttempts,
-      serverWaitMs: waitMs,
-      remainingMs: deadline.remainingMs(),
-      random: options.random(),
-    })
   }
 
   /** Waits and reconciles; `failed` means to try again. Throws when there is nothing more to try. */
@@ -122,11 +139,12 @@ export function createRequester(options: RequesterOptions): Requester {
     attempts: AttemptLog,
     facts: LabeledFacts,
   ): Promise<{ readonly applied: T } | { readonly failed: ApiError }> {
-    const decision = decide(call, failure, attempts)
+    const decision = decide(call, failure, attempts, { ...options, remainingMs: deadline.remainingMs() })
     const end = { attempts: attempts.sent(), hadUnknownOutcome: attempts.hadUnknownOutcome(), decision, nowMs: clock.now() }
     const error = new ApiError(explainFailure(facts, failure, end))
     options.debug?.(describeDecision(facts, decision, error))
     if (decision.retry) {
+      if (failure.status === 429) call.onRejected?.()
       const line = `Trying again in ${inSeconds(decision.waitMs)} (${attempts.describe()}): ${facts.label}: ${reasonOf(failure)}`
       if (failure.status === 429) deadline.noteRateLimit(decision.waitMs, line)
       else noteRetry(`${attempts.attemptNumber()} ${reasonOf(failure)}`, decision.waitMs, line)
@@ -140,6 +158,30 @@ export function createRequester(options: RequesterOptions): Requester {
     return found === 'not-applied' ? { failed: error } : found
   }
 
+  /** Resolves when the request may be sent, and its basis is recent; or to the outcome where nothing has to be sent any more. */
+  async function admit<T>(call: Call<T>, body: unknown, facts: LabeledFacts): Promise<Admitted | Applied<T>> {
+    const isOutdated = (): boolean => call.basis !== undefined && clock.monotonicMs() - call.basis.readAtMs() > maxBasisAgeMs
+    // The read belongs into the window of the write: after a wait for the next one, it would be outdated.
+    const mustReadAgain = (): boolean => isOutdated() || pacer.quota()?.remaining === 0
+    const current = await refreshBody(call, body, mustReadAgain)
+    if ('applied' in current) return current
+    const admission = await deadline.admit(facts, call.notAfter)
+    if (!isOutdated()) return { admission, body: current.body }
+    admission.cancel()
+    return admit(call, current.body, facts)
+  }
+
+  /** After an attempt that may have been applied, the end of the wait is the end of that attempt. */
+  async function admitNext<T>(call: Call<T>, body: unknown, facts: LabeledFacts, unknown: ApiError | undefined) {
+    const { stop } = cancellation
+    if (unknown === undefined) return unlessStopped(stop, () => admit(call, body, facts))
+    // Such a write is sent again only where that changes nothing.
+    const again = { ...call, basis: undefined, notAfter: undefined }
+    return unlessStopped(stop, () => admit(again, body, facts)).catch(() => {
+      throw unknown
+    })
+  }
+
   async function request<T>(call: Call<T>): Promise<T> {
     const path = withQuery(call)
     const facts = factsOf(options, call, path)
@@ -148,15 +190,17 @@ export function createRequester(options: RequesterOptions): Requester {
     const attempts = createAttemptLog(options.maxAttempts)
     /** Of an attempt that the server may have applied. */
     let unknown: ApiError | undefined
+    let { body } = call
     for (;;) {
-      await unlessStopped(cancellation.stop, () => deadline.admit(facts, unknown === undefined ? call.notAfter : undefined)).catch(
-        (thrown: unknown) => {
-          throw unknown ?? thrown
-        },
-      )
+      const admitted = await admitNext(call, body, facts, unknown)
+      if ('applied' in admitted) return admitted.applied
+      ;({ body } = admitted)
       const timeoutMs = Math.min(requestTimeoutMs, Math.ceil(deadline.remainingMs()))
-      const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, call.body, timeoutMs))
-      if ('success' in outcome) return outcome.success.value
+      const outcome = await tryOnce(call, toExchange(options, { method: call.method, path }, body, timeoutMs), admitted.admission)
+      if ('success' in outcome) {
+        call.onAnswer?.(clock.monotonicMs())
+        return outcome.success.value
+      }
       attempts.add(outcome.failure)
       const found = await recover(call, outcome.failure, attempts, { ...facts, timeoutMs })
       if ('applied' in found) return found.applied
@@ -165,7 +209,44 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
-  return { request, lastRequestId: () => lastRequestId, lastWindow: () => lastWindow, remainingMs: deadline.remainingMs }
+  return { request, lastRequestId: () => lastRequestId, remainingMs: deadline.remainingMs }
+}
+
+const redactFor = ({ redact }: Call<unknown>, options: Pick<RequesterOptions, 'redact'>): RequesterOptions['redact'] =>
+  redact === undefined ? options.redact : (text) => redact(options.redact(text))
+
+/** Whether to retry. After the first signal, and for a request that the run does not depend on, nothing but a refusal by the rate limit is. */
+function decide(
+  call: Call<unknown>,
+  failure: AttemptFailure,
+  attempts: AttemptLog,
+  {
+    clock,
+    cancellation,
+    maxAttempts,
+    random,
+    remainingMs,
+  }: Pick<RequesterOptions, 'clock' | 'cancellation' | 'maxAttempts' | 'random'> & { readonly remainingMs: number },
+): RetryDecision {
+  const isFinal = cancellation.stop.aborted || (call.isOptional && failure.status !== 429)
+  const policy = isFinal ? 'none' : retryPolicyFor(call.isSafe ? 'GET' : call.method, failure)
+  const waitMs = failure.status === undefined ? undefined : serverWaitMs(failure.status, failure.headers, clock.now())
+  return decideRetry({
+    policy,
+    attempts: attempts.attemptNumber(),
+    sameCause: attempts.sameCause(),
+    maxAttempts,
+    serverWaitMs: waitMs,
+    remainingMs,
+    random: random(),
+  })
+}
+
+/** What to send, after as many new reads of its basis as it takes. */
+async function refreshBody<T>({ basis }: Call<T>, body: unknown, mustReadAgain: () => boolean): Promise<ToSend | Applied<T>> {
+  let current: ToSend | Applied<T> = { body }
+  while (basis !== undefined && 'body' in current && mustReadAgain()) current = await basis.readAgain()
+  return current
 }
 
 /** Parallel requests that fail together wait for different times. */
@@ -257,9 +338,9 @@ const reasonOf = (failure: AttemptFailure): string =>
   [failure.status !== undefined && `status ${failure.status}`, failure.detail].filter(Boolean).join(', ')
 
 // A signal that ends a wait comes from the user. It is not a failure of the network.
-async function unlessStopped(stop: AbortSignal, wait: () => Promise<void>): Promise<void> {
+async function unlessStopped<T>(stop: AbortSignal, wait: () => Promise<T>): Promise<T> {
   try {
-    await wait()
+    return await wait()
   } catch (thrown) {
     if (stop.aborted) throw new WatchkeeperError('cancelled', 'Canceled. No further requests were sent.', { cause: thrown })
     throw thrown

@@ -18,7 +18,7 @@ interface VersionOptions {
 }
 
 /** The server may be slow. Its version is not worth a longer wait. */
-const longestWaitMs = 5_000
+const maxWaitMs = 5_000
 
 /**
  * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
@@ -53,7 +53,7 @@ async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }
       body: undefined,
       authorization: undefined,
       userAgent,
-      timeoutMs: Math.min(longestWaitMs, deadlineMs),
+      timeoutMs: Math.min(maxWaitMs, deadlineMs),
       signal,
     })
     return status === 200 ? versionIn(parseJson(text)) : undefined
@@ -71,9 +71,8 @@ function versionIn(json: unknown): string | undefined {
 }
 
 function isTooOld(version: string): boolean {
-  const [[major = 0, minor = 0], [oldestMajor = 0, oldestMinor = 0]] = [version, oldestRelease].map((text) =>
-    text.split('.').map(Number),
-  ) as [number[], number[]]
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [oldestMajor = 0, oldestMinor = 0] = oldestRelease.split('.').map(Number)
   return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
 }
 

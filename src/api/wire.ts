@@ -9,7 +9,7 @@ interface Unwrapped {
   readonly prefix: string
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Removes the envelope of an answer: `{ result }`, `{ data }`, `{ result: { data } }` or none. */
@@ -38,7 +38,7 @@ const requestIdGrammar = /^\w[\w.-]{0,127}$/
 /** The API's request id, from the body or the header. */
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isObject(json) ? json.requestId : undefined, header]
-  return candidates.find((id) => typeof id === 'string' && requestIdGrammar.test(id)) as string | undefined
+  return candidates.find((id): id is string => typeof id === 'string' && requestIdGrammar.test(id))
 }
 
 /** The API's message about an error. Its place depends on the dialect. */
@@ -103,6 +103,7 @@ function readItems<T>(item: z.ZodType<T>): Reader<readonly T[]> {
       const parsed = item.safeParse(element)
       if (!parsed.success) {
         context.issues.push(
+          // The spread of a union of issues loses which of them it is.
           ...parsed.error.issues.map((issue) => ({ ...issue, path: [i, ...issue.path], input: element }) as z.core.$ZodRawIssue),
         )
         return z.NEVER
@@ -120,21 +121,29 @@ function readWith<T>(schema: z.ZodType<T>, toPayload: (json: unknown) => Unwrapp
     const { payload, prefix } = toPayload(json)
     const parsed = schema.safeParse(payload)
     if (parsed.success) return { value: parsed.data }
-    return { mismatch: describeMismatch(parsed.error, prefix || 'the answer') }
+    return { mismatch: describeIssues(parsed.error, prefix) }
   }
 }
 
-function describeMismatch(error: z.ZodError, root: string): string {
-  const [first, ...others] = error.issues
-  const place = (first?.path ?? []).reduce<string>(
-    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`),
-    root,
-  )
+function describeIssues({ issues: [first, ...others] }: z.ZodError, prefix: string): string {
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  return `the answer has an unexpected form: ${place} ${first?.code === 'custom' ? first.message : describeIssue(first)}${more}`
+  const reason = first?.code === 'custom' ? first.message : describeIssue(first)
+  return `${describeMismatch(prefix, first?.path ?? [], reason)}${more}`
+}
+
+/** `prefix` is the place of the payload in the answer, and `path` that of the value in the payload. */
+export function describeMismatch(prefix: string, path: readonly PropertyKey[], reason: string): string {
+  const place = path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`),
+    prefix || 'the answer',
+  )
+  return `the answer has an unexpected form: ${place} ${reason}`
 }
 
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code !== 'invalid_type') return issue?.message ?? 'is not valid'
   return issue.message.endsWith('received undefined') ? 'is missing' : `is not of type ${issue.expected}`
 }
+
+/** Why a value that is not of the type cannot be read. */
+export const typeMismatch = (value: unknown, type: string): string => (value === undefined ? 'is missing' : `is not of type ${type}`)

@@ -2,9 +2,10 @@ import { ApiError } from '../api/api-error.ts'
 import type { ReadApi } from '../api/client.ts'
 import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
+import { dayMs } from '../core/durations.ts'
 import { clip } from '../core/text.ts'
 import { intervalMs } from '../resources/alerts/schedule.ts'
-import { type EvaluatedWindow, evaluate, type TimeRange } from './evaluate.ts'
+import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange } from './evaluate.ts'
 import type { AlertQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
 import { maxSeries, requestSeries, type SeriesItem, type SeriesRow } from './series-api.ts'
@@ -40,7 +41,7 @@ export interface Estimates {
 }
 
 /** A request covers at most this range, and this many windows. */
-const maxRangeMs = 7 * 86_400_000
+const maxRangeMs = 7 * dayMs
 const maxWindows = 10_080
 
 const maxConcurrent = 4
@@ -73,7 +74,8 @@ type Answer = { readonly rows: readonly SeriesRow[]; readonly hasData: boolean }
 
 function toEstimate(query: AlertQuery, answer: Exclude<Answer, Refusal>, { range, suggest }: EstimateOptions): Estimate {
   if (!answer.hasData) return { verdict: 'no-data' }
-  const read = query.read(answer.rows)
+  const { fromMs } = evaluatedPart(query.condition, range)
+  const read = query.read(answer.rows.filter(({ startMs }) => startMs >= fromMs))
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
@@ -107,9 +109,9 @@ function createBudget({ api, service, range, maxRequests }: EstimateOptions): Bu
     const rows = answers.flat()
     if (rows.some(({ startMs }) => startMs % intervalMs[condition.interval] !== 0))
       return { reason: 'the windows of the server are not aligned to UTC' }
-    // The product compares the last numeric column, and groups come after the values.
+    // The server compares the last numeric column, and groups come after the values.
     if (rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
-      return { reason: 'the groups are numbers, which the product compares instead of the values' }
+      return { reason: 'the groups are numbers, which the server compares instead of the values' }
     return rows.length > 0 ? { rows, hasData: true } : probe(series)
   }
 
@@ -144,11 +146,15 @@ function createBudget({ api, service, range, maxRequests }: EstimateOptions): Bu
   }
 }
 
+/** The words of the server for a Lucene condition without a column. Its alert task evaluates such a condition. */
+const bareTextError = 'Can not search bare text'
+
 /** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
 function toRefusal(thrown: unknown): Refusal {
   if (!(thrown instanceof ApiError) || runErrors.includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
+  if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
   return { reason: clip(first, 300) }
 }
 

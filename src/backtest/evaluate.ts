@@ -1,7 +1,8 @@
+import { dayMs } from '../core/durations.ts'
 import type { ThresholdType } from '../resources/alerts/alert.ts'
 import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
 
-// How the product evaluates an alert, observed on HyperDX 2.36 by stepping its own alert task through seven days of data. Pure: buckets and
+// How the server evaluates an alert, observed on HyperDX 2.36 by stepping its own alert task through seven days of data. Pure: buckets and
 // a condition give windows, states and notifications. test/unit/backtest compares it with the recorded notifications.
 
 /** What an alert compares its values with. */
@@ -14,9 +15,11 @@ export interface Condition {
   /** How many windows in a row must breach. */
   readonly consecutive: number
   readonly isGrouped: boolean
+  /** Windows that begin before it are not evaluated. */
+  readonly startMs?: number | undefined
 }
 
-/** A row of a window. The product skips a row whose value is null (NULL or NaN). */
+/** A row of a window. The server skips a row whose value is null (NULL or NaN). */
 export interface GroupValue {
   /** Empty without groups. */
   readonly group: string
@@ -51,7 +54,7 @@ export function windowStarts({ fromMs, untilMs }: TimeRange, lengthMs: number): 
   return Array.from({ length: count }, (_, i) => (first + i) * lengthMs)
 }
 
-/** Whether a value violates the threshold. The product's `above` includes the threshold, and `below` does not. */
+/** Whether a value violates the threshold. The server's `above` includes the threshold, and `below` does not. */
 export function isBreach({ thresholdType, threshold, thresholdMax = threshold }: Condition, value: number): boolean {
   switch (thresholdType) {
     case 'above':
@@ -84,14 +87,20 @@ interface GroupState {
   readonly hasNotified: boolean
 }
 
-/** The product forgets older evaluations of a group. */
-const memoryMs = 7 * 86_400_000
+/** The server forgets older evaluations of a group. */
+const memoryMs = 7 * dayMs
+
+/** The part of the range in which the alert is evaluated. */
+export const evaluatedPart = ({ startMs = 0 }: Condition, { fromMs, untilMs }: TimeRange): TimeRange => ({
+  fromMs: Math.max(fromMs, startMs),
+  untilMs,
+})
 
 /** Evaluates window after window, beginning without a history. */
 export function evaluate(condition: Condition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
   const lengthMs = intervalMs[condition.interval]
   const states = new Map<string, GroupState>()
-  return windowStarts(range, lengthMs).map((startMs) => {
+  return windowStarts(evaluatedPart(condition, range), lengthMs).map((startMs) => {
     for (const [group, state] of states) if (startMs - state.startMs > memoryMs) states.delete(group)
     const compared = compareRows(condition, series.get(startMs) ?? [], states)
     const window = { startMs, values: [...compared.values()].flatMap(({ value }) => value ?? []) }
@@ -129,7 +138,7 @@ interface Compared {
 
 type States = ReadonlyMap<string, GroupState>
 
-/** What the product compares in one window, by group. */
+/** What the server compares in one window, by group. */
 function compareRows(condition: Condition, rows: readonly GroupValue[], states: States): ReadonlyMap<string, Compared> {
   const compared = worstOfEachGroup(condition, rows)
   const isZeroBreach = isBreach(condition, 0)

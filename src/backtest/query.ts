@@ -1,23 +1,23 @@
 import * as z from 'zod'
 import { quote } from '../core/text.ts'
 import { alertableTypes, thresholdTypes } from '../resources/alerts/alert.ts'
-import { alertIntervals, isAtBorder } from '../resources/alerts/schedule.ts'
+import { alertIntervals, isAtBorder, startMsOf } from '../resources/alerts/schedule.ts'
 import type { Body } from '../resources/resource-type.ts'
 import type { Condition } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
 import { type Combination, type Reading, type ReadResult, type Refusal, readRows } from './read-rows.ts'
 import type { SeriesItem, SeriesRow } from './series-api.ts'
 
-// Turns an alert and what it watches into requests for chart series, or says why no request gives what the product compares.
+// Turns an alert and what it watches into requests for chart series, or says why no request gives what the server compares.
 
 /** What an alert watches: a tile, or a saved search with its source. */
 export type Watched = { readonly tile: Body } | { readonly savedSearch: Body; readonly source: Body | undefined }
 
-/** What to request, and how the product compares the answer. */
+/** What to request, and how the server compares the answer. */
 export interface AlertQuery {
   readonly series: readonly SeriesItem[]
   readonly condition: Condition
-  /** Turns the rows of an answer into the values that the product compares. */
+  /** Turns the rows of an answer into the values that the server compares. */
   readonly read: (rows: readonly SeriesRow[]) => ReadResult
 }
 
@@ -65,11 +65,11 @@ const savedSearchPart = z.object({
   filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
 })
 
-/** Why the product never compares anything for an alert on this tile; undefined where it does, or may do. */
+/** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
 export function explainNeverEvaluated(tile: Body): string | undefined {
   const config = tilePart.safeParse(tile.config)
   if (!config.success || alertableTypes.includes(config.data.displayType)) return undefined
-  return `never evaluated: the product accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
+  return `never evaluated: the server accepts alerts on a tile of type ${quote(config.data.displayType, 40)}, and ignores them`
 }
 
 /** `alert` and `watched` in the form of the API. */
@@ -87,10 +87,9 @@ type AlertPart = z.output<typeof alertPart>
 
 function refuseSchedule(alert: AlertPart): Refusal | undefined {
   const { scheduleOffsetMinutes, scheduleStartAt, thresholdType, thresholdMax } = alert
-  // A start between two intervals, such as the end of a silence, does not move the windows.
   if (scheduleStartAt != null && !isAtBorder(alert))
-    return { reason: 'scheduleStartAt moves the windows, and an unaligned start splits them' }
-  if (scheduleOffsetMinutes) return { reason: 'scheduleOffsetMinutes splits each window at the borders of the interval' }
+    return { reason: 'scheduleStartAt is between two borders of the interval, so the server evaluates each window in two parts' }
+  if (scheduleOffsetMinutes) return { reason: 'scheduleOffsetMinutes makes the server evaluate each window in two parts' }
   return thresholdType.endsWith('between') && thresholdMax == null ? { reason: `${thresholdType} needs thresholdMax` } : undefined
 }
 
@@ -101,6 +100,7 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Cond
   interval: alert.interval,
   consecutive: alert.numConsecutiveWindows ?? 1,
   isGrouped: Boolean(alert.groupBy || groupBy),
+  startMs: startMsOf(alert),
 })
 
 function queryTile(alert: AlertPart, tile: Body): AlertQuery | Refusal {
@@ -152,7 +152,7 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   }
 }
 
-/** The conditions that the product adds to the one of the search: those of the source and of the sidebar. */
+/** The conditions that the server adds to the one of the search: those of the source and of the sidebar. */
 function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
   const ofSource = source?.tableFilterExpression
   const ofSidebar = (filters ?? []).map(({ type, condition }) => ((type ?? 'sql') === 'sql' ? condition : undefined))
@@ -175,7 +175,7 @@ function withFilters(where: string, language: 'sql' | 'lucene', conditions: read
   return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
 }
 
-/** The query of the product fails, or its columns are in another order. */
+/** The query of the server fails, or its columns are in another order. */
 function refuseAliases(items: readonly Item[]): Refusal | undefined {
   const aliases = items.flatMap(({ alias }) => alias?.trim() || [])
   if (new Set(aliases).size < aliases.length) return { reason: 'two series of the tile have the same alias' }
@@ -189,7 +189,7 @@ const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any'
 
 const isKnown = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
 
-/** The types of metrics whose answers equal what the product compares. */
+/** The types of metrics whose answers equal what the server compares. */
 const exactMetrics = ['gauge', 'histogram'] as const
 
 function toSeriesItem(item: Item, sourceId: string, groupBy: string | null | undefined): SeriesItem | Refusal {
@@ -218,7 +218,7 @@ function toField(expression: string): string | undefined {
   return written.includes('.') ? undefined : written
 }
 
-/** Of several columns, the product compares the last one. */
+/** Of several columns, the server compares the last one. */
 function toCombination(count: number, asRatio: boolean, expression: string | undefined): Combination | Refusal {
   if (expression === undefined) return { kind: asRatio && count === 2 ? 'ratio' : 'last' }
   const formula = parseFormula(expression)

@@ -2,7 +2,7 @@ import type { GroupValue, WindowValues } from './evaluate.ts'
 import type { Formula } from './formula.ts'
 import type { SeriesRow } from './series-api.ts'
 
-// Turns the rows of an answer into the values that the product compares.
+// Turns the rows of an answer into the values that the server compares.
 
 export interface Refusal {
   /** Why there is no estimate. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { minuteMs } from '../core/durations.ts'
 import type { Estimate } from './estimate.ts'
 import { drawWindows, percentiles } from './summary.ts'
 
@@ -11,7 +12,7 @@ export const estimateSchema = z.object({
   windows: count('Evaluated windows.'),
   breachingWindows: count('Windows in which a value violates the threshold.'),
   episodes: count('Times that the alert began to fire.'),
-  notifications: count('One for each breaching window and group, as the product sends them.'),
+  notifications: count('One for each breaching window and group, as the server sends them.'),
   notificationsOnBusiestDay: count('The most notifications on one UTC day.'),
   longestEpisodeMinutes: z.number().optional().describe('Length of the longest episode.'),
   shareOfTime: z.number().optional().describe('The part of the windows in which the alert fires, from 0 to 1.'),
@@ -23,8 +24,6 @@ export const estimateSchema = z.object({
 })
 
 export type AlertEstimate = z.output<typeof estimateSchema>
-
-const minuteMs = 60_000
 
 export function toAlertEstimate(estimate: Estimate): AlertEstimate {
   if (estimate.verdict === 'no-data') return { verdict: 'no-data' }

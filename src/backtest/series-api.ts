@@ -3,7 +3,7 @@ import type { ReadApi } from '../api/client.ts'
 import { collectionPath } from '../api/collection.ts'
 import { type Target, under } from '../api/path.ts'
 import { readOne } from '../api/wire.ts'
-import type { AlertInterval } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
 
 // `POST /charts/series` of self-hosted HyperDX, observed on version 2.36. It only reads. The cloud API has no such endpoint.
 
@@ -26,6 +26,7 @@ export interface SeriesItem {
 export interface SeriesRequest {
   readonly series: readonly SeriesItem[]
   readonly granularity: AlertInterval
+  /** Between two borders of the granularity, the first window is a part. */
   readonly fromMs: number
   /** Excluded. */
   readonly untilMs: number
@@ -34,8 +35,10 @@ export interface SeriesRequest {
 /** The values of the series for one window and group. */
 export interface SeriesRow {
   readonly startMs: number
-  /** As the product names the group: `ServiceName:cart`. Empty without groups. */
+  /** As the server names the group: `ServiceName:cart`. Empty without groups. */
   readonly group: string
+  /** The values of the groups, `null` where the server has none. */
+  readonly groupValues: readonly unknown[]
   /** Whether a value of the group is, or looks like, a number. */
   readonly hasNumericGroup: boolean
   /** By the number of the series. A series without rows is absent; NULL and NaN are null. */
@@ -62,7 +65,7 @@ export async function requestSeries(api: ReadApi, target: Target, request: Serie
     noun: 'source',
     permission: api.profile.permissions.observability,
   })
-  return mergeRows(rows).filter(({ startMs }) => startMs >= fromMs && startMs < untilMs)
+  return mergeRows(rows).filter(({ startMs }) => startMs > fromMs - intervalMs[granularity] && startMs < untilMs)
 }
 
 /** The rows of all series by window and group. */
@@ -74,7 +77,8 @@ function mergeRows(rows: z.output<typeof wireRows>): readonly SeriesRow[] {
     const group = groups.map(([name, value]) => `${name}:${value}`).join(', ')
     const hasNumericGroup = groups.some(([name, value]) => isNumeric(name, value))
     const key = `${startMs} ${group}`
-    const known = merged.get(key) ?? { startMs, group, hasNumericGroup, numbers: new Map<number, number | null>() }
+    const groupValues = groups.map(([, value]) => value)
+    const known = merged.get(key) ?? { startMs, group, groupValues, hasNumericGroup, numbers: new Map<number, number | null>() }
     for (const [name, value] of Object.entries(row)) {
       const column = seriesColumn.exec(name)?.[1]
       if (column !== undefined) known.numbers.set(Number(column), toNumber(value))

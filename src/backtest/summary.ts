@@ -1,3 +1,4 @@
+import { dayMs } from '../core/durations.ts'
 import { intervalMs } from '../resources/alerts/schedule.ts'
 import { type Condition, type EvaluatedWindow, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
 
@@ -15,8 +16,6 @@ export interface Summary {
   /** The part of the windows in which it fires, from 0 to 1. */
   readonly shareOfTime: number
 }
-
-const dayMs = 86_400_000
 
 export function summarize(windows: readonly EvaluatedWindow[], lengthMs: number): Summary {
   const firing = windows.filter(({ notifications }) => notifications > 0)

@@ -1,6 +1,8 @@
 // The rules of the backup gate: pure functions over a list of backups, an age limit and the current time. The API may omit every
 // field of a backup; a missing value never improves an outcome.
+
 import * as z from 'zod'
+import { minuteMs } from '../core/durations.ts'
 import { median } from '../core/statistics.ts'
 
 /** Age limit where the backup period is unknown: daily backups plus two hours to make one. */
@@ -36,7 +38,7 @@ export interface BackupTimes {
 
 export const outcomes = ['fresh', 'in-progress', 'stale', 'failed', 'missing', 'unknown'] as const
 
-export type Outcome = (typeof outcomes)[number]
+export type BackupOutcome = (typeof outcomes)[number]
 
 export const unknownReasons = ['future-date', 'missing-date', 'unknown-status'] as const
 
@@ -53,7 +55,7 @@ export interface Aged<B> {
 }
 
 interface Freshness<B> {
-  readonly outcome: Outcome
+  readonly outcome: BackupOutcome
   readonly passes: boolean
   /** The backup that decided the outcome. Absent for `missing` and `unknown`, and for a failed backup without a date. */
   readonly decisive?: Aged<B>
@@ -66,7 +68,7 @@ interface Freshness<B> {
 }
 
 /** Difference between clocks that is tolerated. A backup dated further in the future makes the outcome `unknown`. */
-export const clockSkewMs = 5 * 60_000
+export const clockSkewMs = 5 * minuteMs
 
 type BackupState = 'successful' | 'failed' | 'in-progress' | 'unknown'
 
@@ -161,10 +163,10 @@ function findIssues<B extends BackupTimes>(
 }
 
 /** Worst first. A known problem comes before a service that could not be checked. */
-const severityOrder: readonly Outcome[] = ['missing', 'failed', 'stale', 'in-progress', 'unknown', 'fresh']
+const severityOrder: readonly BackupOutcome[] = ['missing', 'failed', 'stale', 'in-progress', 'unknown', 'fresh']
 
 interface Judged {
-  readonly outcome: Outcome
+  readonly outcome: BackupOutcome
   readonly passes: boolean
   readonly ageMs?: number | undefined
 }

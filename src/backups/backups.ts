@@ -1,7 +1,9 @@
 // The operations list-backups and get-backup, and the form of a backup in outputs and reports.
+
 import * as z from 'zod'
 import type { ReadApi } from '../api/client.ts'
 import { isUuid, type Service } from '../api/path.ts'
+import { hourMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { counted, type Inline, type Line, say, trusted, untrusted } from '../core/line.ts'
 import { listOutput } from '../operation/listing.ts'
@@ -113,7 +115,7 @@ const toIso = (text: string | null | undefined): string | undefined => (text ? n
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
 
 const startedAgo = ({ backupAgeHours }: BackupOutput): Line =>
-  backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(backupAgeHours * 3_600_000))}`
+  backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(backupAgeHours * hourMs))}`
 
 /** A backup in the form that the rules use. */
 export interface KnownBackup extends BackupTimes, BackupMeasures {

@@ -1,13 +1,16 @@
 // The backup gate: does each service have a fresh backup?
+
 import * as z from 'zod'
 import { isUuid } from '../api/path.ts'
 import { findServiceNames } from '../api/services.ts'
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import { hourMs } from '../core/durations.ts'
 import { join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
-import { plural, quote, sparkline } from '../core/text.ts'
+import { andMore, plural, quote, sparkline } from '../core/text.ts'
 import { list, positiveNumber } from '../operation/inputs.ts'
 import { defineOperation, type Given, type Report, type Verdict } from '../operation/operation.ts'
-import type { Block, Column } from '../report/blocks.ts'
+import type { Block } from '../report/blocks.ts'
+import { alignRight, factOf } from '../report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration, formatTime } from '../report/format.ts'
 import { byWorst, type DataQualityIssue, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupOutput, backupTable, orDash } from './backups.ts'
@@ -152,8 +155,7 @@ function nameFailures(failed: Services, services: Services): Line {
     failed.slice(0, maxNamed).map((check) => say`${labelOf(check, services)} (${shortReason(check)})`),
     ', ',
   )
-  const rest = failed.length > maxNamed ? ` and ${failed.length - maxNamed} more` : ''
-  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${named}${trusted(`${rest}.`)}`
+  return say`${failed.length} of ${services.length} services ${trusted(verb)}: ${named}${trusted(`${andMore(failed.length, maxNamed)}.`)}`
 }
 
 function shortReason(check: ServiceCheck): Line {
@@ -203,8 +205,6 @@ function explainFailure(check: ServiceCheck, services: Services): Line {
       return []
   }
 }
-
-const hourMs = 3_600_000
 
 const formatHours = (hours: number): string => formatDuration(hours * hourMs)
 
@@ -320,19 +320,18 @@ const maxLimits = 3
 
 function factsOf({ services, worstServiceId, backupId, backupName = backupId, ...result }: CheckResult) {
   const { backupStatus, backupStartedAt, backupFinishedAt, backupBucketPath } = result
-  const fact = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
   const time = (iso: string | undefined): Line | undefined => (iso === undefined ? undefined : [trusted(formatTime(iso))])
   const text = (value: string | undefined): Line | undefined => (value === undefined ? undefined : [untrusted(value)])
   const limits = [...new Set(services.filter(isRead).map(({ limit }) => `${formatHours(limit.hours)} (${explainLimit(limit)})`))]
   const limitText = limits.length > maxLimits ? `${limits.length} different limits, see the table` : limits.join('; ')
   const worst = services.find(({ serviceId }) => serviceId === worstServiceId)
   return [
-    ...fact('Worst service', services.length > 1 && worst !== undefined ? [untrusted(labelOf(worst, services))] : undefined),
-    ...fact(decisiveLabels.get(backupStatus) ?? 'Last successful backup', text(backupName)),
-    ...fact('Started', time(backupStartedAt)),
-    ...fact('Finished', time(backupFinishedAt)),
-    ...fact('Location', text(backupBucketPath)),
-    ...fact(limits.length > 1 ? 'Limits' : 'Limit', limits.length === 0 ? undefined : [trusted(limitText)]),
+    ...factOf('Worst service', services.length > 1 && worst !== undefined ? [untrusted(labelOf(worst, services))] : undefined),
+    ...factOf(decisiveLabels.get(backupStatus) ?? 'Last successful backup', text(backupName)),
+    ...factOf('Started', time(backupStartedAt)),
+    ...factOf('Finished', time(backupFinishedAt)),
+    ...factOf('Location', text(backupBucketPath)),
+    ...factOf(limits.length > 1 ? 'Limits' : 'Limit', limits.length === 0 ? undefined : [trusted(limitText)]),
   ]
 }
 
@@ -357,12 +356,17 @@ const defaultWords = {
   unreadable: 'the backup configuration could not be read',
 } as const
 
-const right = (title: string): Column => ({ title, align: 'right' })
-
 const serviceTable = (services: readonly ServiceCheck[], minSizeRatio: number | undefined): Block => ({
   kind: 'table',
   title: 'Services',
-  columns: [{ title: 'Service' }, { title: 'Outcome' }, right('Age'), right('Limit'), right('Last successful backup'), right('Backups')],
+  columns: [
+    { title: 'Service' },
+    { title: 'BackupOutcome' },
+    alignRight('Age'),
+    alignRight('Limit'),
+    alignRight('Last successful backup'),
+    alignRight('Backups'),
+  ],
   rows: services.map((check) => {
     const { outcome, ageMs, limit, lastSuccessful, count } = check
     return [
@@ -387,11 +391,11 @@ const trendTable = (services: readonly ServiceCheck[]): Block => ({
   columns: [
     { title: 'Service' },
     { title: 'Type' },
-    right('Size'),
-    right('Share of median'),
+    alignRight('Size'),
+    alignRight('Share of median'),
     { title: 'Sizes' },
-    right('Duration'),
-    right('Share of median'),
+    alignRight('Duration'),
+    alignRight('Share of median'),
     { title: 'Durations' },
   ],
   rows: services.flatMap((check) => {

@@ -48,7 +48,7 @@ function findByName(name: string, listed: readonly ListedService[]): string | Di
       name,
       listed.map((one) => one.name),
     )
-    return inputDiagnostic('services', `unknown service ${shown}${suggestion}`)
+    return inputDiagnostic('services', `no service has the id or name ${shown}${suggestion}`)
   }
   if (others.length === 0) return first
   const ids = [first, ...others].slice(0, maxListed).join(', ')

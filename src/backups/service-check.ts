@@ -1,6 +1,8 @@
 // Reads the backups of several services and judges each service. A failed request affects the check of its own service only.
+
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
+import { hourMs } from '../core/durations.ts'
 import { type ErrorKind, toWatchkeeperError, type WatchkeeperError } from '../core/errors.ts'
 import type { Context } from '../operation/operation.ts'
 import {
@@ -163,8 +165,6 @@ function toFailure(error: WatchkeeperError): NonNullable<ServiceCheck['failure']
   const advice = error instanceof ApiError && error.advice !== '' ? error.advice : undefined
   return { kind: error.kind, message: error.message, advice }
 }
-
-const hourMs = 3_600_000
 
 function judgeBackups(known: readonly KnownBackup[], limitHours: number, { nowMs, minSizeRatio }: CheckOptions) {
   const { decisive, lastSuccessful, inProgress, issues, ...freshness } = judgeFreshness(known, Math.round(limitHours * hourMs), nowMs)

@@ -1,17 +1,17 @@
 // Calendar days in UTC as `YYYY-MM-DD`, which sort as texts. They use Date, because it is correct in UTC and takes no time to load. Tests
 // compare every function with Temporal.
 
+import { dayMs } from './durations.ts'
+
 /** A real day of the calendar, 2000-01-01 or later, written `YYYY-MM-DD`. */
 export type Day = string & { readonly __day: unique symbol }
 
 const grammar = /^[2-9]\d{3}-\d{2}-\d{2}$/
 
-const dayMs = 86_400_000
-
 const startOf = (day: string): Date => new Date(`${day}T00:00:00Z`)
 
 /** The UTC day of an instant. Throws a RangeError for an invalid one. */
-export const dayOf = (epochMs: number): Day => new Date(Math.floor(epochMs)).toISOString().replace(/T.*$/, '') as Day
+export const dayOf = (epochMs: number): Day => new Date(Math.floor(epochMs)).toISOString().replace(/T.*$/, '') as Day // Every day is made here.
 
 // Date accepts 30 February as 2 March.
 export const isDay = (text: string): text is Day =>
@@ -33,9 +33,9 @@ export const withDayOfMonth = (day: Day, dayOfMonth: number): Day => dayInMonth(
 
 export const endOfMonth = (day: Day): Day => withDayOfMonth(day, 31)
 
-export const startOfYear = (day: Day): Day => `${day.slice(0, 4)}-01-01` as Day
+export const startOfYear = (day: Day): Day => dayOf(Date.UTC(startOf(day).getUTCFullYear(), 0, 1))
 
-export const endOfYear = (day: Day): Day => `${day.slice(0, 4)}-12-31` as Day
+export const endOfYear = (day: Day): Day => dayOf(Date.UTC(startOf(day).getUTCFullYear(), 11, 31))
 
 /** 1 for Monday to 7 for Sunday. */
 export const weekdayOf = (day: Day): number => startOf(day).getUTCDay() || 7

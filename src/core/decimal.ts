@@ -21,9 +21,12 @@ export interface Decimal {
   toNumber(): number
 }
 
+// Decimal declares a part of Big, whose own parameters are wider.
 const create = (value: string): Decimal => new Big(value) as Decimal
 
 export const zero: Decimal = create('0')
+
+export const isDecimal = (value: unknown): value is Decimal => value instanceof Big
 
 /** Throws for a text that is not a decimal. */
 export const fromText = (text: string): Decimal => create(text)

@@ -4,7 +4,12 @@ export const severities = ['error', 'warning', 'note'] as const
 
 export type Severity = (typeof severities)[number]
 
-export const locationSchema = z.object({ file: z.string(), line: z.int().optional(), column: z.int().optional() })
+export const locationSchema = z.object({
+  file: z.string(),
+  line: z.int().optional(),
+  column: z.int().optional(),
+  instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
+})
 
 /** A place in a file, or an input, by the name that the user gave. Lines and columns count from 1. Without them, it is the whole file or input. */
 export type Location = Readonly<z.infer<typeof locationSchema>>
@@ -18,6 +23,22 @@ export const diagnosticSchema = z.object({
 
 /** A problem or a remark about a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
 export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
+
+export interface Rule {
+  readonly severity: Severity
+  /** What it finds, for the documents and SARIF. */
+  readonly description: string
+}
+
+export type Rules = Readonly<Record<string, Rule>>
+
+/** A diagnostic with the severity of its rule. */
+export const diagnosticOf = <Id extends string>(
+  rules: Readonly<Record<Id, Rule>>,
+  rule: NoInfer<Id>,
+  location: Location,
+  message: string,
+): Diagnostic => ({ rule, severity: rules[rule].severity, location, message })
 
 /** An error about an input, by its kebab-case name. The message names the given value and the accepted ones. */
 export const inputDiagnostic = (name: string, message: string): Diagnostic => ({

@@ -10,14 +10,14 @@ export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(wit
 export function holds(whole: unknown, part: unknown): boolean {
   if (isEmpty(part)) return isEmpty(whole)
   if (Array.isArray(whole) && Array.isArray(part)) return whole.length === part.length && part.every((item, i) => holds(whole[i], item))
-  if (!isMap(whole) || !isMap(part)) return isSame(whole ?? undefined, part ?? undefined)
+  if (!isJsonMap(whole) || !isJsonMap(part)) return isSame(whole ?? undefined, part ?? undefined)
   return Object.entries(part).every(([key, item]) => holds(Object.hasOwn(whole, key) ? whole[key] : undefined, item))
 }
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isJsonMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 
 function withoutNulls(value: unknown): unknown {

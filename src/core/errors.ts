@@ -1,6 +1,6 @@
 import { type Diagnostic, formatLocation, inputDiagnostic } from './diagnostics.ts'
 
-/** Exit codes of the command line; the action turns every code but 0 and 130 into 1. */
+/** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, cancelled: 130 } as const
 
 export const exitCodeOfKind = {
@@ -53,10 +53,10 @@ export class InputError extends WatchkeeperError {
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** A file can be wrong in each of its lines. A longer list helps no reader. */
-const mostDescribed = 50
+const maxDescribed = 50
 
 function describeDiagnostics(diagnostics: readonly Diagnostic[]): string {
-  const lines = diagnostics.slice(0, mostDescribed).map(({ location, message }) => `${formatLocation(location)}: ${message}`)
+  const lines = diagnostics.slice(0, maxDescribed).map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (diagnostics.length === 1) return lines.join('')
   const rest = diagnostics.length > lines.length ? [`and ${diagnostics.length - lines.length} more`] : []
   return [`${diagnostics.length} errors in the input:`, ...[...lines, ...rest].map((line) => `- ${line}`)].join('\n')

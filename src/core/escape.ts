@@ -54,6 +54,9 @@ export const slackUntrusted = (text: string, maxLength?: number): string =>
 /** Trusted text in Slack's mrkdwn. */
 export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
+/** Text in a message of SARIF, in which `[text](target)` is a link. A backslash before a bracket would undo the escape. */
+export const sarifText = (text: string): string => text.replace(/(\\*)([[\]])/g, '$1$1\\$2')
+
 /** Untrusted text where nothing is markup: a terminal, a log, a text run of an Adaptive Card. */
 export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shown(text, maxLength))
 

@@ -55,8 +55,7 @@ function firstBadCharacter(text: string): number {
 
 function isIncomplete(prefix: string): boolean {
   try {
-    JSON.parse(prefix)
-    return true
+    return JSON.parse(prefix) !== undefined
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : ''
     return (

@@ -6,6 +6,15 @@ export const toCamel = (kebab: string): string => kebab.replace(/-([a-z0-9])/g, 
 /** `api-key-id` → `WATCHKEEPER_API_KEY_ID`. */
 export const toEnvironmentName = (kebab: string): string => `WATCHKEEPER_${kebab.toUpperCase().replaceAll('-', '_')}`
 
+/** `${{ env.NAME }}` in a file is the variable with this prefix and the name. */
+export const fileVariablePrefix = toEnvironmentName('var-')
+
+/** A variable of the process with this prefix is a secret for a webhook. */
+export const secretPrefix = 'WEBHOOK_'
+
+/** The name of a variable that an expression can use. */
+export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
 /** The known name that a misspelled one most likely means, or undefined when none is close. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = plain(given)
@@ -25,9 +34,12 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 export const meantName = (given: string, known: readonly string[]): string | undefined =>
   nearestName(given, known) ?? onlyCompletion(given, known)
 
-/** `; did you mean "x"?`, or an empty text when no known name is close. */
+/** Looking for the nearest of thousands, thousands of times, would take minutes. */
+const maxCompared = 200
+
+/** `; did you mean "x"?`, or an empty text when none of the first known names is close. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const name = meantName(given, [...known])
+  const name = meantName(given, [...known].slice(0, maxCompared))
   return name === undefined ? '' : `; did you mean "${name}"?`
 }
 

@@ -1,16 +1,23 @@
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Variables } from './variables.ts'
+/** Whether the process runs in a job of GitLab CI. */
+export const isGitLabJob = (env: Variables): boolean => env.GITLAB_CI === 'true'
 
-/** Page of this run on GitHub. Undefined outside of GitHub, and when variables are missing or unusual. */
-export function runPageOf({
-  GITHUB_SERVER_URL: server = '',
-  GITHUB_REPOSITORY: repository = '',
-  GITHUB_RUN_ID: id = '',
-  GITHUB_RUN_ATTEMPT: attempt = '',
-}: Environment): string | undefined {
-  if (!/^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(server) || !isRepositoryName(repository) || !/^\d{1,20}$/.test(id)) return undefined
+/** Page of this run on GitHub or GitLab. Undefined elsewhere, and when variables are missing or unusual. */
+export function runPageOf(env: Variables): string | undefined {
+  const {
+    GITHUB_SERVER_URL: server = '',
+    GITHUB_REPOSITORY: repository = '',
+    GITHUB_RUN_ID: id = '',
+    GITHUB_RUN_ATTEMPT: attempt = '',
+  } = env
+  if (isGitLabJob(env)) return isPlainUrl(env.CI_JOB_URL ?? '') ? env.CI_JOB_URL : undefined
+  if (!isPlainUrl(server) || !isRepositoryName(repository) || !/^\d{1,20}$/.test(id)) return undefined
   const again = /^[1-9]\d{0,5}$/.test(attempt) ? `/attempts/${attempt}` : ''
   return `${server.replace(/\/$/, '')}/${repository}/actions/runs/${id}${again}`
 }
+
+/** A URL that ends no link in Markdown and in messages. */
+const isPlainUrl = (text: string): boolean => /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/.test(text)
 
 /** `owner/name` of a repository on GitHub. */
 const isRepositoryName = (text: string): boolean => /^[\w-][\w.-]{0,99}\/(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)

@@ -41,6 +41,13 @@ export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.tes
 /** `1 alert`, `2 saved searches`. */
 export const plural = (count: number, noun: string): string => `${count} ${count === 1 ? noun : pluralOf(noun)}`
 
+/** The first items, and one that counts the others, such as `… and 3 more`. */
+export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
+  items.length > max ? [...items.slice(0, max), more(items.length - max)] : items
+
+/** ` and 3 more`, after the first `max` names of a sentence. Empty when these are all. */
+export const andMore = (count: number, max: number): string => (count > max ? ` and ${count - max} more` : '')
+
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /** A chart in one line: a character for each value, from zero to the largest value. */

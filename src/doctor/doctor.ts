@@ -7,18 +7,20 @@ import { fetchBackups } from '../backups/backups-api.ts'
 import { dayOf } from '../core/dates.ts'
 import { type ErrorKind, toWatchkeeperError } from '../core/errors.ts'
 import { type Line, say, trusted, untrusted } from '../core/line.ts'
+import { listFirst, plural, quote } from '../core/text.ts'
 import { type Context, defineOperation, pass } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { alertCollection } from '../resources/alerts/alert.ts'
+import { type Alert, alertCollection, createAlertType } from '../resources/alerts/alert.ts'
+import { explainFailedEvaluation, type OnFailedEvaluation, onFailedEvaluation } from '../resources/alerts/evaluation.ts'
 import { dashboardCollection } from '../resources/dashboards/dashboard.ts'
 import { savedSearchCollection } from '../resources/saved-searches/saved-search.ts'
 import { sourceCollection } from '../resources/sources/source-wire.ts'
 import { webhookCollection } from '../resources/webhooks/webhook-wire.ts'
-import { readUsageCost } from '../usage/records.ts'
+import { readUsageCost } from '../usage/usage-api.ts'
 
 const check = z.object({
   name: z.string().describe('Name of the check.'),
-  outcome: z.enum(['ok', 'failed', 'skipped']),
+  outcome: z.enum(['ok', 'warning', 'failed', 'skipped']),
   detail: z.string().describe('The result, or the whole error message.'),
   found: z.int().optional().describe('Number of objects, for a check that lists them.'),
   kind: z.string().optional().describe('The kind of the failure.'),
@@ -34,7 +36,7 @@ export const doctor = defineOperation({
   summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
   effect: 'read',
   scope: 'organization-or-server',
-  input: z.strictObject({}),
+  input: z.strictObject({ onFailedEvaluation }),
   output: z.object({
     healthy: z.boolean().describe('True when no check failed.'),
     requestsLeft: z.int().optional().describe('Requests left in the current window of the rate limit, where the service reports it.'),
@@ -44,10 +46,10 @@ export const doctor = defineOperation({
     checkedServiceId: z.string().optional().describe('The service that the checks used.'),
   }),
   example: {},
-  async run(context) {
+  async run(context, { onFailedEvaluation: policy }) {
     const checks: Check[] = []
     let skipReason: string | undefined
-    for (const probe of listProbes(context)) {
+    for (const probe of listProbes(context, policy)) {
       const result = skipReason === undefined ? await runProbe(probe, context) : skip(probe.name, skipReason)
       checks.push(result)
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
@@ -67,7 +69,11 @@ export const doctor = defineOperation({
   },
   judge({ checks }) {
     const failed = checks.filter(({ outcome }) => outcome === 'failed')
-    if (failed.length === 0) return pass
+    const warnings = checks.filter(({ outcome }) => outcome === 'warning')
+    if (failed.length === 0)
+      return warnings.length === 0
+        ? pass
+        : { status: 'warn', reasons: warnings.map(({ name, advice = '' }) => say`${trusted(name)}: ${advice}`) }
     // A key may have the minimum role for its job, so missing permissions are a warning while anything else works.
     const onlyPermissions = failed.every(({ kind }) => kind === 'permission')
     const anyWorks = checks.some(({ name, outcome }) => outcome === 'ok' && name !== rateLimitName)
@@ -85,23 +91,28 @@ export const doctor = defineOperation({
     ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
     blocks: [
       checkTable(checks),
-      ...checks.filter(({ outcome }) => outcome === 'failed').map(({ detail }): Block => ({ kind: 'preformatted', text: detail })),
+      ...checks
+        .filter(({ outcome }) => outcome === 'failed' || outcome === 'warning')
+        .map(({ detail }): Block => ({ kind: 'preformatted', text: detail })),
     ],
   }),
 })
 
 type DoctorContext = Context<'read', 'organization-or-server'>
 
+/** A check that ran is ok unless it says otherwise. */
+type ProbeResult = Pick<Check, 'detail' | 'found' | 'advice'> & Partial<Pick<Check, 'outcome'>>
+
 interface Probe {
   readonly name: string
   /** Sends a request. Undefined for a check that needs a service when none was given. */
-  readonly run: (() => Promise<Pick<Check, 'detail' | 'found'>>) | undefined
+  readonly run: (() => Promise<ProbeResult>) | undefined
 }
 
 const describeCount = (found: number, note = '') => ({ detail: `${found} found${note}`, found })
 
 /** The first probe checks the address and the key. Each of the others checks one permission. */
-function listProbes(context: DoctorContext): readonly Probe[] {
+function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly Probe[] {
   const { api, service, profile } = context
   const listing = (name: string, count: (service: Target) => Promise<number>, note = ''): Probe => ({
     name,
@@ -110,7 +121,7 @@ function listProbes(context: DoctorContext): readonly Probe[] {
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
     listing('dashboards', async (at) => (await dashboardCollection.list(api, at)).items.length, `, profile ${profile.name}`),
-    listing('alerts', async (at) => (await alertCollection.list(api, at)).items.length),
+    { name: 'alerts', run: service && (async () => checkAlerts((await alertCollection.list(api, service)).items, context, policy)) },
     listing('sources', async (at) => (await sourceCollection.list(api, at)).items.length),
     ...(profile.savedSearches
       ? [
@@ -133,6 +144,24 @@ function usageProbe({ api, organizationId, apiOrigin, clock }: DoctorContext): P
       return { detail: `${apiOrigin} answers, accepts the key, and lets it read usage costs (unit: ${unit})` }
     },
   }
+}
+
+/** The most failed evaluations that are shown. */
+const maxShown = 10
+
+/** An alert can be stored as declared and still never fire. The API shows the errors of the last evaluation only. */
+function checkAlerts(alerts: readonly Alert[], { profile, clock }: DoctorContext, policy: OnFailedEvaluation): ProbeResult {
+  const found = describeCount(alerts.length)
+  const type = createAlertType(profile, clock.now())
+  const managed = alerts.filter((alert) => type.readMarker(type.toBody(alert)) !== undefined)
+  const failures = managed.flatMap((alert) => {
+    const reason = explainFailedEvaluation(alert)
+    return reason === undefined ? [] : [`"${quote(alert.name ?? '', 60)}" (${alert.id}): ${reason}`]
+  })
+  if (failures.length === 0 || policy === 'ignore') return found
+  const advice = `the last evaluation of ${failures.length} of ${plural(managed.length, 'managed alert')} failed`
+  const detail = [`${found.detail}, and ${advice}:`, ...listFirst(failures, maxShown, (count) => `… and ${count} more`)].join('\n')
+  return { ...found, outcome: policy === 'fail' ? 'failed' : 'warning', detail, advice }
 }
 
 // The answer also has the access key, which is not read.
@@ -190,7 +219,7 @@ function headlineOf(checks: readonly Check[]): Line {
   return [trusted(`${countOf(checks, 'ok')} checks passed${skipped === 0 ? '' : `, ${skipped} skipped`}`)]
 }
 
-const outcomeWords = { ok: '✅ ok', failed: '❌ failed', skipped: '– skipped' } as const
+const outcomeWords = { ok: '✅ ok', warning: '⚠️ warning', failed: '❌ failed', skipped: '– skipped' } as const
 
 const checkTable = (checks: readonly Check[]): Block => ({
   kind: 'table',

@@ -6,6 +6,7 @@ import {
   isAlias,
   isCollection,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   Lexer,
@@ -16,8 +17,10 @@ import {
   Parser,
   type YAMLMap,
 } from 'yaml'
+import { credentialIn, mayBeCredential } from '../core/credentials.ts'
 import { fromText } from '../core/decimal.ts'
-import type { Diagnostic, Location } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
+import { didYouMean, fileVariablePrefix, variableName } from '../core/names.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
 interface Interpolation {
@@ -30,9 +33,23 @@ export interface InterpolateOptions {
   readonly variable: (name: string) => string | undefined
   /** Whether the value at this path is a text even if it looks like a number. */
   readonly isText?: (path: ValuePath) => boolean
+  /** For one instance of a file with `instances`. */
+  readonly instance?: InstanceScope | undefined
 }
 
-/** Replaces `${{ env.NAME }}` in texts by the variable. Credentials, unset variables and other expressions are errors. */
+export type InstanceValue = string | number | boolean
+
+/** What `${{ instance.NAME }}` can refer to. */
+export interface InstanceScope {
+  readonly key: string
+  /** The values of the instance by their names, `key` included. */
+  readonly values: ReadonlyMap<string, InstanceValue>
+}
+
+/**
+ * Replaces `${{ env.NAME }}` in texts by the variable, and `${{ instance.NAME }}` by the value of the instance. Credentials, unset variables
+ * and other expressions are errors.
+ */
 export function interpolate(value: unknown, options: InterpolateOptions, path: ValuePath = []): Interpolation {
   if (typeof value === 'string') return interpolateText(value, options, path)
   if (typeof value !== 'object' || value === null) return { value, errors: [] }
@@ -46,42 +63,92 @@ export function interpolate(value: unknown, options: InterpolateOptions, path: V
 // An expression ends at its brackets, or is not closed at all.
 const expression = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
 
-/** The name of a variable that an expression can use. */
-export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-
-/** Files have no escape for expressions. */
+/** Also where the text only has the escape of a literal `${{`. */
 export const hasExpression = (text: string): boolean => text.includes('${{')
 
-function nameIn(inside: string): string | undefined {
-  const name = inside.startsWith('env.') ? inside.slice('env.'.length) : ''
+/** A literal `${{` is an expression whose value is a text, as on GitHub: `${{ '${{' }}`. */
+const literal = "'${{'"
+
+const escaped = `\${{ ${literal} }}`
+
+/** Whether a variable is a part of the text. */
+export const hasVariable = (text: string): boolean => hasExpression(text.replaceAll(escaped, ''))
+
+/** The value as a file writes it, with `${{` in texts escaped. */
+export function escapeExpressions(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+export function escapeExpressions(value: unknown): unknown
+export function escapeExpressions(value: unknown): unknown {
+  if (typeof value === 'string') return hasExpression(value) ? value.replaceAll('${{', () => escaped) : value
+  if (Array.isArray(value)) return value.map(escapeExpressions)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]))
+}
+
+const nameAfter = (prefix: string, inside: string): string | undefined => {
+  const name = inside.startsWith(prefix) ? inside.slice(prefix.length) : ''
   return variableName.test(name) ? name : undefined
 }
 
-function interpolateText(text: string, { variable, isText }: InterpolateOptions, path: ValuePath): Interpolation {
+export const countExpressions = (text: string): number => [...text.matchAll(expression)].length
+
+/** The names in expressions `instance.NAME` of a text. */
+export const instanceNamesIn = (text: string): readonly string[] =>
+  [...text.matchAll(expression)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
+
+type Evaluated = { readonly value: InstanceValue } | { readonly message: string }
+
+function evaluate(inside: string, options: InterpolateOptions): Evaluated {
+  const name = nameAfter('instance.', inside)
+  if (name !== undefined) return evaluateInstance(name, options.instance)
+  return evaluateVariable(inside, nameAfter('env.', inside), options)
+}
+
+function evaluateInstance(name: string, instance: InstanceScope | undefined): Evaluated {
+  const text = `\${{ instance.${name} }}`
+  if (instance === undefined) return { message: `${text} is only for the objects of a file with instances` }
+  const value = instance.values.get(name)
+  if (value !== undefined) return { value }
+  const nearest = didYouMean(name, instance.values.keys())
+  const place = `instances.${quote(instance.key, 60)}, or to defaults.instances`
+  return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
+}
+
+// A file in a pull request must not be able to send credentials anywhere, even those that were passed by mistake.
+function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
+  if (name === undefined) {
+    const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
+    return { message: `\${{ ${quote(inside, 60)} }} is not supported; use ${names}` }
+  }
+  const text = `\${{ env.${name} }}`
+  const value = mayBeCredential(name) ? undefined : variable(name)
+  const kind = value === undefined ? undefined : credentialIn(value)
+  if (kind !== undefined) return { message: `${text} looks like ${kind}, which is never inserted into a file` }
+  if (value !== undefined) return { value }
+  if (name.startsWith(fileVariablePrefix))
+    return { message: `${text} has the prefix of the variable; write \${{ env.${name.slice(fileVariablePrefix.length) || 'NAME'} }}` }
+  if (mayBeCredential(name)) return { message: `${text} may hold a credential, which is never inserted into a file` }
+  return { message: `${text} is not set; set ${fileVariablePrefix}${name}` }
+}
+
+function interpolateText(text: string, options: InterpolateOptions, path: ValuePath): Interpolation {
   if (!hasExpression(text)) return { value: text, errors: [] }
   const errors: { path: ValuePath; message: string }[] = []
+  let last: { readonly inside: string; readonly value: InstanceValue } | undefined
   const replaced = text.replace(expression, (whole, within: string, end: string) => {
     const inside = within.trim()
-    const name = end === '' ? undefined : nameIn(inside)
-    const found = name === undefined || mayBeCredential(name) ? undefined : variable(name)
-    if (found !== undefined) return found
-    errors.push({ path, message: end === '' ? `\${{ ${quote(inside, 60)} is not closed` : whyNot(inside, name) })
+    if (inside === literal && end !== '') return '${{'
+    const found = end === '' ? { message: `\${{ ${quote(inside, 60)} is not closed` } : evaluate(inside, options)
+    if ('value' in found) {
+      last = { inside, value: found.value }
+      return String(found.value)
+    }
+    errors.push({ path, message: found.message })
     return whole
   })
   const isWhole = text.startsWith('${{') && text.indexOf('}}') === text.length - 2
-  return { value: isWhole && errors.length === 0 && !isText?.(path) ? toScalar(replaced) : replaced, errors }
-}
-
-// The environment of a workflow run holds credentials. A file in a pull request must not be able to send them anywhere.
-const ownCredential = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
-const anyCredential = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|PRIVATE_?KEY|ACCESS_?KEY|API_?KEY)(?:_|$)/i
-
-export const mayBeCredential = (name: string): boolean => ownCredential.test(name) || anyCredential.test(name)
-
-function whyNot(inside: string, name: string | undefined): string {
-  if (name === undefined) return `\${{ ${quote(inside, 60)} }} is not supported; use \${{ env.NAME }}`
-  if (mayBeCredential(name)) return `\${{ env.${name} }} may hold a credential, which is never inserted into a file`
-  return `\${{ env.${name} }} is not set`
+  if (!isWhole || errors.length > 0 || options.isText?.(path)) return { value: replaced, errors }
+  // A value of an instance has a type; a variable is a text.
+  return { value: last?.inside.startsWith('instance.') ? last.value : toScalar(replaced), errors }
 }
 
 /** A text that is only an expression may become a number: `threshold: ${{ env.LIMIT }}`. */
@@ -103,13 +170,13 @@ export interface ReadDocument {
 
 type Reading = ReadDocument | { readonly diagnostics: readonly Diagnostic[] }
 
-const maxBytes = 5 * 1024 * 1024
+export const maxBytes = 5 * 1024 * 1024
 
 /** Words, signs, line ends and escapes of the text. A value takes about five of them. */
 const maxTokens = 250_000
 
 /** Values of the document. Those of an alias count wherever it is used. */
-const maxExpandedSize = 50_000
+export const maxExpandedSize = 50_000
 
 const maxDepth = 100
 
@@ -153,7 +220,12 @@ export function readDocument(text: string, name: string): Reading {
 
 type At = (offset: number) => Location
 
-const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'syntax', severity: 'error', location, message })
+export const documentRules = {
+  syntax: { severity: 'error', description: 'The file is not valid YAML or JSON.' },
+  schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
+} as const satisfies Rules
+
+const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(documentRules, 'syntax', location, message)
 
 /** Ends reading where the text exceeds a limit, or has no meaning. */
 class ReadError extends Error {
@@ -174,7 +246,7 @@ const limitExceeded = {
 /** Comments only, or a bare `---`. An explicit `null` is a value, though never a valid one. */
 const isNothing = (node: Node): boolean => isScalar(node) && node.value === null && !node.source
 
-const startOf = (node: unknown): number => (node as Partial<Node> | undefined)?.range?.[0] ?? 0
+const startOf = (node: unknown): number => (isNode(node) ? node.range?.[0] : undefined) ?? 0
 
 // Tags and merge keys beyond JSON's kinds of value are errors, whichever version of YAML the text asks for. The parser's own search
 // for repeated keys compares each with each; keysOf finds them in one pass.

@@ -14,6 +14,11 @@ declare module 'zod' {
     secret?: boolean
     /** What the server answers, or assumes, where a body lacks the field. Comparisons ignore it. */
     serverDefault?: unknown
+    /**
+     * Writes state the server's default: the server stores nothing for an absent field, and other readers of the stored object assume
+     * another value. `beside`: only if this other field of the object is not empty, because the field has no meaning without it.
+     */
+    stateDefault?: true | { readonly beside: string }
   }
 }
 
@@ -56,9 +61,13 @@ export function isText(field: Schema | undefined): boolean {
   return core instanceof z.ZodString || core instanceof z.ZodEnum
 }
 
+/** Whether a value of a document is a map. A document has no instances of classes, except for the numbers of JSON (see `ExactNumber`). */
+export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Reads own properties only, because a file may have a key such as `toString`. */
 export const ownValue = (value: unknown, key: PropertyKey): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 
 export const valueAt = (value: unknown, path: ValuePath): unknown => path.reduce(ownValue, value)
 
@@ -66,7 +75,7 @@ export const valueAt = (value: unknown, path: ValuePath): unknown => path.reduce
 export function schemaAt(schema: Schema, path: ValuePath, value: unknown): Schema | undefined {
   const [key, ...rest] = path
   if (key === undefined) return metaOf(schema).accepts === undefined ? coreOf(schema) : schema
-  const inner = innerSchema(coreOf(schema), key, value)
+  const inner = innerSchema(valueSchema(schema), key, value)
   return inner === undefined ? undefined : schemaAt(inner, rest, ownValue(value, key))
 }
 
@@ -98,12 +107,27 @@ export function knownKeys(field: Schema | undefined): readonly string[] {
 export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown): boolean =>
   value !== undefined && formsOf(schema)[0]?.serverDefaults.get(key) === value
 
+/** The defaults that a write of this map has to state, by the name of the absent field. */
+export function defaultsToState(schema: z.ZodObject, value: object): Readonly<Record<string, unknown>> {
+  const stated = formsOf(schema)[0]?.statedDefaults ?? []
+  const isGiven = (key: string): boolean => ownValue(value, key) != null
+  const isMeant = ({ key, beside }: StatedDefault): boolean => !isGiven(key) && (beside === undefined || !!ownValue(value, beside))
+  return Object.fromEntries(stated.filter(isMeant).map(({ key, value: stated }) => [key, stated]))
+}
+
+interface StatedDefault {
+  readonly key: string
+  readonly value: unknown
+  readonly beside: string | undefined
+}
+
 /** One form that a map may have. */
 interface Form {
   readonly schema: z.ZodObject
   /** Literal fields tell the forms of a union apart. */
   readonly literals: readonly { readonly key: string; readonly values: ReadonlySet<unknown>; readonly isOptional: boolean }[]
   readonly serverDefaults: ReadonlyMap<string, unknown>
+  readonly statedDefaults: readonly StatedDefault[]
 }
 
 /** The form whose literals the value has; of several, the one with most of them. Undefined where every form contradicts the value. */
@@ -158,11 +182,18 @@ function formsOf(schema: Schema): readonly Form[] {
 }
 
 function toForm(schema: z.ZodObject): Form {
-  const fields = Object.entries(schema.shape as Shape)
+  const shape: Shape = schema.shape
+  const fields = Object.entries(shape)
   const literals = fields.flatMap(([key, field]) => {
     const core = coreOf(field)
     return core instanceof z.ZodLiteral ? [{ key, values: core.values, isOptional: core !== field }] : []
   })
   const defaults = fields.map(([key, field]) => [key, metaOf(field).serverDefault ?? defaultOf(field)] as const)
-  return { schema, literals, serverDefaults: new Map(defaults.filter(([, value]) => value !== undefined)) }
+  const statedDefaults = fields.flatMap(([key, field]): StatedDefault[] => {
+    const { serverDefault, stateDefault } = metaOf(field)
+    return stateDefault === undefined
+      ? []
+      : [{ key, value: serverDefault, beside: stateDefault === true ? undefined : stateDefault.beside }]
+  })
+  return { schema, literals, serverDefaults: new Map(defaults.filter(([, value]) => value !== undefined)), statedDefaults }
 }

@@ -1,22 +1,31 @@
 import * as z from 'zod'
 import { fromText } from '../core/decimal.ts'
-import type { Diagnostic, Location } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Location } from '../core/diagnostics.ts'
 import { InputError } from '../core/errors.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
-import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
+import { documentRules, type ReadDocument, readDocument, type ValuePath } from './document.ts'
 import { coreOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
 /**
  * Reads a document and validates it. Throws an InputError with everything that is wrong, and where. `schemaFor` chooses a schema by
  * the value, so that diagnostics are about the form that was meant.
  */
-export function parseDocument<T>(text: string, name: string, schemaFor: z.ZodType<T> | ((value: unknown) => z.ZodType<T>)): T {
+export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
+
+type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
+
+/** The same, with the locations of the values, for rules beyond the schema. */
+export function parseWithLocations<T>(
+  text: string,
+  name: string,
+  schemaFor: SchemaFor<T>,
+): { readonly value: T; readonly document: ReadDocument } {
   const document = readDocument(text, name)
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
   const parsed = schema.safeParse(document.value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) return { value: parsed.data, document }
   throw new InputError(schemaDiagnostics(parsed.error, document, schema))
 }
 
@@ -71,9 +80,12 @@ function meantIssues(issue: z.core.$ZodIssue, { schema, value }: Pick<Subject, '
   const option = nearestOption(union, inner)
   const issues = option === undefined ? undefined : z.safeParse(option, inner).error?.issues
   if (option === undefined || issues === undefined) return [issue]
-  return issues
-    .flatMap((one) => meantIssues(one, { schema: option as z.ZodType, value: inner }))
-    .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
+  return (
+    issues
+      // The options of a union are typed by zod's core, and all of them are classic schemas.
+      .flatMap((one) => meantIssues(one, { schema: option as z.ZodType, value: inner }))
+      .map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
+  )
 }
 
 function describe(issue: z.core.$ZodIssue, { document, schema, base, value: checked }: Subject): readonly Diagnostic[] {
@@ -82,6 +94,7 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const value = valueAt(checked, issue.path)
   const prefix = toPrefix(path, document.value)
   if (issue.code === 'unrecognized_keys') return describeUnknownKeys(issue, path, meantForm(field, value), document)
+  if (issue.code === 'invalid_key') return describeWrongKey(path, schemaAt(schema, issue.path.slice(0, -1), checked), document)
   const accepted = describeAccepted(issue, field)
   // A missing field is reported where the object begins that lacks it.
   if (value === undefined) return [toDiagnostic(document.locationOfKey(path.slice(0, -1)), `${prefix}is missing${accepted}`)]
@@ -90,6 +103,12 @@ function describe(issue: z.core.$ZodIssue, { document, schema, base, value: chec
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
   const problem = isComplete ? issue.message : `is not accepted${accepted}${suggestion(issue, value, field)}`
   return [toDiagnostic(document.locationOf(path), `${prefix}${given} ${problem}`)]
+}
+
+function describeWrongKey(path: ValuePath, map: Schema | undefined, document: ReadDocument): readonly Diagnostic[] {
+  const accepts = map instanceof z.ZodRecord ? metaOf(map.keyType).accepts : undefined
+  const message = `"${quote(String(path.at(-1)), 60)}" is not accepted as a key${accepts === undefined ? '' : `; accepted: ${accepts}`}`
+  return [toDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
 }
 
 /** A map with more unknown keys belongs to another kind of file. */
@@ -102,19 +121,23 @@ function describeUnknownKeys(
   document: ReadDocument,
 ): readonly Diagnostic[] {
   const known = knownKeys(form)
+  const accepts = form && metaOf(form).accepts
+  const accepted = accepts === undefined ? '' : `; accepted: ${accepts}`
   const prefix = toPrefix(path, document.value)
   const named = keys.slice(0, maxUnknownKeys).map((key) => {
     // Another form of the same map has it.
+    const meant = meantField(key, form)
+    const suggestion = meant === undefined ? didYouMean(key, known) : `; did you mean "${meant}"?`
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
-      : `is an unknown field${meantField(key, form) === undefined ? didYouMean(key, known) : `; did you mean "${meantField(key, form)}"?`}`
+      : `is an unknown field${suggestion || accepted}`
     return toDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
   })
   const rest = keys.length - named.length
   return rest === 0 ? named : [...named, toDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
 }
 
-const toDiagnostic = (location: Location, message: string): Diagnostic => ({ rule: 'schema', severity: 'error', location, message })
+const toDiagnostic = (location: Location, message: string): Diagnostic => diagnosticOf(documentRules, 'schema', location, message)
 
 function meantForm(field: Schema | undefined, value: unknown): Schema | undefined {
   const form = field instanceof z.ZodUnion ? nearestOption(field, value) : undefined

@@ -8,8 +8,6 @@ export interface EmulatorContext {
   readonly store: Store
   readonly ids: Ids
   readonly clock: ServerClock
-  /** Seed of the defaults that the server fills in by itself; undefined for none. */
-  unknownDefaults: number | undefined
   /** Restores everything, the clock's offset included. The store stays the same object. */
   reset(): void
 }
@@ -33,11 +31,9 @@ export function createContext(options: EmulatorOptions): EmulatorContext {
     store,
     ids,
     clock,
-    unknownDefaults: settings.unknownDefaults,
     reset() {
       ids.reset()
       clock.setOffset(0)
-      context.unknownDefaults = settings.unknownDefaults
       Object.assign(store, createStore())
     },
   }

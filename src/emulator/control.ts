@@ -4,7 +4,7 @@ import { type FaultQueue, faultSchema } from './faults.ts'
 import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, parseJsonOrUndefined, pathnameOf } from './http.ts'
 import type { RequestLog } from './request-log.ts'
 import { demo } from './shop/demo.ts'
-import type { Dashboard, DashboardFilter, Tile } from './store.ts'
+import { saveInWebApp } from './web-app.ts'
 
 /** What `/_emulator/…` on the emulator's own port controls, without a key and outside of the log. */
 export interface ControlContext {
@@ -40,7 +40,6 @@ export function handleControl(control: ControlContext, request: HttpRequest): Ht
 }
 
 const clockOffset = z.strictObject({ offsetMs: z.number() })
-const unknownDefaults = z.strictObject({ seed: z.int() })
 const webAppDashboard = z.looseObject({ name: z.string(), tiles: z.array(z.looseObject({ config: z.looseObject({}) })) })
 
 const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
@@ -63,14 +62,6 @@ const handlers: Readonly<Record<string, (control: ControlContext, request: HttpR
   [`POST ${root}/clock`]: ({ context: { clock } }, request) => {
     clock.setOffset(readBody(clockOffset, request).offsetMs)
     return { now: new Date(clock.now()).toISOString() }
-  },
-  [`POST ${root}/unknown-defaults`]: ({ context }, request) => {
-    context.unknownDefaults = readBody(unknownDefaults, request).seed
-    return { unknownDefaults: context.unknownDefaults }
-  },
-  [`DELETE ${root}/unknown-defaults`]: ({ context }) => {
-    context.unknownDefaults = undefined
-    return { unknownDefaults: null }
   },
 }
 
@@ -108,33 +99,3 @@ function describe({ settings, store, clock }: EmulatorContext): unknown {
 }
 
 const idsByName = (items: readonly { readonly id: string; readonly name: string | null }[]) => items.map(({ id, name }) => ({ id, name }))
-
-/** A dashboard as a user saves it in the web app, with all fields, whether or not the API shows them. */
-export type WebAppDashboard = Pick<Dashboard, 'name'> &
-  Partial<Omit<Dashboard, 'name' | 'tiles' | 'filters'>> & {
-    readonly tiles: readonly (Pick<Tile, 'config'> & Partial<Tile>)[]
-    readonly filters?: readonly Partial<DashboardFilter>[]
-  }
-
-/** Stores a dashboard without validating it, and returns what is stored. Fills in missing ids and the missing positions of tiles. */
-export function saveInWebApp(
-  { store, ids }: Pick<EmulatorContext, 'store' | 'ids'>,
-  { tiles, filters = [], ...dashboard }: WebAppDashboard,
-  serviceId: string = demo.services.checkout,
-): Dashboard {
-  const service = store.organizations.flatMap(({ services }) => services).find(({ id }) => id === serviceId)
-  if (service === undefined) throw new Error(`service ${serviceId} does not exist`)
-  const saved: Dashboard = {
-    id: ids.objectId(),
-    tags: [],
-    savedQuery: null,
-    savedQueryLanguage: null,
-    savedFilterValues: [],
-    containers: [],
-    ...dashboard,
-    tiles: tiles.map((tile, index) => ({ id: ids.objectId(), name: '', x: 0, y: index * 6, w: 12, h: 6, ...tile })),
-    filters: filters.map((filter) => ({ id: ids.objectId(), ...filter })),
-  }
-  service.dashboards.push(saved)
-  return saved
-}

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createContext } from './context.ts'
-import { type ControlContext, handleControl, isControl, saveInWebApp, type WebAppDashboard } from './control.ts'
+import { type ControlContext, handleControl, isControl } from './control.ts'
 import { sendWithFault } from './fault-effects.ts'
 import { createFaultQueue, type Fault } from './faults.ts'
 import { createCloudGateway } from './gateways/cloud-gateway.ts'
@@ -10,8 +10,19 @@ import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/ga
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
 import { createResponseWriter, type HttpResponse, type ResponseWriter, readRequest } from './http.ts'
 import type { EmulatorOptions } from './options.ts'
+import { runAlertTask } from './product/alert-task.ts'
 import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
 import type { Dashboard, Store } from './store.ts'
+import {
+  findService,
+  findStored,
+  type ReadTexts,
+  readInWebApp,
+  type SaveAnswer,
+  saveAgainInWebApp,
+  saveInWebApp,
+  type WebAppDashboard,
+} from './web-app.ts'
 
 export interface Emulator {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
@@ -28,9 +39,16 @@ export interface Emulator {
    * The default service is the demo's `checkout`. Returns the stored dashboard.
    */
   saveInWebApp(dashboard: WebAppDashboard, serviceId?: string): Dashboard
-  /** From now on the server fills in unknown defaults, chosen by the seed; `undefined` for none. See the option of this name. */
-  setUnknownDefaults(seed: number | undefined): void
-  /** Restores state, ids, defaults and clock, empties log, faults and rate limits, and aborts open requests. */
+  /** Saves a stored dashboard again as the web app does after any edit: it sends everything back, and its server validates it. */
+  saveAgainInWebApp(dashboardId: string, serviceId?: string): SaveAnswer
+  /** The texts of a stored dashboard in the languages in which the web app opens them for a user who prefers this one. */
+  readInWebApp(dashboardId: string, preferred: 'sql' | 'lucene', serviceId?: string): ReadTexts
+  /**
+   * Evaluates the alerts of a service as the server's alert task does, for their last whole windows before this time, in milliseconds. The
+   * results are `state` and `executionErrors` of each alert. Raw SQL and formulas are not evaluated.
+   */
+  runAlertTask(nowMs: number, serviceId?: string): void
+  /** Restores state, ids and clock, empties log, faults and rate limits, and aborts open requests. */
   reset(): void
   /** Ends every connection, open requests included, and drops late commits. */
   close(): Promise<void>
@@ -58,15 +76,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   return {
-    url: toUrl(server.address() as AddressInfo),
+    url: toUrl(server.address() as AddressInfo), // It listens on a port, not on a pipe.
     requests: log.requests,
     store,
     addFault: faults.add,
     clearFaults: faults.clear,
     saveInWebApp: (dashboard, serviceId) => saveInWebApp(context, dashboard, serviceId),
-    setUnknownDefaults(seed) {
-      context.unknownDefaults = seed
-    },
+    saveAgainInWebApp: (dashboardId, serviceId) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),
+    readInWebApp: (dashboardId, preferred, serviceId) => readInWebApp(findStored(store, dashboardId, serviceId), preferred),
+    runAlertTask: (nowMs, serviceId) => runAlertTask(findService(store, serviceId), nowMs),
     reset,
     async close() {
       lifetime.abort()

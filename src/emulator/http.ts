@@ -32,6 +32,7 @@ export const headersOf = (request: IncomingMessage): Record<string, string> =>
 export async function readRequest(request: IncomingMessage, maxBodyBytes: number): Promise<HttpRequest> {
   const chunks: Buffer[] = []
   let length = 0
+  // Without an encoding, a request consists of buffers.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length <= maxBodyBytes) chunks.push(chunk)

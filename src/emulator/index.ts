@@ -1,7 +1,6 @@
-export type { WebAppDashboard } from './control.ts'
 export { type Emulator, startEmulator } from './emulator.ts'
 export type { Effect, Fault, FaultHeaders } from './faults.ts'
-export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
+export type { Dialect, EmulatorOptions, RateLimit, ServerVariant, VariantRequest } from './options.ts'
 export type { LoggedRequest } from './request-log.ts'
 export { demo } from './shop/demo.ts'
 export type {
@@ -25,3 +24,4 @@ export type {
   UsageRecord,
   Webhook,
 } from './store.ts'
+export type { ReadTexts, SaveAnswer, WebAppDashboard } from './web-app.ts'

@@ -1,3 +1,5 @@
+import type { ProductRequest, ProductResponse } from './product/request.ts'
+
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
   readonly limit: number
@@ -10,6 +12,20 @@ export interface RateLimit {
  * - `hyperdx`: self-hosted HyperDX or ClickStack, below `/api/v2`, with the demo's `checkout` service as the only one.
  */
 export type Dialect = 'neutral' | 'clickhouse-cloud' | 'hyperdx'
+
+/** A server that differs from the recorded product, to test clients against what may come. */
+export interface ServerVariant {
+  /** Whether the gateway of ClickHouse Cloud accepts a field that the vendor does not document. Default: none. */
+  readonly acceptsField?: (name: string) => boolean
+  /** Answers a request. It may change the request for the product, and the product's response. Default: only passes on. */
+  readonly handle?: (request: VariantRequest, product: (request: ProductRequest) => ProductResponse) => ProductResponse
+}
+
+export interface VariantRequest extends ProductRequest {
+  readonly method: string
+  /** The first part of the path, such as `alerts`. */
+  readonly resource: string
+}
 
 export interface EmulatorOptions {
   /** Default `neutral`. */
@@ -25,28 +41,10 @@ export interface EmulatorOptions {
    * and webhooks, and none for the others.
    */
   readonly pageLimit?: number
-  /** `ignored`: `limit` and `offset` have no effect, as if a gateway did not forward them. Default `supported`. */
-  readonly paging?: 'supported' | 'ignored'
-  /**
-   * `hidden`: lists that are paged come without `X-Total-Count` and `meta`, as if a gateway dropped them. Default `shown`; the neutral
-   * contract shows neither.
-   */
-  readonly totalCount?: 'shown' | 'hidden'
-  /**
-   * Simulates a server with unknown defaults. The seed decides which optional fields of tiles, alerts and saved searches are filled in
-   * and with what, how lists are ordered, and how texts and times are written. The same object is always shown in the same way, and
-   * every shown object can be sent back. Can be changed while the emulator runs.
-   */
-  readonly unknownDefaults?: number
-  /**
-   * Simulates a newer server: fields of dashboards, alerts and saved searches whose names begin with this are accepted anywhere in a
-   * body, kept until an update leaves them out, and shown. Default: none.
-   */
-  readonly newFieldPrefix?: string
+  /** A server that differs from the recorded product. Default: none. */
+  readonly variant?: ServerVariant
   /** `hyperdx` only: the version that `/health` states, default that of the recorded product. A build from source states `''` or `local`. */
   readonly serverVersion?: string
-  /** Simulates an older server: fields with these names are dropped from every body without an error. Default: none. */
-  readonly unknownFields?: readonly string[]
   /** The server's wall clock in milliseconds, default `Date.now`. The windows of the rate limit follow it too. */
   readonly now?: () => number
   /** Default `shop`: a small organization with three services. */
@@ -61,12 +59,8 @@ export interface EmulatorOptions {
 export interface Settings extends Required<Pick<EmulatorOptions, 'dialect' | 'host' | 'port' | 'now' | 'data' | 'lists' | 'costs'>> {
   readonly rateLimit: RateLimit | undefined
   readonly pageLimit: number | undefined
-  readonly isPagingIgnored: boolean
-  readonly isTotalHidden: boolean
-  readonly unknownDefaults: number | undefined
-  readonly newFieldPrefix: string | undefined
+  readonly variant: ServerVariant
   readonly serverVersion: string
-  readonly unknownFields: readonly string[]
   /** The path segment of dashboards, alerts and sources. */
   readonly segment: string
   /** The word in which cost fields end. */
@@ -93,12 +87,8 @@ export function toSettings(options: EmulatorOptions): Settings {
     port: options.port ?? 0,
     rateLimit: options.rateLimit === 'off' ? undefined : (options.rateLimit ?? rateLimit),
     pageLimit: options.pageLimit,
-    isPagingIgnored: options.paging === 'ignored',
-    isTotalHidden: isNeutral || options.totalCount === 'hidden',
-    unknownDefaults: options.unknownDefaults,
-    newFieldPrefix: options.newFieldPrefix,
+    variant: options.variant ?? {},
     serverVersion: options.serverVersion ?? recordedVersion,
-    unknownFields: options.unknownFields ?? [],
     now: options.now ?? Date.now,
     data: options.data ?? 'shop',
     lists: isNeutral ? (options.lists ?? lists) : lists,

@@ -34,8 +34,8 @@ export function createRequestLog(): RequestLog {
     requests,
     open(request, credentials, arrivedAtMs) {
       const headers = { ...headersOf(request), authorization: credentials }
-      const entry = { method: request.method ?? '', path: request.url ?? '', headers, body: undefined as unknown, text: '', arrivedAtMs }
-      const logged = { ...entry, status: undefined as number | undefined }
+      const entry = { method: request.method ?? '', path: request.url ?? '', headers, text: '', arrivedAtMs }
+      const logged: { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] } = { ...entry, body: undefined, status: undefined }
       requests.push(logged)
       return {
         receive({ text }) {

@@ -139,6 +139,8 @@ export interface Alert {
   executionErrors?: { timestamp: string; type: string; message: string }[]
   createdAt: string
   updatedAt: string
+  /** Fields of a server newer than HyperDX 2.36, as it answers them. */
+  newer?: JsonObject
 }
 
 /** The cloud's OpenAPI document has more fields. The product accepts and stores only webhooks, with `type` and `webhookId`. */

@@ -73,7 +73,7 @@ const organization = z
   .strictObject({
     name: nameField('Name of the organization in legs and reports. An organization with several keys may have several entries.'),
     'organization-id': uuid('The organization.'),
-    profile: choice(cloudProfileNames, 'The product behind the API.').optional(),
+    profile: choice(cloudProfileNames, 'The server behind the API.').optional(),
     'api-url-name': secretName('variable', 'Name of the variable with the base URL of the API, for an API without a profile.'),
     environment: z
       .string()

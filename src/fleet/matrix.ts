@@ -1,11 +1,12 @@
 // Makes the matrix of jobs for a fleet. A leg is one job of the matrix.
+
 import * as z from 'zod'
 import { type InputError, inputError } from '../core/errors.ts'
 import { counted, join, say, untrusted } from '../core/line.ts'
 import { compareText } from '../core/text.ts'
 import { choice, integer } from '../operation/inputs.ts'
 import { defineOperation, type Report } from '../operation/operation.ts'
-import type { Column } from '../report/blocks.ts'
+import { alignRight } from '../report/blocks.ts'
 import { type FleetOrganization, type FleetService, fleetFile, labels, readFleet, type Settings } from './fleet-file.ts'
 
 /** GitHub's limit for one matrix. */
@@ -79,7 +80,7 @@ export const matrix = defineOperation({
   }),
   output,
   details,
-  example: { fleet: 'examples/fleet.yml' },
+  example: { fleet: 'fleet.yml' },
   async run({ files, profile }, { fleet: path, per, labels: selected, maxLegs: limit }) {
     if (profile.isSelfHosted)
       throw inputError('profile', 'hyperdx has no organizations, which a fleet file lists; run one step for each self-hosted server')
@@ -248,8 +249,6 @@ const matrixTooLong = (path: string, length: number): InputError =>
     `the matrix of ${path} has ${length} characters, and the limit for an output is ${maxMatrixLength}. Select services by labels, or use several files`,
   )
 
-const right = (title: string): Column => ({ title, align: 'right' })
-
 function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, keys, legs }: MatrixResult): Report {
   return {
     headline: say`${counted(serviceCount, 'service')} of ${counted(organizationCount, 'organization')} in ${counted(legCount, 'leg')}`,
@@ -268,7 +267,7 @@ function reportMatrix({ legCount, serviceCount, organizationCount, maxParallel, 
       },
       {
         kind: 'table',
-        columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Minimum time'].map(right)],
+        columns: [{ title: 'Key' }, ...['Services', 'Legs', 'Largest leg', 'Minimum time'].map(alignRight)],
         rows: keys.map(({ key, services, legs: count, largestLeg }) => [
           [untrusted(key)],
           say`${services}`,

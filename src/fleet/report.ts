@@ -1,7 +1,9 @@
 // Merges the results of the legs of a fleet into one verdict, which fails when a result is missing.
+
 import * as z from 'zod'
 import { InputError, inputError } from '../core/errors.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../core/line.ts'
+import { andMore, listFirst } from '../core/text.ts'
 import * as fields from '../operation/inputs.ts'
 import { defineOperation, type Files, pass, type Report, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
@@ -55,7 +57,7 @@ export const report = defineOperation({
   }),
   output,
   details,
-  example: { fleet: 'examples/fleet.yml', resultFiles: ['examples/fleet-results/*.json'] },
+  example: { fleet: 'fleet.yml', resultFiles: ['fleet-results/*.json'] },
   async run({ files }, { fleet: path, resultFiles, operations = [], labels: selected }) {
     const text = await files.read(path, 'fleet')
     const fleet = readFleet(text, path, selected)
@@ -86,10 +88,10 @@ const tooManyResults = { diagnostic: `is left out, because the files before it h
 
 /** Throws an InputError when no file matches, because an empty report must not pass. */
 async function readResultFiles(globs: readonly string[], files: Files) {
-  const paths = await files.find(globs, 'result-files')
+  const { paths, skipped } = await files.find(globs, 'result-files')
   if (paths.length === 0) throw inputError('result-files', `no file matches ${globs.join(', ')}. The legs left no results`)
   const read: ResultFile[] = []
-  const unreadable: ReportResult['unreadable'] = []
+  const unreadable: ReportResult['unreadable'] = skipped.map(({ path, reason }) => ({ file: path, reason }))
   let count = 0
   // One after another to limit memory: a file may have megabytes, and only a small part is kept.
   for (const file of paths) {
@@ -146,12 +148,11 @@ const maxNames = 3
 /** `4 results failed: a, b, c and 1 more.` Nothing without names. */
 function countNames(names: readonly string[], [singular, several]: readonly [string, string]): readonly Line[] {
   if (names.length === 0) return []
-  const rest = names.length - maxNames
   const named = join(
     names.slice(0, maxNames).map((name) => [untrusted(name)]),
     ', ',
   )
-  return [say`${names.length} ${trusted(names.length === 1 ? singular : several)}: ${named}${rest > 0 ? say` and ${rest} more` : []}.`]
+  return [say`${names.length} ${trusted(names.length === 1 ? singular : several)}: ${named}${trusted(andMore(names.length, maxNames))}.`]
 }
 
 /** The rows that need attention come first, because a long report is cut at the end. */
@@ -188,11 +189,10 @@ const maxFailing = 10
 /** The results that fail the report, worst first. */
 function failingLines(problems: readonly FleetResult[]): readonly Line[] {
   const failing = problems.filter(({ status }) => status !== 'pass' && status !== 'warn')
-  const lines = failing
-    .slice(0, maxFailing)
-    .map((one) => say`${trusted(statusWords[one.status])}: ${nameOf(one)}${one.operation === undefined ? [] : say` (${one.operation})`}`)
-  const rest = failing.length - lines.length
-  return rest > 0 ? [...lines, say`… and ${rest} more`] : lines
+  const lines = failing.map(
+    (one) => say`${trusted(statusWords[one.status])}: ${nameOf(one)}${one.operation === undefined ? [] : say` (${one.operation})`}`,
+  )
+  return listFirst(lines, maxFailing, (count) => say`… and ${count} more`)
 }
 
 const isFine = ({ status, isOutsideFleet }: FleetResult): boolean => status === 'pass' && !isOutsideFleet

@@ -1,7 +1,9 @@
 // Reads the result document of a leg. It comes from an artifact, so all of its text is untrusted.
+
 import * as z from 'zod'
 import { isUuid } from '../api/path.ts'
 import { type Decimal, fromText, toDecimal } from '../core/decimal.ts'
+import { hourMs } from '../core/durations.ts'
 import { parseJson } from '../core/json.ts'
 import { clip } from '../core/text.ts'
 import { formatDuration, formatMoney } from '../report/format.ts'
@@ -112,7 +114,7 @@ const figureFields: readonly (readonly [field: string, show: (value: Decimal, un
 ]
 
 function formatHoursOld(hours: Decimal): string {
-  return `${formatDuration(hours.toNumber() * 3_600_000)} old`
+  return `${formatDuration(hours.toNumber() * hourMs)} old`
 }
 
 function findFigure(result: Readonly<Record<string, unknown>>): string | undefined {

@@ -1,12 +1,15 @@
 import type { Clock } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
-import type { Pacer } from './rate-limit.ts'
+import type { Admission, Pacer } from './rate-limit.ts'
+import type { WriteLog } from './write-log.ts'
 
 export interface Cancellation {
   /** Aborted by the first signal: nothing new is sent, waits end. */
   readonly stop: AbortSignal
   /** Aborted a little later: requests under way end, too. */
   readonly abort: AbortSignal
+  /** Where writes are noted, so that a canceled run can tell whether it wrote anything. */
+  readonly writes?: WriteLog
 }
 
 /** A request that waits for its turn, for messages. */
@@ -23,7 +26,7 @@ interface Deadline {
    * Resolves when the request may be sent. It must then be sent at once. Throws kind `deadline` when its turn comes too late, and kind
    * `cancelled` when `notAfter` is aborted before.
    */
-  admit(request: PlannedRequest, notAfter?: AbortSignal): Promise<void>
+  admit(request: PlannedRequest, notAfter?: AbortSignal): Promise<Admission>
   /** Notes a wait for the rate limit. Parallel requests wait for the same window, so a wait that was already noted gets no further line. */
   noteRateLimit(waitMs: number, line: string): void
 }
@@ -60,14 +63,12 @@ export function createDeadline({ clock, deadlineMs, pacer, stop, note }: Deadlin
         if (waitMs >= 1000) noteRateLimit(waitMs, `Waiting ${inSeconds(waitMs)} for the rate limit before ${request.label}`)
       }
       const signal = AbortSignal.any([stop, expired, ...(notAfter === undefined ? [] : [notAfter])])
-      try {
-        await pacer.admit({ signal, onWait })
-      } catch (thrown) {
+      const admission = await pacer.admit({ signal, onWait }).catch((thrown: unknown) => {
         if (stop.aborted || !signal.aborted) throw thrown
         throw expired.aborted ? tooLate(request, 0, clock.now()) : notSent(request)
-      }
-      if (remainingMs() > 0) return
-      pacer.settle()
+      })
+      if (remainingMs() > 0) return admission
+      admission.cancel()
       throw tooLate(request, 0, clock.now())
     },
   }

@@ -1,4 +1,5 @@
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import type { Variables } from '../core/variables.ts'
 
 // Before the URL parser, which quietly drops tabs and newlines and reads `\` as `/`.
 const grammar = /^https?:\/\/[^\s\\?#@]+$/i
@@ -46,7 +47,7 @@ export function webhookSecrets(text: string): readonly string[] {
   if (!isWebhookUrl(text)) return [text]
   const { pathname, search } = new URL(text)
   const path = `${pathname}${search}`
-  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, decode(path)]
+  return [text.replace(/^https?:\/\/[^/?]+/i, ''), path, tryDecode(path) ?? path]
 }
 
 // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
@@ -59,10 +60,8 @@ export interface ProxySettings {
   readonly noProxy?: string
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lower-case spelling wins, as in other tools. Messages name the variable and never its value, which may hold a password. */
-export function readProxySettings(env: Environment): {
+export function readProxySettings(env: Variables): {
   readonly settings: ProxySettings
   readonly diagnostics: readonly Diagnostic[]
 } {
@@ -87,7 +86,7 @@ export function readProxySettings(env: Environment): {
   return { settings, diagnostics }
 }
 
-function choose(env: Environment, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
+function choose(env: Variables, lowerCase: string): { readonly name: string; readonly value: string } | undefined {
   for (const name of [lowerCase, lowerCase.toUpperCase()]) {
     const value = env[name]?.trim()
     if (value) return { name, value }
@@ -98,16 +97,7 @@ function choose(env: Environment, lowerCase: string): { readonly name: string; r
 function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && isEncoded(username) && isEncoded(password)
-}
-
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
+  return /^https?:$/.test(protocol) && [username, password].every((text) => tryDecode(text) !== undefined)
 }
 
 /** The proxy's password, where its url holds one, as written and decoded. */
@@ -116,14 +106,15 @@ export function proxySecrets({ httpProxy, httpsProxy }: ProxySettings): readonly
     .filter((url) => url !== undefined && URL.canParse(url))
     .map((url) => new URL(url ?? '').password)
     .filter((password) => password !== '')
-    .flatMap((password) => [password, decode(password)])
+    .flatMap((password) => [password, tryDecode(password) ?? password])
 }
 
-function decode(text: string): string {
+/** Undefined where a `%` begins no escape sequence. */
+function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text
+    return undefined
   }
 }
 

@@ -68,106 +68,173 @@ interface Limit {
 // Our clock starts counting when the answer arrives, so the server's window is over before ours; this is for timer grain.
 const marginMs = 50
 
+// A self-hosted server rounds the rest of the window up to whole seconds.
+const roundingMs = 1000
+
+/** A request that may be sent now. One of both functions must be called once. */
+export interface Admission {
+  /** With the answer's status and headers, or with nothing when none came. */
+  settle(answer?: { readonly status: number; readonly headers: Headers }): void
+  /** The request was not sent. */
+  cancel(): void
+}
+
+/** How many requests may be sent now without a wait. */
+export interface Quota {
+  readonly limit: number
+  readonly remaining: number
+}
+
 /** Keeps the requests of one key within the server's rate limit. */
 export interface Pacer {
   /**
    * Resolves when one more request may be sent, first come first served. Rejects with the signal's reason when aborted.
    * `onWait` is called before a wait starts, and may throw to refuse it.
    */
-  admit(options: { readonly signal: AbortSignal; readonly onWait: (waitMs: number) => void }): Promise<void>
-  /** Must be called once for each admitted request: with the answer's status and headers, or with nothing when none came. */
-  settle(answer?: { readonly status: number; readonly headers: Headers }): void
+  admit(options: { readonly signal: AbortSignal; readonly onWait: (waitMs: number) => void }): Promise<Admission>
+  /** Undefined until an answer states the limit. */
+  quota(): Quota | undefined
 }
 
-// The server's fixed window, known from the first answer that mentions it.
+/** A window of the server. It ends between two times of our clock: its rest is stated in an answer, which was on its way for some time. */
 interface Window {
-  readonly limit: number
-  readonly windowMs: number
-  readonly endsAt: number
-  readonly remaining: number
+  endsAfter: number
+  endsBefore: number
+  /** Requests in it. */
+  count: number
 }
 
-/** A pacer for one key. It learns the limit from the answers, and uses the documented one before. */
+/**
+ * A pacer for one key. It learns the limit from the answers, and uses the documented one before. Every request counts from its sending to
+ * the end of the window that its answer states. Answers may arrive in any order: none of them frees a window before its end.
+ */
 export function createPacer(clock: Clock, documented: Limit): Pacer {
-  let window: Window | undefined
-  let sentAt: readonly number[] = []
+  let { limit, windowMs } = documented
+  let isLimitStated = false
+  let windows: readonly Window[] = []
   let inFlight = 0
+  /** By the last refusal. */
+  let blockedUntil = Number.NEGATIVE_INFINITY
   let queue: Promise<unknown> = Promise.resolve()
   /** Aborted, and replaced, whenever an answer came. */
   let news = new AbortController()
 
-  /** How long until one more may go: 0 for now. */
+  const countUsed = (): number => windows.reduce((sum, { count }) => sum + count, inFlight)
+
+  const dropEndedWindows = (now: number): void => {
+    windows = windows.filter(({ endsBefore }) => endsBefore > now)
+  }
+
+  /** How long until one more may go: 0 for now, infinite where only an answer can tell. */
   function waitMs(now: number): number {
-    if (window !== undefined) return now >= window.endsAt || window.remaining > 0 ? 0 : window.endsAt - now
-    // Where the server's window begins is not known yet, so the documented limit holds for any period of that length.
-    const oldest = sentAt.at(-documented.limit)
-    return oldest === undefined ? 0 : Math.max(0, oldest + documented.windowMs + marginMs - now)
-  }
-
-  function send(now: number): void {
-    inFlight += 1
-    if (window === undefined) {
-      sentAt = [...sentAt, now].slice(-documented.limit)
-      return
+    dropEndedWindows(now)
+    if (now < blockedUntil) return blockedUntil - now
+    let missing = countUsed() + 1 - limit
+    if (missing <= 0) return 0
+    for (const { endsBefore, count } of windows.toSorted((a, b) => a.endsBefore - b.endsBefore)) {
+      missing -= count
+      if (missing <= 0) return endsBefore - now
     }
-    // A window that is over starts again with the next request, as the server's does; what is under way may count in it.
-    const isOver = now >= window.endsAt
-    const remaining = isOver ? window.limit - inFlight + 1 : window.remaining
-    window = { ...window, remaining: remaining - 1, endsAt: isOver ? now + window.windowMs + marginMs : window.endsAt }
+    return Number.POSITIVE_INFINITY
   }
 
-  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<void> {
+  async function wait({ signal, onWait }: Parameters<Pacer['admit']>[0]): Promise<Admission> {
     signal.throwIfAborted()
     for (let ms = waitMs(clock.monotonicMs()); ms > 0; ms = waitMs(clock.monotonicMs())) {
       // An answer to a request under way may announce a wider window than the documented one, so the wait is not reported yet.
-      const isAboutToKnow = window === undefined && inFlight > 0
+      const isAboutToKnow = ms === Number.POSITIVE_INFINITY || (!isLimitStated && inFlight > 0)
       if (!isAboutToKnow) onWait(ms)
-      await sleepUntilNews(Math.max(1, ms), signal)
+      await sleepUntilNews(ms, signal)
     }
-    send(clock.monotonicMs())
+    inFlight += 1
+    const sentAt = clock.monotonicMs()
+    return {
+      settle(answer) {
+        inFlight -= 1
+        learn(sentAt, answer)
+        announce()
+      },
+      cancel() {
+        inFlight -= 1
+        announce()
+      },
+    }
+  }
+
+  function announce(): void {
+    news.abort()
+    news = new AbortController()
   }
 
   async function sleepUntilNews(ms: number, signal: AbortSignal): Promise<void> {
     const { signal: known } = news
+    const either = AbortSignal.any([signal, known])
     try {
-      await clock.sleep(ms, AbortSignal.any([signal, known]))
+      if (ms === Number.POSITIVE_INFINITY) await rejectOnAbort(either)
+      else await clock.sleep(Math.max(1, ms), either)
     } catch (thrown) {
       if (signal.aborted || !known.aborted) throw thrown
     }
   }
 
-  function learn(status: number, headers: Headers): void {
+  function learn(sentAt: number, answer: Parameters<Admission['settle']>[0]): void {
     const now = clock.monotonicMs()
-    const news = readRateLimitWindow(headers)
-    if (news !== undefined) {
-      const windowMs = news.windowMs ?? window?.windowMs ?? documented.windowMs
-      // What is under way may or may not be counted in the answer's figure yet; taking it off errs on the polite side.
-      window = { limit: news.limit, windowMs, remaining: news.remaining - inFlight, endsAt: now + news.resetMs + marginMs }
+    const stated = answer && readRateLimitWindow(answer.headers)
+    if (stated === undefined) {
+      // A server that states its limit does not limit what it answers without it. What got no answer, or one of a gateway, may count.
+      const isUnlimited = isLimitStated && answer !== undefined && answer.status < 500
+      if (!isUnlimited) place({ endsAfter: sentAt, endsBefore: now + windowMs + marginMs }).count += 1
+    } else {
+      ;({ limit } = stated)
+      windowMs = stated.windowMs ?? windowMs
+      // The first statement covers everything before it.
+      if (!isLimitStated) windows = []
+      isLimitStated = true
+      const window = place({ endsAfter: sentAt + stated.resetMs - roundingMs, endsBefore: now + stated.resetMs + marginMs })
+      window.count += 1
+      // More than this client sent are requests of others.
+      window.count += Math.max(0, limit - stated.remaining - countUsed())
     }
-    if (status !== 429) return
-    const waitMs = serverWaitMs(status, headers, clock.now()) ?? 1000
-    window = { ...documented, ...window, remaining: 0, endsAt: Math.max(now + waitMs, window?.endsAt ?? 0) }
+    if (answer?.status === 429) blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(429, answer.headers, clock.now()) ?? 1000))
+  }
+
+  /** The known window that this one certainly is, or a new one. The ends of two windows are at least one window apart. */
+  function place({ endsAfter, endsBefore }: Omit<Window, 'count'>): Window {
+    const same = windows.find(
+      (known) =>
+        Math.max(known.endsAfter, endsAfter) <= Math.min(known.endsBefore, endsBefore) &&
+        Math.max(known.endsBefore - endsAfter, endsBefore - known.endsAfter) < windowMs,
+    )
+    const window = same ?? { endsAfter, endsBefore, count: 0 }
+    if (same === undefined) windows = [...windows, window]
+    window.endsAfter = Math.max(window.endsAfter, endsAfter)
+    window.endsBefore = Math.min(window.endsBefore, endsBefore)
+    return window
   }
 
   return {
     admit(options) {
       const turn = queue.then(() => wait(options))
       queue = turn.catch(() => undefined)
-      return leaveOnAbort(turn, options.signal, () => {
-        inFlight -= 1
-      })
+      return leaveOnAbort(turn, options.signal)
     },
-    settle(answer) {
-      inFlight -= 1
-      if (answer !== undefined) learn(answer.status, answer.headers)
-      news.abort()
-      news = new AbortController()
+    quota() {
+      if (!isLimitStated) return undefined
+      const now = clock.monotonicMs()
+      dropEndedWindows(now)
+      return { limit, remaining: now < blockedUntil ? 0 : Math.max(0, limit - countUsed()) }
     },
   }
 }
 
-/** Rejects as soon as the signal aborts; `giveBack` is called when the turn comes after that. */
-function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => void): Promise<void> {
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+/** Rejects as soon as the signal aborts. A turn that comes after that is given back. */
+function leaveOnAbort(turn: Promise<Admission>, signal: AbortSignal): Promise<Admission> {
   return new Promise((resolve, reject) => {
     let hasLeft = false
     const leave = (): void => {
@@ -175,7 +242,9 @@ function leaveOnAbort(turn: Promise<void>, signal: AbortSignal, giveBack: () => 
       reject(signal.reason)
     }
     signal.addEventListener('abort', leave, { once: true })
-    turn.then(() => (hasLeft ? giveBack() : resolve()), reject).finally(() => signal.removeEventListener('abort', leave))
+    turn
+      .then((admission) => (hasLeft ? admission.cancel() : resolve(admission)), reject)
+      .finally(() => signal.removeEventListener('abort', leave))
   })
 }
 

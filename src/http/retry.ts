@@ -101,11 +101,11 @@ export function decideRetry(input: RetryInput): RetryDecision {
 }
 
 const firstBackoffMs = 500
-const longestBackoffMs = 20_000
+const maxBackoffMs = 20_000
 
 // Full jitter: clients that failed together do not come back together.
 const backoffMs = (attempts: number, random: number): number =>
-  Math.round(random * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempts - 1)))
+  Math.round(random * Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempts - 1)))
 
 /** The failed attempts of one request. A 429 does not use up an attempt: what fails after it is retried as often as ever. */
 export interface AttemptLog {

@@ -1,49 +1,105 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../core/clock.ts'
 import { quote } from '../core/text.ts'
+import { type AnswerBudget, type AnswerShare, createAnswerBudget } from './answer-budget.ts'
 import { ExchangeFailure, toExchangeFailure } from './exchange-failure.ts'
+import { prepareParser } from './parser.ts'
 import type { ProxySettings } from './proxy.ts'
 import type { Headers } from './rate-limit.ts'
 import type { Method } from './retry.ts'
 
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
-const largestAnswerBytes = 64 * 1024 * 1024
+const maxAnswerBytes = 64 * 1024 * 1024
+
+/** The answers that are read at the same time keep so many bytes together, and one larger answer. */
+const sharedAnswerBytes = 8 * 1024 * 1024
+
+/** The message of an error is at its beginning. */
+const maxErrorBytes = 1024 * 1024
 
 /** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a gzip bomb, broken gzip or bytes that are not UTF-8. */
-async function decodeBody(raw: Buffer, contentEncoding: string | undefined): Promise<string> {
-  const bytes = await inflated(raw, contentEncoding?.trim().toLowerCase())
+async function decodeBody(raw: Buffer, contentEncoding: string | undefined, share: AnswerShare): Promise<string> {
+  const bytes = await inflated(raw, contentEncoding?.trim().toLowerCase(), share)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw new ExchangeFailure('BAD_UTF8', `the answer is not UTF-8 at byte ${firstBadByte(bytes)}`, { bytes: bytes.length, cause })
+  } finally {
+    free(raw)
+    free(bytes)
   }
 }
 
-async function inflated(raw: Buffer, encoding: string | undefined): Promise<Buffer> {
+async function inflated(raw: Buffer, encoding: string | undefined, share: AnswerShare): Promise<Buffer> {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding, 40)}", which was not asked for`, {
       bytes: raw.length,
     })
   }
+  // Loaded here: short answers come as they are.
+  const { createGunzip } = await import('node:zlib')
+  const gunzip = createGunzip({ chunkSize: 256 * 1024 })
+  gunzip.end(raw)
   try {
-    return await inflate(raw)
+    // Its last bytes state the inflated length.
+    const expectedBytes = raw.length < 4 ? 0 : raw.readUInt32LE(raw.length - 4)
+    return await collect({ chunks: gunzip, expectedBytes, limitBytes: maxAnswerBytes, share })
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(raw.length, cause)
+    // A signal that was aborted is not of zlib.
+    if (!(cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))) throw cause
     throw new ExchangeFailure('BAD_GZIP', `the answer's gzip is broken after ${raw.length} bytes`, { bytes: raw.length, cause })
   }
 }
 
-async function inflate(raw: Buffer): Promise<Buffer> {
-  // Loaded here: short answers come as they are.
-  const { gunzip } = await import('node:zlib')
-  return new Promise((resolve, reject) => {
-    gunzip(raw, { maxOutputLength: largestAnswerBytes }, (error, inflated) => (error ? reject(error) : resolve(inflated)))
-  })
+interface Source {
+  readonly chunks: AsyncIterable<Buffer>
+  /** The likely length. */
+  readonly expectedBytes: number
+  readonly limitBytes: number
+  readonly share: AnswerShare
+  readonly onBytes?: (bytes: number) => void
 }
 
-const tooLarge = (bytes: number, cause: unknown): ExchangeFailure =>
-  new ExchangeFailure('TOO_LARGE', `the answer is larger than the limit of ${largestAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
+/** Longest answer of unknown length that gets no memory of the largest length, of which only the used part counts. */
+const shortAnswerBytes = 256 * 1024
+
+/** Reads all of it, as far as the budget has room. Throws an ExchangeFailure when it is larger than the limit. */
+async function collect({ chunks, expectedBytes, limitBytes, share, onBytes }: Source): Promise<Buffer> {
+  let store = Buffer.allocUnsafeSlow(expectedBytes <= limitBytes ? expectedBytes : 0)
+  let bytes = 0
+  try {
+    for await (const chunk of chunks) {
+      const before = bytes
+      bytes += chunk.length
+      onBytes?.(bytes)
+      if (bytes > limitBytes) throw tooLarge(bytes)
+      await share.take(chunk.length)
+      if (bytes > store.length) {
+        const larger = Buffer.allocUnsafeSlow(bytes <= shortAnswerBytes ? shortAnswerBytes : limitBytes)
+        store.copy(larger, 0, 0, before)
+        free(store)
+        store = larger
+      }
+      chunk.copy(store, before)
+    }
+    return store.subarray(0, bytes)
+  } catch (thrown) {
+    free(store)
+    throw thrown
+  }
+}
+
+/**
+ * Frees what `collect` returned, at once and not with the next garbage collection: until then, the bytes of several large answers would be in
+ * memory.
+ */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
+}
+
+const tooLarge = (bytes: number, cause?: unknown): ExchangeFailure =>
+  new ExchangeFailure('TOO_LARGE', `the answer is larger than the limit of ${maxAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
 
 // Decoding leniently and encoding again keeps every byte up to the first bad one.
 function firstBadByte(bytes: Buffer): number {
@@ -72,13 +128,14 @@ async function createDispatchers(origin: URL, proxy: ProxySettings): Promise<Dis
   // Loaded here: importing undici takes longer than everything else that a run without requests does.
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const forHttps = origin.protocol === 'https:'
+  prepareParser(forHttps)
   const proxyUrl = forHttps ? proxy.httpsProxy : proxy.httpProxy
   const create = (): Connections => {
     const life = new AbortController()
     // undici waits for a handshake whatever happens to the request and to itself; a socket ends with the signal that it was given.
     const connect = { timeout: connectTimeoutMs, signal: life.signal, allowH2: false }
     const limits = {
-      maxResponseSize: largestAnswerBytes,
+      maxResponseSize: maxAnswerBytes,
       // The rules about write outcomes hold for HTTP/1.1: one request, one connection, one answer.
       allowH2: false,
       connect,
@@ -139,6 +196,7 @@ export interface Transport {
 
 export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock): Transport {
   let dispatchers: Promise<Dispatchers> | undefined
+  const budget = createAnswerBudget(sharedAnswerBytes)
   const open = (): Promise<Dispatchers> => {
     dispatchers ??= createDispatchers(origin, proxy)
     return dispatchers
@@ -153,7 +211,7 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
       // A kept connection may be dead already; a POST that dies with it would look as if the server might have acted.
       const connections = exchange.method === 'POST' ? fresh() : shared
       try {
-        return await send(exchange, connections.dispatcher, clock)
+        return await send(exchange, connections.dispatcher, clock, budget)
       } finally {
         if (connections !== shared) await connections.end()
       }
@@ -166,9 +224,10 @@ export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock)
   }
 }
 
-async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher, clock: Clock): Promise<Answer> {
+async function send(exchange: Exchange, dispatcher: Dispatcher, clock: Clock, budget: AnswerBudget): Promise<Answer> {
   const timeout = clock.timeout(exchange.timeoutMs)
   const signal = AbortSignal.any([timeout, exchange.signal])
+  const share = budget.open(signal)
   let bytes = 0
   try {
     signal.throwIfAborted()
@@ -184,13 +243,17 @@ async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher,
     })
     const response = await unlessAborted(signal, answering)
     const headers = flatten(response.headers)
-    const chunks: Buffer[] = []
     const read = async (): Promise<string> => {
-      for await (const chunk of response.body) {
-        chunks.push(chunk)
-        bytes += chunk.length
-      }
-      return decodeBody(Buffer.concat(chunks), headers['content-encoding'])
+      const raw = await collect({
+        chunks: response.body,
+        expectedBytes: Number(headers['content-length'] ?? 0) || 0,
+        limitBytes: response.statusCode < 300 ? maxAnswerBytes : maxErrorBytes,
+        share,
+        onBytes: (read) => {
+          bytes = read
+        },
+      })
+      return decodeBody(raw, headers['content-encoding'], share)
     }
     return { status: response.statusCode, headers, text: await readable(response.statusCode, read) }
   } catch (thrown) {
@@ -198,6 +261,8 @@ async function send(exchange: Exchange, dispatcher: import('undici').Dispatcher,
       throw new ExchangeFailure('CANCELLED', 'canceled while the request was under way', { bytes, cause: thrown })
     const failure = toExchangeFailure(thrown, bytes, timeout.aborted ? 'REQUEST_TIMEOUT' : undefined)
     throw failure.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? tooLarge(bytes, thrown) : failure
+  } finally {
+    share.end()
   }
 }
 

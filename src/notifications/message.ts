@@ -1,4 +1,5 @@
 import { type Inline, type Line, say, strong, trusted, untrusted } from '../core/line.ts'
+import { listFirst } from '../core/text.ts'
 import type { Block, Status } from '../report/blocks.ts'
 
 /** How the state differs from that of the last run. `unknown`: nothing keeps it, or it could not be read. */
@@ -47,8 +48,7 @@ const maxReasons = 5
 /** The reasons that did not fit into the first line. They are a list below it. */
 function otherReasons([, second]: readonly Block[]): readonly Line[] {
   const reasons = second?.kind === 'list' ? second.items : []
-  const rest = reasons.length - maxReasons
-  return rest > 0 ? [...reasons.slice(0, maxReasons), say`… and ${rest} more`] : reasons
+  return listFirst(reasons, maxReasons, (count) => say`… and ${count} more`)
 }
 
 /** Whether the run sends a message. A failed run whose last state is unknown sends one, so that no failure is lost. */

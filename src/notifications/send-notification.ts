@@ -1,5 +1,6 @@
 import { formatLocation } from '../core/diagnostics.ts'
 import { createRedact, redactDeep } from '../core/secrets.ts'
+import type { Variables } from '../core/variables.ts'
 import { isReadableOnTheWay, readProxySettings } from '../http/proxy.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
 import { formats } from './formats.ts'
@@ -13,12 +14,10 @@ interface NotificationOptions {
   readonly secrets: readonly string[]
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Sends the message to the webhook. Changes no verdict. Resolves to one line when it was not delivered, with the reason. */
 export async function sendNotification(
   { url: address, format, message, secrets }: NotificationOptions,
-  env: Environment,
+  env: Variables,
   deps: DeliveryDeps,
 ): Promise<string | undefined> {
   const url = new URL(address)
@@ -34,7 +33,7 @@ export async function sendNotification(
 }
 
 /** Why the URL must not be used now, because the webhook's secret could be read on the way. */
-function problemOf(url: URL, env: Environment): string | undefined {
+function problemOf(url: URL, env: Variables): string | undefined {
   const { settings, diagnostics } = readProxySettings(env)
   const [fault] = diagnostics
   if (fault !== undefined) return `${formatLocation(fault.location)} ${fault.message}`

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isResourceId, isSegment, isUuid } from '../api/path.ts'
 import { profileNames } from '../api/profiles.ts'
+import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 import { shortestSecret } from '../core/secrets.ts'
 import { isWebhookUrl } from '../http/proxy.ts'
 
@@ -10,6 +11,8 @@ declare module 'zod' {
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
+    /** The action does not have it. */
+    notInAction?: boolean
   }
 }
 
@@ -39,6 +42,9 @@ export const longText = (description: string, longest: number) =>
 /** A path relative to the workspace. Whether the file may be read is checked when it is opened. */
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
   oneLine.min(1).max(4096).meta({ description, accepts })
+
+/** A path to write to, relative to the workspace or absolute. `-` is rejected, because it would be a file of that name. */
+export const outputPath = (description: string) => filePath(description, 'a path').refine((path) => path !== '-')
 
 /** The id of an organization or a service. Becomes lower case. */
 export const uuid = (description: string) =>
@@ -82,22 +88,22 @@ export const lines = (description: string, accepts: string, item: z.ZodType<stri
   z.array(item).max(100).meta({ description, accepts })
 
 /** Like `lines`, and commas separate items, too. For items that contain no comma. */
-export const list = (description: string, accepts: string, item: z.ZodType<string, string>) =>
+export const list = <T extends string>(description: string, accepts: string, item: z.ZodType<T, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }
 
 /** Milliseconds of a valid `duration`. */
 export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? Number.NaN)
 
-const longestMs = durationMsOf('365d')
+const maxMs = durationMsOf('365d')
 
 /** `30m`, `2h`, `1d`: at most a year. */
 export const duration = (description: string) =>
   z
     .string()
     .regex(/^[1-9]\d{0,5}[mhd]$/)
-    .refine((text) => durationMsOf(text) <= longestMs)
+    .refine((text) => durationMsOf(text) <= maxMs)
     .meta({ description, accepts: 'minutes, hours or days such as 30m, 2h or 1d, at most 365d' })
 
 /** A number above zero and at most `most`. */
@@ -148,7 +154,7 @@ export const settingsSchema = z.strictObject({
   serviceId: uuid('Id of the service. Not for `profile: hyperdx`.').optional(),
   profile: choice(
     profileNames,
-    'The product behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`). Enables features of the product that the neutral contract does not have. `clickhouse-cloud` also sets api-url and observability-path.',
+    'The server behind the API: ClickHouse Cloud, or a self-hosted HyperDX or ClickStack (`hyperdx`). Needed for features such as saved searches. `clickhouse-cloud` also sets api-url and observability-path.',
   ).optional(),
   apiUrl: z.string().optional().meta({
     description:
@@ -171,20 +177,20 @@ export const settingsSchema = z.strictObject({
   summary: flag('Writes a job summary.').default(true),
   comment: choice(
     ['off', 'always', 'changes', 'on-failure'],
-    'When the action comments on the pull request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
+    'When a run comments on the pull request or, in GitLab CI, on the merge request. `changes` comments when the service differs from the files or the operation fails. An existing comment is always kept up to date.',
   ).default('off'),
   commentLabel: text(
-    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization.',
+    'Identifies the comment and the issue of this job. The default consists of workflow, job, step, operation, and service or organization. GitLab CI has no workflow and step.',
     100,
   ).optional(),
   prNumber: integer(
-    'Number of the pull request to comment on. Required only for events that do not contain it.',
+    'Number of the pull request or merge request to comment on. Required only for runs that do not know it.',
     1,
     2_147_483_647,
   ).optional(),
   issue: choice(
     ['off', 'on-failure'],
-    'Whether the action opens an issue when the operation fails. Each label has one issue. The action updates it and closes it on recovery.',
+    'Whether a run opens an issue when the operation fails. Each label has one issue. Later runs update it and close it on recovery.',
   ).default('off'),
   githubToken: z
     .string()
@@ -196,6 +202,17 @@ export const settingsSchema = z.strictObject({
       secret: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the runner evaluates it
       actionDefault: '${{ github.token }}',
+    }),
+  gitlabToken: z
+    .string()
+    .regex(tokenGrammar)
+    .optional()
+    .meta({
+      description:
+        'Access token for `comment` and `issue` in GitLab CI. It is not used for anything else. Pass it as an environment variable.',
+      accepts: `an access token with the scope api: at least ${shortestSecret} visible ASCII characters`,
+      secret: true,
+      notInAction: true,
     }),
   notifyUrl: z.string().max(2048).refine(isWebhookUrl).optional().meta({
     description:
@@ -209,12 +226,11 @@ export const settingsSchema = z.strictObject({
   ).default('slack'),
   notifyOn: choice(
     ['change', 'failure', 'always'],
-    'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. A step of a budget always sends one.',
+    'Which runs send a message: every run that fails, every run, or those whose state differs from the last run. `change` requires `issue: on-failure`, because the issue keeps the last state. Reaching 50, 75, 90 or 100% of a budget is reported in every mode.',
   ).default('failure'),
   config: filePath('Path of the config file. By default, `.watchkeeper.yml` is read if it exists.').optional(),
-  resultFile: filePath(
+  resultFile: outputPath(
     'File for the full result as JSON. By default, a new file in RUNNER_TEMP. Outside of a runner, the file is written only if this is set.',
-    'a path',
   ).optional(),
 })
 

@@ -18,14 +18,35 @@ export type Effect = 'read' | 'write'
  */
 export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
 
+export interface FoundFiles {
+  /** Sorted. */
+  readonly paths: readonly string[]
+  /** Directories that wildcards did not enter, and that may have more files that match. Sorted. */
+  readonly skipped: readonly SkippedDirectory[]
+}
+
+export interface SkippedDirectory {
+  readonly path: string
+  /** The end of a sentence about the path, such as `is a link to a directory`. */
+  readonly reason: string
+}
+
 /** The operation's access to the workspace. */
 export interface Files {
   /** Reads a UTF-8 file. Throws an InputError that names `input` when the file cannot be read or is outside of the workspace. */
   read(path: string, input: string): Promise<string>
-  /** Paths inside the workspace that match any of the globs, sorted. */
-  find(globs: readonly string[], input: string): Promise<readonly string[]>
-  /** A variable of the environment; undefined when it is not set. */
+  /** Files inside the workspace that match any of the globs. */
+  find(globs: readonly string[], input: string): Promise<FoundFiles>
+  /** A variable that was passed to the files; undefined when it is not set. No other variable of the process can be read. */
   variable(name: string): string | undefined
+  /** A variable of the process that begins with `WEBHOOK_`: a secret for a webhook. Undefined when it is not set. */
+  secret(name: string): string | undefined
+  /** `owner/repo` of the workflow, or the path of the project in GitLab CI. Undefined elsewhere. */
+  readonly workflowRepository: string | undefined
+  /** `host/owner/repo` of the workflow, of the job in GitLab CI, or of the clone's remote on the command line. Undefined without one. */
+  repository(): Promise<string | undefined>
+  /** Whether the files may be those of a pull request from a fork. Only a run on GitHub or in GitLab CI knows. */
+  mayBeFromFork(): Promise<boolean>
   /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
   remoteRepository(): Promise<string | undefined>
 }
@@ -55,7 +76,7 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly environment?: NamedEnvironment | undefined
   /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal
-  /** Asks the person at the terminal before a write. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one. */
+  /** Asks the person at the terminal. Throws kind `cancelled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Review) => Promise<void>) | undefined
   /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
   debug(line: string): void
@@ -77,19 +98,10 @@ export interface NamedEnvironment {
   readonly settings: Readonly<Record<string, string>>
   /** Owner of the objects. Undefined where the file does not set it. */
   readonly project: string | undefined
-  /** Values of `${{ env.X }}`, before those of the process. */
+  /** Values of `${{ env.X }}`, before those that were passed. */
   readonly variables: ReadonlyMap<string, string>
   /** The content of its file, with `overrides`. */
   readonly document: ReadDocument
-}
-
-/** The target of environments whose files do not have one. */
-export interface CommonTarget {
-  /** The service of this run. */
-  readonly ownService: unknown
-  /** That of the config file. */
-  readonly service: unknown
-  readonly project: unknown
 }
 
 /** Severities of rules by their ids. */
@@ -144,8 +156,10 @@ export interface OutputFile {
   readonly input: string
   readonly path: string
   readonly content: string
-  /** The file is the purpose of the operation. Its path must be inside the workspace, and the run fails if it cannot be written. */
+  /** The run fails if the file cannot be written. */
   readonly isEssential?: true
+  /** The user did not name this path, so it must be inside the workspace and lead through no link. */
+  readonly staysInWorkspace?: true
 }
 
 /** The values that were given and are valid by themselves, and the names of all that were given. */
@@ -169,9 +183,9 @@ export interface Operation<
   readonly scope: S
   /** The profiles that it needs one of; absent where it works with every API. */
   readonly profiles?: readonly ProfileName[]
-  /** Why other products cannot have it, as the end of a sentence. */
+  /** Why other servers cannot have it, as the end of a sentence. */
   readonly profilesReason?: string
-  /** At a terminal, a person confirms the write. */
+  /** May change or delete existing objects. At a terminal, a person confirms that. */
   readonly asksFirst?: true
   /** Inputs by their camelCase names, each described. */
   readonly input: I

@@ -10,6 +10,12 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
+/** A column of numbers. */
+export const alignRight = (title: string): Column => ({ title, align: 'right' })
+
+/** Nothing without a value. */
+export const factOf = (label: string, value: Line | undefined) => (value === undefined ? [] : [{ label, value }])
+
 /** For drawing only: numbers that people rely on are decimals. */
 export interface Point {
   /** Trusted: a day. */

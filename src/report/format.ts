@@ -1,6 +1,8 @@
 // Amounts, sizes, durations and times for people. Exact values are in outputs, JSON and files.
+
 import { type Day, dayOf, formatDay } from '../core/dates.ts'
 import { type Decimal, formatExact, formatRounded, fromText } from '../core/decimal.ts'
+import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
 
 const smallestShown = fromText('0.005')
 
@@ -17,11 +19,11 @@ export function formatMoneyPair(a: Decimal, b: Decimal): readonly [string, strin
   return rounded[0] === rounded[1] && !a.eq(b) ? [formatExact(a), formatExact(b)] : rounded
 }
 
-const mostPercentPlaces = 6
+const maxPercentPlaces = 6
 
 /** `113%`. A value just above or below 0% or 100% has as many decimals as it needs to look different from it. */
 export function formatPercent(value: Decimal): string {
-  for (let places = 0; places <= mostPercentPlaces; places++) {
+  for (let places = 0; places <= maxPercentPlaces; places++) {
     const rounded = value.round(places)
     const hidesDifference = [0, 100].some((limit) => rounded.eq(limit) && !value.eq(limit))
     if (!hidesDifference) return `${formatRounded(value, places)}%`
@@ -51,9 +53,9 @@ export function formatBytes(bytes: number): string {
 export function formatDuration(ms: number): string {
   if (ms < 1000 && ms > 0) return 'less than 1 s'
   if (ms < 90_000) return `${Math.round(ms / 1000)} s`
-  const minutes = Math.round(ms / 60_000)
+  const minutes = Math.round(ms / minuteMs)
   if (minutes < 60) return `${minutes} min`
-  const hours = Math.round(ms / 3_600_000)
+  const hours = Math.round(ms / hourMs)
   return minutes < 24 * 60 ? twoUnits(minutes, 60, 'h', 'min') : twoUnits(hours, 24, 'd', 'h')
 }
 
@@ -64,7 +66,7 @@ function twoUnits(total: number, perLarge: number, large: string, small: string)
 
 /** `3 h 9 min ago`, and from two days on `9 days ago`. */
 export function formatAgo(ms: number): string {
-  const days = Math.floor(ms / 86_400_000)
+  const days = Math.floor(ms / dayMs)
   return days < 2 ? `${formatDuration(ms)} ago` : `${days} days ago`
 }
 

@@ -1,6 +1,6 @@
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Line, type Trusted, toPlainText } from '../core/line.ts'
-import { plural, sparkline } from '../core/text.ts'
+import { plural, printable, sparkline } from '../core/text.ts'
 import { type Block, type BlockOf, type Point, type Status, toTable } from './blocks.ts'
 
 const emoji: Readonly<Record<Status, string>> = { pass: '✅', warn: '⚠️', fail: '❌', error: '🛑' }
@@ -14,7 +14,7 @@ const noteBytes = 200
 
 /**
  * Renders as many blocks and rows as fit into `maxBytes`, and adds a note when parts are left out: GitHub drops a summary that is too
- * long. The footer is always rendered.
+ * long. The footer goes first. Empty when not even the footer fits.
  */
 export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSITIVE_INFINITY): string {
   const footer = blocks.map((block) => (block.kind === 'footer' ? `${renderLine(block.line)}\n` : '')).join('')
@@ -27,8 +27,10 @@ export function renderMarkdown(blocks: readonly Block[], maxBytes = Number.POSIT
     if (piece === undefined) leftOut += 1
     else text += `${piece}\n\n`
   }
-  if (leftOut > 0) text += `*${plural(leftOut, 'more section')} did not fit. See the result file.*\n${footer === '' ? '' : '\n'}`
-  return `${text}${footer}`
+  const note = leftOut === 0 ? '' : `*${plural(leftOut, 'more section')} did not fit. See the result file.*\n${footer === '' ? '' : '\n'}`
+  // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
+  const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
+  return `${text}${end}`
 }
 
 /** Undefined when no part of the block fits. */
@@ -102,11 +104,13 @@ const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
 
 function renderDiff({ lines }: BlockOf<'diff'>, room: number): string | undefined {
   const fenceBytes = 20
-  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${text}`, room - fenceBytes)
+  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - fenceBytes)
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
-  const text = markdownDiff(written)
-  return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more line')} did not fit. See the result file.*`
+  const diff = markdownDiff(written)
+  const text = leftOut === 0 ? diff : `${diff}\n\n*${plural(leftOut, 'more line')} did not fit. See the result file.*`
+  // Backticks in the lines make the fence longer.
+  return byteLength(text) + 2 <= room ? text : undefined
 }
 
 function renderDetails({ title, blocks }: BlockOf<'details'>, room: number): string | undefined {

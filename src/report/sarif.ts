@@ -1,4 +1,5 @@
 import { type Diagnostic, type Location, mostSevere, type Severity } from '../core/diagnostics.ts'
+import { sarifText } from '../core/escape.ts'
 import { version } from '../core/version.ts'
 
 export interface SarifRule {
@@ -18,9 +19,9 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
     informationUri: 'https://github.com/watchkeeper/watchkeeper',
     rules: rules.map(({ id, description, severity }) => ({
       id,
-      shortDescription: { text: description },
-      fullDescription: { text: description },
-      help: { text: `${description} See docs/files.md of Watchkeeper, under Rules.` },
+      shortDescription: { text: sarifText(description) },
+      fullDescription: { text: sarifText(description) },
+      help: { text: sarifText(`${description} See docs/files.md of Watchkeeper, under Rules.`) },
       defaultConfiguration: { level: severity },
     })),
   }
@@ -28,7 +29,7 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,
-    message: { text: message },
+    message: { text: sarifText(message) },
     locations: [
       { physicalLocation: { artifactLocation: { uri: toUri(location.file), uriBaseId: '%SRCROOT%' }, region: regionOf(location) } },
     ],

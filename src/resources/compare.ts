@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isSame } from '../core/equality.ts'
-import { elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { defaultsToState, elementOf, fieldOf, formOf, isKnown, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
 import type { Body, RemoteObject, ResourceType } from './resource-type.ts'
 
 // Compares declarations with stored objects, and composes updates. Fields that are in no schema here are not compared, and every update
@@ -31,13 +32,28 @@ export function compareBodies(type: ResourceType, desired: Body, remote: RemoteO
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
 export const comparable = (type: ResourceType, body: Body): Body => normalForm(type.canonical(body), type.schema)
 
+/** The whole body of a create. */
+export const composeCreate = (type: ResourceType, desired: Body): Body => sealed(type, statedBody(type, desired))
+
+const sealed = (type: ResourceType, body: Body): Body => type.seal?.(body) ?? body
+
+const statedBody = ({ schema, statesDefaults }: ResourceType, body: Body): Body =>
+  statesDefaults ? withStatedDefaults(body, schema) : body
+
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(type: ResourceType, desired: Body, remote: RemoteObject): Body {
   const stored = type.toBody(remote)
   const declared = type.carryOverIds(desired, stored)
   const cleared = Object.keys(stored).filter((key) => isManaged(type, key) && !Object.hasOwn(declared, key) && isClearable(type, key))
   const clearing = cleared.filter((key) => type.clearWith[key] !== undefined).map((key) => [key, type.clearWith[key]] as const)
-  return { ...overlay(declared, stored, type.schema), ...Object.fromEntries(clearing) }
+  return sealed(type, statedBody(type, { ...overlay(declared, stored, type.schema), ...Object.fromEntries(clearing) }))
+}
+
+/** Throws kind `conflict` when an object has changed while a person was asked. */
+export function requireUnchanged(type: ResourceType, shown: RemoteObject, now: RemoteObject): void {
+  if (isSame(comparable(type, type.toBody(shown)), comparable(type, type.toBody(now)))) return
+  const message = `The ${type.noun} ${shown.id} has changed while the question was open. Nothing was written. Run the command again.`
+  throw new WatchkeeperError('conflict', message)
 }
 
 /** Fields that should be removed, and that no update can clear. */
@@ -58,7 +74,7 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
     const element = elementOf(schema)
     return value.map((item: unknown) => normalForm(item, element))
   }
-  if (!isMap(value)) return value
+  if (!isFields(value)) return value
   const form = formOf(schema, value)
   const kept: [string, unknown][] = []
   for (const [key, item] of Object.entries(value)) {
@@ -67,6 +83,20 @@ export function normalForm(value: unknown, schema: Schema | undefined): unknown 
     if (!isEmpty(inner)) kept.push([key, inner])
   }
   return Object.fromEntries(kept)
+}
+
+/** The value with the defaults that a write has to state (see `stateDefault`). */
+function withStatedDefaults(value: Body, schema: Schema | undefined): Body
+function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown
+function withStatedDefaults(value: unknown, schema: Schema | undefined): unknown {
+  if (Array.isArray(value)) {
+    const element = elementOf(schema)
+    return value.map((item: unknown) => withStatedDefaults(item, element))
+  }
+  const form = isFields(value) ? formOf(schema, value) : undefined
+  if (!isFields(value) || form === undefined) return value
+  const fields = Object.entries(value).map(([key, item]) => [key, withStatedDefaults(item, fieldOf(form, key))] as const)
+  return { ...Object.fromEntries(fields), ...defaultsToState(form, value) }
 }
 
 /** Without fields that are empty, whatever the server's defaults are. */
@@ -81,11 +111,11 @@ export function managedPart(stored: unknown, declared: unknown, schema: Schema |
     const element = elementOf(schema)
     return stored.map((item: unknown, i) => managedPart(item, partnerOf(item, i, others), element))
   }
-  if (!isMap(stored)) return stored
+  if (!isFields(stored)) return stored
   const form = formOf(schema, declared ?? stored)
   // Another form of the same thing: all of it is replaced, so all of it is compared.
   if (form === undefined || formOf(schema, stored) !== form) return stored
-  const given = isMap(declared) ? declared : {}
+  const given = isFields(declared) ? declared : {}
   const kept = Object.entries(stored).filter(([key]) => isKnown(form, key) || Object.hasOwn(given, key) || key === 'id')
   return Object.fromEntries(kept.map(([key, value]) => [key, managedPart(value, ownValue(given, key), fieldOf(form, key))]))
 }
@@ -99,7 +129,7 @@ export function overlay(declared: unknown, stored: unknown, schema: Schema | und
     const element = elementOf(schema)
     return declared.map((item: unknown, i) => overlay(item, partnerOf(item, i, others), element))
   }
-  if (!isMap(declared) || !isMap(stored)) return declared
+  if (!isFields(declared) || !isFields(stored)) return declared
   const form = formOf(schema, declared)
   if (form === undefined || formOf(schema, stored) !== form) return declared
   const unmanaged = Object.entries(stored).filter(([key]) => !isKnown(form, key) && !Object.hasOwn(declared, key))
@@ -115,13 +145,13 @@ export function partnerOf(item: unknown, index: number, others: readonly unknown
 }
 
 /** Whether the value is a plain map of fields. An instance of a class, such as a `PendingId`, is not. */
-export const isMap = (value: unknown): value is Body =>
+export const isFields = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.getPrototypeOf(value) === Object.prototype
 
 /** Null, undefined, an empty text, an empty list or an empty map. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
-  return (isMap(value) || Array.isArray(value)) && Object.keys(value).length === 0
+  return (isFields(value) || Array.isArray(value)) && Object.keys(value).length === 0
 }
 
 export interface FieldChange {
@@ -137,7 +167,7 @@ export interface FieldChange {
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
   if (isSame(before, after)) return []
   if (isListOfMaps(before) && isListOfMaps(after)) return diffLists(before, after, path)
-  if (isMap(before) && isMap(after)) {
+  if (isFields(before) && isFields(after)) {
     // An id that files do not give is the server's own.
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => key !== 'id' || Object.hasOwn(after, key))
     return keys.flatMap((key) => diffFields(ownValue(before, key), ownValue(after, key), joinPath(path, key)))
@@ -151,7 +181,7 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
 export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
   if (isListOfMaps(value) && value.length > 0)
     return value.flatMap((item, i) => addedFields(withoutName(item), `${path}[${labelOf(item, i)}]`))
-  const fields = isMap(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
+  const fields = isFields(value) ? Object.entries(value).filter(([key]) => key !== 'id') : []
   if (fields.length === 0) return [{ path, after: value }]
   return fields.flatMap(([key, item]) => addedFields(item, joinPath(path, key)))
 }
@@ -183,9 +213,9 @@ function diffOrder(before: readonly unknown[], after: readonly unknown[], path: 
   return [{ path: `${path} (order)`, before: labels(before), after: labels(after) }]
 }
 
-const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isMap)
+const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isFields)
 
-const isContainer = (value: unknown): boolean => isMap(value) || (isListOfMaps(value) && value.length > 0)
+const isContainer = (value: unknown): boolean => isFields(value) || (isListOfMaps(value) && value.length > 0)
 
 const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
 
@@ -193,7 +223,7 @@ const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ??
 
 /** The path already contains the name, so it is shown only if the item has no other field. */
 function withoutName(item: unknown): unknown {
-  if (!isMap(item) || typeof item.name !== 'string') return item
+  if (!isFields(item) || typeof item.name !== 'string') return item
   const { name: _, ...fields } = item
   return Object.keys(fields).some((key) => key !== 'id') ? fields : item
 }

@@ -66,8 +66,8 @@ export const adoption = {
     .meta({ description: 'Previous key of this object. Remove the field once the change is applied.', accepts: keyForm }),
 }
 
-/** The API accepts 50 tags of 32 characters. This tool needs two of them for its markers. */
-export const declaredTags = z.array(word(32)).max(48).optional().meta({
-  description: 'Tags, at most 48. The API accepts 50, and two are reserved for markers.',
-  accepts: 'at most 48 tags of at most 32 characters',
+/** The API accepts 50 tags of 32 characters. This tool needs three of them for its markers. */
+export const declaredTags = z.array(word(32)).max(47).optional().meta({
+  description: 'Tags, at most 47. The API accepts 50, and three are reserved for markers.',
+  accepts: 'at most 47 tags of at most 32 characters',
 })

@@ -1,9 +1,13 @@
 import { didYouMean } from '../core/names.ts'
 import { pluralOf, quote } from '../core/text.ts'
+import { PendingId } from './section.ts'
 
-interface Named {
-  readonly id: string
+export interface Named {
+  /** Pending for an object that files declare and the service does not have yet. */
+  readonly id: string | PendingId
   readonly name?: string | null | undefined
+  /** Of a source. */
+  readonly kind?: string | null | undefined
 }
 
 /** The objects of the service that can be found by name. */
@@ -13,20 +17,33 @@ interface DirectoryLists {
   readonly sources: readonly Named[]
   /** Undefined where the service does not list them. */
   readonly webhooks: readonly Named[] | undefined
+  /** Undefined where the service does not list them, or no file needs them. */
+  readonly connections?: readonly Named[] | undefined
 }
 
-export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook'
+export type Noun = 'dashboard' | 'savedSearch' | 'source' | 'webhook' | 'connection'
 
 /** The id, or a message that explains why there is none. */
-export type Lookup = { readonly id: string } | { readonly message: string }
+export type Lookup = { readonly id: string | PendingId } | { readonly message: string }
+
+/** An object that files declare, with the name that it has after the plan. */
+export interface Planned extends Named {
+  /** As the service has it. */
+  readonly actual: Named | undefined
+}
 
 export interface Directory {
-  byName(noun: Noun, name: string): Lookup
+  /** Only objects that fit are found. */
+  byName(noun: Noun, name: string, fits?: (one: Named) => boolean): Lookup
   byId(noun: Noun, id: string): Lookup
   /** Whether the service lists its webhooks. */
   readonly listsWebhooks: boolean
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
+  /** All objects of this noun. */
+  all(noun: Noun): readonly Named[]
+  /** The directory after the plan: declared objects have the names that their files give them. */
+  withPlanned(noun: Noun, planned: readonly Planned[]): Directory
 }
 
 const nouns: Readonly<Record<Noun, string>> = {
@@ -34,22 +51,25 @@ const nouns: Readonly<Record<Noun, string>> = {
   savedSearch: 'saved search',
   source: 'source',
   webhook: 'webhook',
+  connection: 'connection',
 }
 
-/** More names than this are not compared for the nearest one. */
-const mostCompared = 500
-
 /** Indexes the objects of the service by name and by id. */
-export function createDirectory({ dashboards, savedSearches, sources, webhooks }: DirectoryLists): Directory {
+export function createDirectory({ dashboards, savedSearches, sources, webhooks, connections }: DirectoryLists): Directory {
   const all: Readonly<Record<Noun, readonly Named[]>> = {
     dashboard: dashboards,
     savedSearch: savedSearches,
     source: sources,
     webhook: webhooks ?? [],
+    connection: connections ?? [],
   }
-  const names = new Map<string, string>()
-  for (const things of Object.values(all)) for (const { id, name } of things) if (name) names.set(id, name)
-  for (const { tiles } of dashboards) for (const { id, name } of tiles) if (name) names.set(id, name)
+  const tiles = dashboards.flatMap((dashboard) => dashboard.tiles)
+  return indexAll(all, tiles, webhooks !== undefined)
+}
+
+function indexAll(all: Readonly<Record<Noun, readonly Named[]>>, tiles: readonly Named[], listsWebhooks: boolean): Directory {
+  const names = new Map<unknown, string>()
+  for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
   const indexes = new Map(Object.entries(all).map(([noun, things]) => [noun, toIndex(things)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
@@ -59,25 +79,32 @@ export function createDirectory({ dashboards, savedSearches, sources, webhooks }
     return message
   }
   return {
-    byName(noun, name) {
-      const [found, second] = indexes.get(noun)?.byName.get(name) ?? []
+    byName(noun, name, fits = () => true) {
+      const [found, second] = (indexes.get(noun)?.byName.get(name) ?? []).filter(fits)
       if (found === undefined) return { message: missing(noun, name) }
       if (second === undefined) return { id: found.id }
-      return { message: `several ${pluralOf(nouns[noun])} are named "${quote(name, 60)}" (${found.id}, ${second.id}); use the id` }
+      const both = [found, second].map(({ id }) => (id instanceof PendingId ? `${id.section}.${id.key}` : id)).join(', ')
+      return { message: `several ${pluralOf(nouns[noun])} are named "${quote(name, 60)}" (${both}); use the id` }
     },
     byId: (noun, id) => (indexes.get(noun)?.ids.has(id) ? { id } : { message: `${nouns[noun]} ${quote(id, 60)} does not exist` }),
-    listsWebhooks: webhooks !== undefined,
+    listsWebhooks,
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
+    all: (noun) => all[noun],
+    withPlanned(noun, planned) {
+      if (planned.length === 0) return this
+      const replaced = new Set(planned.map(({ actual }) => actual))
+      return indexAll({ ...all, [noun]: [...all[noun].filter((one) => !replaced.has(one)), ...planned] }, tiles, listsWebhooks)
+    },
   }
 }
 
 const toIndex = (things: readonly Named[]) => ({
   byName: Map.groupBy(things, ({ name }) => name),
-  ids: new Set(things.map(({ id }) => id)),
+  ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 
 function describeMissing(noun: Noun, name: string, things: readonly Named[]): string {
-  const known = things.slice(0, mostCompared).flatMap((thing) => thing.name || [])
+  const known = things.flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
   return `no ${nouns[noun]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`
 }

@@ -8,6 +8,8 @@ export interface OwnershipMarker {
   readonly key: string
   /** Digest of the declaration that was last applied. It shows whether the files or the service changed since. */
   readonly digest: string
+  /** Digest of the repository that applied it last (see `repositoryDigest`). Undefined where no repository is known. */
+  readonly repository?: string | undefined
 }
 
 /** A marker as it is stored. A style may hash project and key, so markers are compared by their tokens. */
@@ -20,6 +22,8 @@ export interface StoredMarker {
   readonly key: string | undefined
   /** The name of the project, where the marker does not hold a hash of it. */
   readonly projectName?: string
+  /** Digest of the repository that applied the object last. */
+  readonly repository?: string | undefined
 }
 
 /** How markers are written: in a text, or in tags. */
@@ -57,46 +61,83 @@ export const digestOf = (value: unknown): string => digestOfText(canonicalText(v
 /** A digest of 40 hex digits, for plan files. */
 export const longDigestOf = (value: unknown): string => digestOfText(canonicalText(value), 40)
 
-// Whole lines anywhere in the text, because people may write below a marker.
-const markerLine = /^[ \t]*watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})[ \t\r]*$/gm
+const repositoryLength = 10
 
-/** The last one is the marker. Others above it are ordinary text. */
-const lastMarkerLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(markerLine)].at(-1)
+/** The digest of a repository in markers. Hosts and names of repositories do not differ in case only. */
+export const repositoryDigest = (name: string): string => digestOfText(name.toLowerCase(), repositoryLength)
+
+export const repositoryDigestGrammar = /^[0-9a-f]{10}$/
+
+// Anywhere in the text, because people write above, below and beside a marker. Optional parts follow the three fixed ones, each with a
+// name: a marker of a later version is still found, whatever parts it has.
+const markerText = /watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([0-9a-f]{6})((?: wk[a-z]:[\w./+=-]{1,200})*)/g
+
+/** An optional part of a marker in a text. */
+const partOf = (parts: string, name: string): string | undefined =>
+  parts
+    .split(' ')
+    .find((part) => part.startsWith(`${name}:`))
+    ?.slice(name.length + 1)
+
+/** A marker in a text, and the text around it. */
+interface FoundMarker {
+  readonly match: RegExpExecArray
+  readonly above: string
+  readonly below: string
+}
+
+/** The last one that has a line of its own, or else the last one. Others are ordinary text. */
+function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
+  const all = [...text.matchAll(pattern)].map((match) => ({
+    match,
+    above: text.slice(0, match.index),
+    below: text.slice(match.index + match[0].length),
+  }))
+  return all.findLast(isWholeLine) ?? all.at(-1)
+}
+
+const isWholeLine = ({ above, below }: FoundMarker): boolean => lastLineOf(above).trim() === '' && /^[ \t\r]*(?:$|\n)/.test(below)
+
+const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
+
+/** The text without the marker. Text above, below and beside it stays. */
+function withoutMarker({ above, below }: FoundMarker): string {
+  const beside = lastLineOf(above)
+  const before = above.slice(0, above.length - beside.length) + beside.trimEnd()
+  const after = below.replace(/^[ \t\r]+/, '')
+  if (after.trim() === '') return before.trimEnd()
+  if (beside.trim() === '') return before + after.replace(/^\n/, '')
+  const hadBlank = before !== above || after !== below
+  return before + (hadBlank && !after.startsWith('\n') ? ' ' : '') + after
+}
 
 /** The text with the marker as its last line. */
-export function withTextMarker(text: string | null | undefined, { project, key, digest }: OwnershipMarker): string {
-  const line = `watchkeeper: ${project} ${key} ${digest}`
+export function withTextMarker(text: string | null | undefined, { project, key, digest, repository }: OwnershipMarker): string {
+  const line = `watchkeeper: ${project} ${key} ${digest}${repository === undefined ? '' : ` wkr:${repository}`}`
   const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
 
-/** The text without its ownership marker and its snapshot marker. */
+/** The text without its markers. */
 export function withoutTextMarker(text: string | null | undefined): string {
-  const own = withoutTextSnapshot(text ?? '')
-  const found = lastMarkerLine(own)
-  return found === undefined ? own : withoutLine(own, found)
-}
-
-/** Text below the line stays. */
-function withoutLine(text: string, { 0: line, index }: RegExpExecArray): string {
-  const [above, below] = [text.slice(0, index), text.slice(index + line.length)]
-  return below.trim() === '' ? above.trimEnd() : above + below.replace(/^\n/, '')
+  const own = withoutTextSecrets(withoutTextSnapshot(text ?? ''))
+  const found = findMarker(own, markerText)
+  return found === undefined ? own : withoutMarker(found)
 }
 
 /** The ownership marker in a text; undefined without one, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
-  const [, project, key, digest] = (typeof text === 'string' ? lastMarkerLine(text) : undefined) ?? []
+  const [, project, key, digest, parts = ''] = (typeof text === 'string' ? findMarker(text, markerText)?.match : undefined) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  return { project, projectName: project, key, digest, token: textStyle.token(project, key) }
+  return { project, projectName: project, key, digest, token: textStyle.token(project, key), repository: partOf(parts, 'wkr') }
 }
 
 /** The new text of an object, with the markers of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {
   const before = typeof marked === 'string' ? marked : ''
-  const found = lastMarkerLine(withoutTextSnapshot(before))
-  if (found === undefined) return text
+  const line = findMarker(withoutTextSnapshot(before), markerText)?.match[0]
+  if (line === undefined) return text
   const own = withoutTextMarker(text)
-  const line = found[0].trim()
   const withMarker = own === '' ? line : `${own}\n\n${line}`
   const digest = readTextSnapshot(before)?.digest
   return digest === undefined ? withMarker : withTextSnapshot(withMarker, digest)
@@ -123,24 +164,50 @@ const readSnapshot = ([, revision, digest]: readonly string[]): SnapshotMarker =
   digest: Number(revision) === snapshotRevision ? digest : undefined,
 })
 
-const snapshotLine = /^[ \t]*watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})[ \t\r]*$/gm
-
-const lastSnapshotLine = (text: string): RegExpExecArray | undefined => [...text.matchAll(snapshotLine)].at(-1)
+const snapshotText = /watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})/g
 
 function withoutTextSnapshot(text: string): string {
-  const found = lastSnapshotLine(text)
-  return found === undefined ? text : withoutLine(text, found)
+  const found = findMarker(text, snapshotText)
+  return found === undefined ? text : withoutMarker(found)
 }
 
 /** The snapshot marker in a text; undefined without one. */
 export function readTextSnapshot(text: unknown): SnapshotMarker | undefined {
-  const found = typeof text === 'string' ? lastSnapshotLine(text) : undefined
-  return found && readSnapshot(found)
+  const found = typeof text === 'string' ? findMarker(text, snapshotText) : undefined
+  return found && readSnapshot(found.match)
 }
 
 /** Adds a snapshot marker below the ownership marker. */
 export const withTextSnapshot = (text: string, digest: string): string =>
   `${withoutTextSnapshot(text)}\nwatchkeeper-snapshot: ${snapshotRevision} ${digest}`
+
+/** Digests of values that the service never answers, by the name of the field. */
+export interface SecretsMarker {
+  readonly salt: string
+  readonly digests: Readonly<Record<string, string>>
+}
+
+const secretsText = /watchkeeper-secrets: 1 ([0-9a-f]{16})((?: [A-Za-z]{1,40}:[0-9a-f]{10}){1,10})/g
+
+function withoutTextSecrets(text: string): string {
+  const found = findMarker(text, secretsText)
+  return found === undefined ? text : withoutMarker(found)
+}
+
+/** The digests of hidden values in a text; undefined without any. */
+export function readTextSecrets(text: unknown): SecretsMarker | undefined {
+  const [, salt, fields] = (typeof text === 'string' ? findMarker(text, secretsText)?.match : undefined) ?? []
+  if (salt === undefined || fields === undefined) return undefined
+  const digests = fields.matchAll(/(\w+):(\w+)/g).map(([, field = '', digest = '']) => [field, digest] as const)
+  return { salt, digests: Object.fromEntries(digests) }
+}
+
+/** Adds the digests of hidden values below the other markers, or removes them where there are none. */
+export function withTextSecrets(text: string, { salt, digests }: SecretsMarker): string {
+  const fields = Object.entries(digests).map(([field, digest]) => ` ${field}:${digest}`)
+  const others = withoutTextSecrets(text)
+  return fields.length === 0 ? others : `${others}\nwatchkeeper-secrets: 1 ${salt}${fields.join('')}`
+}
 
 const snapshotTag = /^wks(\d{1,3}):([0-9a-f]{20})$/
 
@@ -158,7 +225,7 @@ const withTagSnapshot = (tags: readonly string[], digest: string): readonly stri
 ]
 
 /** Whether the tag is a marker of this tool. */
-export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag)
+export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isSnapshotTag(tag) || isRepositoryTag(tag)
 
 const listTags = (tags: unknown): readonly string[] =>
   Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
@@ -173,30 +240,56 @@ const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOf
 
 const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
 
+// A tag of its own, because the ownership tag is full.
+const repositoryTag = /^wkr:([0-9a-f]{10})$/
+
+const isRepositoryTag = (tag: unknown): boolean => typeof tag === 'string' && repositoryTag.test(tag)
+
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
   projectToken: (project) => digestOfText(project, 6),
   token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
 }
 
-/** The ownership marker as a tag of 32 characters at most. */
-export const toMarkerTag = ({ project, key, digest }: OwnershipMarker): string => `wk:${tagStyle.token(project, key)}:${digest}`
+/** The ownership marker as tags of 32 characters at most. */
+export const toMarkerTags = ({ project, key, digest, repository }: OwnershipMarker): readonly string[] => [
+  `wk:${tagStyle.token(project, key)}:${digest}`,
+  ...(repository === undefined ? [] : [`wkr:${repository}`]),
+]
 
 /** The ownership marker among tags; undefined without one. */
 export function readTagMarker(tags: unknown): StoredMarker | undefined {
   const tag: unknown = Array.isArray(tags) ? tags.find(isOwnershipTag) : undefined
   const [, project, key, digest] = (typeof tag === 'string' ? ownershipTag.exec(tag) : null) ?? []
   if (project === undefined || key === undefined || digest === undefined) return undefined
-  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key }
+  const repository = listTags(tags).find(isRepositoryTag)?.slice('wkr:'.length)
+  return { project, digest, token: `${project}:${key}`, key: key.startsWith('#') ? undefined : key, repository }
 }
 
 type TaggedBody = Readonly<Record<string, unknown>>
 
 /** The markers of a resource type that has tags. */
 export const tagMarkers = {
+  ownership: 'marker',
+  tokenOf: ({ tags }: TaggedBody) => readTagMarker(tags)?.token,
   markerStyle: tagStyle,
   readMarker: ({ tags }: TaggedBody) => readTagMarker(tags),
-  withMarker: (body: TaggedBody, marker: OwnershipMarker) => ({ ...body, tags: [...withoutMarkerTags(body.tags), toMarkerTag(marker)] }),
+  withMarker: (body: TaggedBody, marker: OwnershipMarker) => ({
+    ...body,
+    tags: [...withoutMarkerTags(body.tags), ...toMarkerTags(marker)],
+  }),
+  withoutMarker: (body: TaggedBody) => ({ ...body, tags: withoutMarkerTags(body.tags) }),
   readSnapshot: ({ tags }: TaggedBody) => readTagSnapshot(tags),
   withSnapshot: (body: TaggedBody, digest: string) => ({ ...body, tags: withTagSnapshot(listTags(body.tags), digest) }),
-}
+} as const
+
+/** Of a resource type whose API has no field for a marker. */
+export const noMarkers = {
+  ownership: 'identity',
+  markerStyle: { projectToken: () => '', token: () => '' },
+  readMarker: () => undefined,
+  withMarker: (body: TaggedBody) => body,
+  withoutMarker: (body: TaggedBody) => body,
+  readSnapshot: () => undefined,
+  withSnapshot: (body: TaggedBody) => body,
+} as const

@@ -1,26 +1,31 @@
-import type { Diagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
 import { didYouMean } from '../core/names.ts'
 import { quote } from '../core/text.ts'
 import { ownValue } from '../documents/schema.ts'
 import { alertableTypes, type DeclaredAlert } from './alerts/alert.ts'
 import type { DeclaredDashboard } from './dashboards/dashboard.ts'
-import type { Body, DeclaredObject, Section } from './resource-type.ts'
-import { type Declared, isOf } from './resource-types.ts'
+import type { Body, DeclaredObject } from './resource-type.ts'
+import { type Declared, isOf, previousKeyOf } from './resource-types.ts'
+import type { Section } from './section.ts'
 
 export const referenceRules = {
-  'dangling-reference': 'A reference names an object that is not declared.',
-  'ambiguous-tile': 'An alert refers to a tile by a name that several tiles have.',
-  'alert-target': 'An alert watches nothing, or both a tile and a saved search.',
-  'tile-without-alerts': 'An alert is on a tile that cannot have alerts.',
-  'conflicting-fields': 'Two fields of an alert exclude each other.',
-  'not-in-profile': 'The product behind the API does not support this field or object.',
-  'previous-key': 'A `previousKey` is still declared, or two objects have the same one.',
-  'sql-without-interval': 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',
-} as const
+  'dangling-reference': { severity: 'error', description: 'A reference names an object that is not declared.' },
+  'ambiguous-tile': { severity: 'error', description: 'An alert refers to a tile by a name that several tiles have.' },
+  'alert-target': { severity: 'error', description: 'An alert watches nothing, or both a tile and a saved search.' },
+  'tile-without-alerts': { severity: 'error', description: 'An alert is on a tile that cannot have alerts.' },
+  'conflicting-fields': { severity: 'error', description: 'Two fields of an alert exclude each other.' },
+  'not-in-profile': { severity: 'error', description: 'The server behind the API does not support this field or object.' },
+  'previous-key': { severity: 'error', description: 'A `previousKey` is still declared, or two objects have the same one.' },
+  'sql-without-interval': {
+    severity: 'error',
+    description: 'An alert is on a tile whose SQL does not use the interval. The server refuses such an alert.',
+  },
+} as const satisfies Rules
 
-/** The features of the product behind the API. */
+/** The features of the server behind the API. */
 export interface Abilities {
-  readonly savedSearches: boolean
+  /** The sections whose objects can be written. */
+  readonly sections: ReadonlySet<Section>
   /** Whether webhooks can be listed, so that they can be found by name. */
   readonly webhookNames: boolean
   /** Whether dashboards have containers, which rows with a name become. */
@@ -53,6 +58,7 @@ export function checkReferences(read: ReadDeclarations, abilities: Abilities): r
   const known: Known = {
     dashboards: new Map(
       all.flatMap(({ section, key, value }) =>
+        // The section decides the type of the value.
         section === 'dashboards' && value !== undefined ? [[key, value as DeclaredDashboard]] : [],
       ),
     ),
@@ -88,17 +94,13 @@ interface CheckedAlert extends Place {
   readonly wrongFields?: ReadonlySet<string>
 }
 
-const diagnostic = (
-  declared: Place,
-  rule: keyof typeof referenceRules,
-  path: readonly (string | number)[],
-  message: string,
-): Diagnostic => ({
-  rule,
-  severity: 'error',
-  location: path.length === 0 ? declared.location : declared.locationOf(path),
-  message: `${declared.pathOf(path)}: ${message}`,
-})
+const diagnostic = (declared: Place, rule: keyof typeof referenceRules, path: readonly (string | number)[], message: string): Diagnostic =>
+  diagnosticOf(
+    referenceRules,
+    rule,
+    path.length === 0 ? declared.location : declared.locationOf(path),
+    `${declared.pathOf(path)}: ${message}`,
+  )
 
 const targetFields = ['dashboard', 'tile', 'savedSearch'] as const
 
@@ -119,9 +121,6 @@ function checkTarget(alert: CheckedAlert, known: Known): readonly Diagnostic[] {
   return target === undefined ? dangling(alert, 'dashboard', dashboard, known) : checkTile(alert, String(dashboard), target)
 }
 
-/** Looking for the nearest of thousands, thousands of times, would take minutes. */
-const mostCompared = 200
-
 const sectionFor = { dashboard: 'dashboards', savedSearch: 'savedSearches' } as const
 
 function dangling(
@@ -132,7 +131,7 @@ function dangling(
 ): readonly Diagnostic[] {
   const section = sectionFor[field]
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(section, reference)) return []
-  const nearest = didYouMean(reference, known.keysOf(section).slice(0, mostCompared))
+  const nearest = didYouMean(reference, known.keysOf(section))
   const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
   return [diagnostic(alert, 'dangling-reference', [field], message)]
 }
@@ -203,7 +202,7 @@ function checkContainers(dashboard: Declared<'dashboards'>): readonly Diagnostic
 function checkPreviousKeys(objects: readonly Declared[], known: Known): readonly Diagnostic[] {
   const seen = new Set<string>()
   return objects.flatMap((declared) => {
-    const { previousKey } = declared.value
+    const previousKey = previousKeyOf(declared)
     if (previousKey === undefined) return []
     const name = `${declared.section}.${previousKey}`
     const isSecond = seen.has(name)
@@ -227,10 +226,11 @@ function checkConflicts(alert: CheckedAlert): readonly Diagnostic[] {
 const unknownTo = 'is not supported without a profile; set profile, for example to clickhouse-cloud'
 
 function checkAbilities(declared: Declared | CheckedAlert, abilities: Abilities): readonly Diagnostic[] {
-  const { savedSearches, webhookNames, alertFields } = abilities
-  if (declared.section === 'savedSearches') return savedSearches ? [] : [diagnostic(declared, 'not-in-profile', [], unknownTo)]
+  const { sections, webhookNames, alertFields } = abilities
+  if (!sections.has(declared.section)) return [diagnostic(declared, 'not-in-profile', [], unknownTo)]
   if (declared.section === 'dashboards') return namedRows(declared, abilities)
-  const { channel } = (declared as CheckedAlert).value
+  if (declared.section !== 'alerts') return []
+  const { channel } = (declared as CheckedAlert).value // The other sections have returned.
   const isNamed = !webhookNames && channel?.type === 'webhook' && channel.webhook !== undefined
   return [
     ...Object.keys(declared.value)

@@ -1,31 +1,20 @@
-import type { Diagnostic } from '../core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../core/diagnostics.ts'
 import { quote } from '../core/text.ts'
-import type { Directory, Lookup, Noun } from './directory.ts'
-import type { Body, DeclaredObject, Section } from './resource-type.ts'
+import type { Directory, Lookup, Named, Noun } from './directory.ts'
+import type { Body, DeclaredObject } from './resource-type.ts'
+import type { PendingId } from './section.ts'
 
 export const nameRules = {
-  'unknown-name': 'A reference names an object that the service does not have.',
-} as const
-
-/** The id of an object that is not created yet. apply replaces it. */
-export class PendingId {
-  readonly section: Section
-  readonly key: string
-  /** The name of a tile, if the id is that of a tile and not of the object itself. */
-  readonly tile: string | undefined
-
-  constructor(section: Section, key: string, tile?: string) {
-    this.section = section
-    this.key = key
-    this.tile = tile
-  }
-}
+  'unknown-name': { severity: 'error', description: 'A reference names an object that the service does not have.' },
+} as const satisfies Rules
 
 /** Looks up the references of one declared object, and collects a diagnostic for each that cannot be resolved. */
 export interface Resolver {
-  /** The id of the object with this name. Reports a diagnostic and returns undefined when it is missing or ambiguous. */
-  byName(noun: Noun, name: string, path: readonly PropertyKey[]): string | undefined
-  byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | undefined
+  /**
+   * The id of the object with this name, of those that fit. Reports a diagnostic and returns undefined when it is missing or ambiguous.
+   */
+  byName(noun: Noun, name: string, path: readonly PropertyKey[], fits?: (one: Named) => boolean): string | PendingId | undefined
+  byId(noun: Noun, id: string, path: readonly PropertyKey[]): string | PendingId | undefined
   /** Reports a diagnostic for an id that is the name of a source. Other unknown ids are left to the server. */
   sourceId(id: string, path: readonly PropertyKey[]): string | undefined
   report(path: readonly PropertyKey[], message: string): undefined
@@ -38,12 +27,11 @@ export interface Resolver {
 export function createResolver(declared: DeclaredObject, directory: Directory): Resolver {
   const diagnostics: Diagnostic[] = []
   const report = (path: readonly PropertyKey[], message: string): undefined => {
-    const location = declared.locationOf(path)
-    diagnostics.push({ rule: 'unknown-name', severity: 'error', location, message: `${declared.pathOf(path)}: ${message}` })
+    diagnostics.push(diagnosticOf(nameRules, 'unknown-name', declared.locationOf(path), `${declared.pathOf(path)}: ${message}`))
   }
-  const idOf = (found: Lookup, path: readonly PropertyKey[]): string | undefined => ('id' in found ? found.id : report(path, found.message))
+  const idOf = (found: Lookup, path: readonly PropertyKey[]) => ('id' in found ? found.id : report(path, found.message))
   return {
-    byName: (noun, name, path) => idOf(directory.byName(noun, name), path),
+    byName: (noun, name, path, fits) => idOf(directory.byName(noun, name, fits), path),
     byId: (noun, id, path) => idOf(directory.byId(noun, id), path),
     sourceId(id, path) {
       const isName = 'message' in directory.byId('source', id) && 'id' in directory.byName('source', id)

@@ -2,23 +2,30 @@ import type * as z from 'zod'
 import type { Profile } from '../api/profiles.ts'
 import { ownValue, valueAt } from '../documents/schema.ts'
 import { createAlertType, type DeclaredAlert, declaredAlert } from './alerts/alert.ts'
-import { type DeclaredDashboard, dashboardType } from './dashboards/dashboard.ts'
+import { createDashboardType, type DeclaredDashboard } from './dashboards/dashboard.ts'
 import { dashboardInFile, expandDashboard } from './dashboards/dashboard-file.ts'
 import { shortSourceNames, withOneSource, withSourceIds } from './declaration-fields.ts'
-import type { DeclaredObject, ResourceType, Section } from './resource-type.ts'
-import { type DeclaredSavedSearch, declaredSavedSearch, savedSearchType } from './saved-searches/saved-search.ts'
+import type { DeclaredObject, ResourceType } from './resource-type.ts'
+import { createSavedSearchType, type DeclaredSavedSearch, declaredSavedSearch } from './saved-searches/saved-search.ts'
+import type { Section } from './section.ts'
+import { type DeclaredSource, sourceInFile, sourceType } from './sources/source.ts'
+import { type DeclaredWebhook, webhookInFile, webhookType } from './webhooks/webhook.ts'
 
 /** The schema of the objects in each section of a file. */
 export const sections = {
   dashboards: dashboardInFile,
   savedSearches: withOneSource(declaredSavedSearch),
   alerts: declaredAlert,
+  webhooks: webhookInFile,
+  sources: sourceInFile,
 } as const satisfies Record<Section, z.ZodType>
 
 interface Values {
   readonly dashboards: DeclaredDashboard
   readonly savedSearches: DeclaredSavedSearch
   readonly alerts: DeclaredAlert
+  readonly webhooks: DeclaredWebhook
+  readonly sources: DeclaredSource
 }
 
 /** An object of one of these types, as a file declares it. */
@@ -62,6 +69,9 @@ const inShortForm = (path: readonly PropertyKey[], written: unknown): readonly P
     return short !== undefined && ownValue(around, key) === undefined && ownValue(around, short) !== undefined ? short : key
   })
 
+/** The previous key of a declared object, which its marker may still have. */
+export const previousKeyOf = ({ value }: Declared): string | undefined => ('previousKey' in value ? value.previousKey : undefined)
+
 /** A type guard for declarations of one section. */
 export const isOf =
   <S extends Section>(section: S) =>
@@ -72,11 +82,18 @@ export interface ResourceTypes {
   readonly dashboards: ResourceType<DeclaredObject<DeclaredDashboard>>
   readonly savedSearches: ResourceType<DeclaredObject<DeclaredSavedSearch>>
   readonly alerts: ResourceType<DeclaredObject<DeclaredAlert>>
+  readonly webhooks: ResourceType<DeclaredObject<DeclaredWebhook>>
+  readonly sources: ResourceType<DeclaredObject<DeclaredSource>>
 }
 
-/** The resource types of a product, for comparisons at this time. */
+/**
+ * The resource types of a server, for comparisons at this time. In the order in which they are written: each refers only to itself and
+ * to those before it.
+ */
 export const createResourceTypes = (profile: Profile, nowMs: number): ResourceTypes => ({
-  savedSearches: savedSearchType,
-  dashboards: dashboardType,
+  sources: sourceType,
+  webhooks: webhookType,
+  savedSearches: createSavedSearchType(profile),
+  dashboards: createDashboardType(profile),
   alerts: createAlertType(profile, nowMs),
 })

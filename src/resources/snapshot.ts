@@ -4,7 +4,7 @@
 import type * as z from 'zod'
 import { digestOfText } from '../core/digest.ts'
 import { elementOf, fieldOf, formOf, isServerDefault, ownValue, type Schema } from '../documents/schema.ts'
-import { diffFields, type FieldChange, isEmpty, isMap, normalForm, partnerOf, type Sides } from './compare.ts'
+import { diffFields, type FieldChange, isEmpty, isFields, normalForm, partnerOf, type Sides } from './compare.ts'
 import { canonicalText, snapshotLength } from './marker.ts'
 import type { Body, ResourceType } from './resource-type.ts'
 
@@ -93,7 +93,7 @@ function* walk({ stored, declared, given }: Values, schema: Schema | undefined, 
       yield* walk({ stored: item, declared: partnerIn(declared, item, i), given: partnerIn(given, item, i) }, element, [...path, i])
     return
   }
-  const form = isMap(stored) && isMap(declared) ? formOf(schema, declared) : undefined
+  const form = isFields(stored) && isFields(declared) ? formOf(schema, declared) : undefined
   // Another form of the same thing has nothing in common with it.
   if (form === undefined || formOf(schema, stored) !== form) return
   for (const key of Object.keys(form.shape)) {
@@ -147,7 +147,7 @@ function withoutPaths(value: unknown, paths: readonly FieldPath[]): unknown {
   const byKey = Map.groupBy(paths, ([key]) => key)
   const below = (key: PropertyKey): readonly FieldPath[] => (byKey.get(key) ?? []).map((path) => path.slice(1))
   if (Array.isArray(value)) return value.map((item: unknown, i) => withoutPaths(item, below(i)))
-  if (!isMap(value)) return value
+  if (!isFields(value)) return value
   const kept = Object.entries(value).filter(([key]) => !below(key).some((path) => path.length === 0))
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutPaths(item, below(key))]))
 }

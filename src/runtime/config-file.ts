@@ -1,12 +1,13 @@
 // Loaded only if there is a config file, because it needs the YAML parser and the rules of declarations.
-import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
+import type { Diagnostic, Location } from '../core/diagnostics.ts'
 import { didYouMean, toCamel, toKebab } from '../core/names.ts'
 import { quote } from '../core/text.ts'
+import { lintSettingsSchema } from '../declarations/lint.ts'
 import { type ReadDocument, readDocument } from '../documents/document.ts'
+import { isMapping } from '../documents/schema.ts'
 import { schemaDiagnostics } from '../documents/validate.ts'
 import { fileInputs, fileSettings, settingsSchema } from '../operation/inputs.ts'
 import type { LintSettings } from '../operation/operation.ts'
-import { loadLintSettingsSchema } from '../operations.ts'
 
 /** The content of the repository's config file. */
 export interface Config {
@@ -16,20 +17,21 @@ export interface Config {
   readonly inputs: Readonly<Record<string, unknown>>
   readonly lintSettings: LintSettings
   readonly diagnostics: readonly Diagnostic[]
+  /** The place of a value by its camelCase name. Undefined for a name that the file does not have. */
+  locationOf(name: string): Location | undefined
 }
 
 /** Reads the text of a config file. Problems become diagnostics; the valid settings are kept. */
-export async function readConfig(text: string, file: string): Promise<Config> {
+export function readConfig(text: string, file: string): Config {
   // A file whose settings are all commented out is valid.
   if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return withoutSettings([])
   const document = readDocument(text, file)
   if ('diagnostics' in document) return withoutSettings(document.diagnostics)
   const { value } = document
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return withoutSettings([inputDiagnostic(file, 'must be a map of settings')])
-  const { rules, ...rest } = value as Readonly<Record<string, unknown>>
+  if (!isMapping(value)) return withoutSettings([diagnosticAt(document.locationOf([]), 'must be a map of settings')])
+  const { rules, ...rest } = value
   const entries = Object.entries(rest)
-  const lint = await readRules(rules ?? {}, document)
+  const lint = readRules(rules ?? {}, document)
   const rejected = entries.filter(([key]) => !isSetting(key) && !isInput(key))
   return {
     values: Object.fromEntries(entries.filter(([key]) => isSetting(key)).map(([key, setting]) => [toCamel(key), setting])),
@@ -37,18 +39,29 @@ export async function readConfig(text: string, file: string): Promise<Config> {
     lintSettings: lint.lintSettings,
     diagnostics: [
       ...lint.diagnostics,
-      ...rejected.map(([key]) => inputDiagnostic(file, `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
+      ...rejected.map(([key]) => diagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyRejected(toCamel(key))}`)),
     ],
+    locationOf(name) {
+      const [key] = entries.find(([one]) => toCamel(one) === name) ?? []
+      return key === undefined ? undefined : document.locationOf([key])
+    },
   }
 }
 
-const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({ values: {}, inputs: {}, lintSettings: {}, diagnostics })
+const withoutSettings = (diagnostics: readonly Diagnostic[]): Config => ({
+  values: {},
+  inputs: {},
+  lintSettings: {},
+  diagnostics,
+  locationOf: () => undefined,
+})
 
-async function readRules(rules: unknown, document: ReadDocument): Promise<Pick<Config, 'lintSettings' | 'diagnostics'>> {
-  const schema = await loadLintSettingsSchema()
-  const parsed = schema.safeParse(rules)
+const diagnosticAt = (location: Location, message: string): Diagnostic => ({ rule: 'input', severity: 'error', location, message })
+
+function readRules(rules: unknown, document: ReadDocument): Pick<Config, 'lintSettings' | 'diagnostics'> {
+  const parsed = lintSettingsSchema.safeParse(rules)
   if (parsed.success) return { lintSettings: parsed.data, diagnostics: [] }
-  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, schema, ['rules']) }
+  return { lintSettings: {}, diagnostics: schemaDiagnostics(parsed.error, document, lintSettingsSchema, ['rules']) }
 }
 
 const isSetting = (key: string): boolean => fileSettings.some((name) => name === toCamel(key))

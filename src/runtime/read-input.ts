@@ -5,18 +5,18 @@ import { type Profile, type ProfileName, profileNamed } from '../api/profiles.ts
 import { type Diagnostic, formatLocation, inputDiagnostic } from '../core/diagnostics.ts'
 import { InputError, inputError } from '../core/errors.ts'
 import { type Line, say } from '../core/line.ts'
-import { didYouMean, nearestName, toEnvironmentName, toKebab } from '../core/names.ts'
+import { didYouMean, nearestName, secretPrefix, toEnvironmentName, toKebab } from '../core/names.ts'
 import { basicPair, shortestSecret } from '../core/secrets.ts'
 import { quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
+import type { CommonTarget } from '../declarations/environment.ts'
 import { coreOf, metaOf, type Shape } from '../documents/schema.ts'
 import { parseApiUrl, proxySecrets, readProxySettings, webhookSecrets } from '../http/proxy.ts'
 import { type Settings, settingsSchema } from '../operation/inputs.ts'
-import type { CommonTarget, Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
-import { isOperationName, loadEnvironmentReader, type OperationName, operationNames, operations } from '../operations.ts'
+import type { Files, LintSettings, NamedEnvironment, Operation, Scope } from '../operation/operation.ts'
+import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Config } from './config-file.ts'
 import { checkVariables } from './variables.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Values by camelCase name. */
 type Values = Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ export interface RunRequest {
   readonly areText: boolean
   /** Whether the caller keeps an issue on GitHub, which only the action does. */
   readonly keepsIssue?: boolean
-  readonly env: Environment
+  readonly env: Variables
   /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
   /** Settings of the config file that do not count, because the environment is about another service. */
@@ -71,8 +71,9 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   const settings = await readSettings(request, files)
   const variables = checkVariables(env)
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
-  const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key))
-  const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) })
+  // The project is the owner of files. In a list it is a filter, which no file sets.
+  const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key) && Object.hasOwn(shape, 'files'))
+  const fields = parseFields(operation.input, { ...fromFile, ...(areText ? decodeAll(shape, given) : given) }, settings.diagnosticFor)
   // Another input cannot help.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
@@ -82,13 +83,13 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...emptyInputs(request),
     ...variables.diagnostics,
     ...settings.diagnostics,
-    ...(areText ? checkNotifyOn(settings.values, request.keepsIssue === true) : []),
+    ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
   if (all.length > 0) throw new InputError(withoutRepeats(all))
-  const complete = settings.values as Settings
+  const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
     operation,
@@ -107,11 +108,16 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
 }
 
 /** The open issue is the only memory of the last state. */
-function checkNotifyOn({ notifyOn, issue }: Partial<Settings>, keepsIssue: boolean): readonly Diagnostic[] {
+function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSettings, keepsIssue: boolean): readonly Diagnostic[] {
   if (notifyOn !== 'change') return []
   if (!keepsIssue)
-    return [inputDiagnostic('notify-on', 'is change, which only the action accepts, because its issue keeps the last state; use failure')]
-  return issue === 'on-failure' ? [] : [inputDiagnostic('notify-on', 'is change, which requires issue: on-failure to keep the last state')]
+    return [
+      diagnosticFor(
+        'notifyOn',
+        '`change` works only in the GitHub Action and in GitLab CI, which remember the last result in an issue. Use `failure`.',
+      ),
+    ]
+  return issue === 'on-failure' ? [] : [diagnosticFor('notifyOn', 'is change, which requires issue: on-failure to keep the last state')]
 }
 
 /** A broken file of an environment may have what is missing. */
@@ -171,21 +177,32 @@ const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
   const own = pick(withoutEmpty(request), (key) => settingNames.includes(key))
-  const fromEnvironment = readEnvironment(env)
-  const given = { ...fromEnvironment, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
+  const fromVariables = readVariables(env)
+  const given = { ...fromVariables, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
   const { environment, diagnostics } = await loadEnvironment(request.inputs.env, files, {
     ownService: given.serviceId ?? config.values.serviceId,
     service: config.values.serviceId,
-    project: request.inputs.project ?? config.inputs.project ?? env.GITHUB_REPOSITORY,
+    project: request.inputs.project ?? config.inputs.project ?? env.GITHUB_REPOSITORY ?? env.CI_PROJECT_PATH,
   })
   const ofEnvironment = environment?.settings ?? {}
-  const parsed = parseFields(settingsSchema, { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given })
+  const diagnosticFor: DiagnosticFor = (name, message) => {
+    const key = toKebab(name)
+    if (request.inputs[name] !== undefined) return inputDiagnostic(key, message)
+    // A context sets such a variable, too, and the user did not.
+    if (Object.hasOwn(fromVariables, name))
+      return inputDiagnostic(ignoredFileSettings.includes(name) ? key : toEnvironmentName(key), message)
+    const location = Object.hasOwn(ofEnvironment, name) ? environment?.document.locationOf([key]) : config.locationOf(name)
+    return location === undefined ? inputDiagnostic(key, message) : { ...inputDiagnostic(key, `${key}: ${message}`), location }
+  }
+  const all = { ...decodeAll(settingsSchema.shape, config.values), ...ofEnvironment, ...given }
+  const parsed = parseFields(settingsSchema, all, diagnosticFor)
   return {
     values: parsed.values,
     names: parsed.names,
+    diagnosticFor,
     inputs: { ...config.inputs, ...(environment?.project !== undefined && { project: environment.project }) },
     lintSettings: config.lintSettings,
     environment,
@@ -193,7 +210,7 @@ export async function readSettings(request: RunRequest, files: Files) {
     sources: {
       ...sourceOf(config.values, configFile),
       ...sourceOf(ofEnvironment, environment?.path ?? ''),
-      ...sourceOf(fromEnvironment, 'environment'),
+      ...sourceOf(fromVariables, 'environment'),
       ...sourceOf(own, 'input'),
     },
     warnOnlySource: given.warnOnly === undefined ? say`warn-only in ${configFile}` : say`warn-only`,
@@ -216,7 +233,8 @@ interface LoadedEnvironment {
 async function loadEnvironment(name: unknown, files: Files, common: CommonTarget): Promise<LoadedEnvironment> {
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
-    const readEnvironment = await loadEnvironmentReader()
+    // Most runs have no environment.
+    const { readEnvironment } = await import('../declarations/environment.ts')
     return { environment: await readEnvironment(name, files, common), diagnostics: [] }
   } catch (thrown) {
     if (thrown instanceof InputError) return { diagnostics: thrown.diagnostics }
@@ -239,19 +257,19 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
 const sourceOf = (values: Values, source: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
-/** The settings that the environment holds, each as `WATCHKEEPER_` and its name. */
-function readEnvironment(env: Environment): Values {
+/** The settings in the variables of the process, each as `WATCHKEEPER_` and its name. */
+function readVariables(env: Variables): Values {
   const found = settingNames.map((name) => [name, env[toEnvironmentName(toKebab(name))]?.trim()] as const)
   return decodeAll(settingsSchema.shape, Object.fromEntries(found.filter(([, text]) => text)))
 }
 
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [] }
+  const empty: Config = { values: {}, inputs: {}, lintSettings: {}, diagnostics: [], locationOf: () => undefined }
   try {
     const text = await readConfigFile(path, isRequired)
     if (text === undefined) return empty
     const { readConfig } = await import('./config-file.ts')
-    return await readConfig(text, path)
+    return readConfig(text, path)
   } catch (thrown) {
     if (thrown instanceof InputError) return { ...empty, diagnostics: thrown.diagnostics }
     throw thrown
@@ -301,15 +319,20 @@ interface ParsedFields<T extends z.ZodObject> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** An error about a value, at the place that it comes from: an input, a variable, or a line of a file. `name` is in camelCase. */
+type DiagnosticFor = (name: string, message: string) => Diagnostic
+
 /** Checks field by field, so that all problems are reported at once. */
-function parseFields<T extends z.ZodObject>(schema: T, values: Values): ParsedFields<T> {
+function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor): ParsedFields<T> {
   const valid: Record<string, unknown> = {}
   const diagnostics: Diagnostic[] = []
-  for (const [name, field] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+  const shape: z.core.$ZodLooseShape = schema.shape
+  for (const [name, field] of Object.entries(shape)) {
     const result = field.safeParse(values[name])
-    if (!result.success) diagnostics.push(inputDiagnostic(toKebab(name), describeIssue(field, values[name], result.error)))
+    if (!result.success) diagnostics.push(diagnosticFor(name, describeIssue(field, values[name], result.error)))
     else if (result.data !== undefined) valid[name] = result.data
   }
+  // Each value was parsed by the field of its name.
   return { values: valid as Partial<z.output<T>>, names: new Set(Object.keys(values)), diagnostics }
 }
 
@@ -338,28 +361,33 @@ interface ResolvedConnection {
 
 interface ConnectionUse {
   readonly scope: Scope
-  readonly env: Environment
+  readonly env: Variables
 }
 
 /** The given settings, valid or not, and the values of the valid ones. */
 interface GivenSettings {
   readonly values: Partial<Settings>
   readonly names: ReadonlySet<string>
+  readonly diagnosticFor: DiagnosticFor
 }
 
 /** Determines the address, the key and the proxy of requests. */
-function resolveConnection({ values, names }: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
+function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
+  const { values, names, diagnosticFor } = settings
   // With a wrong profile, it is not known what the connection needs.
   if (scope === 'none' || (names.has('profile') && values.profile === undefined)) return { diagnostics: [] }
+  // Which other settings are missing depends on it.
+  if (!['profile', 'apiUrl', 'apiKey', 'apiKeyId', 'apiKeySecret', 'organizationId', 'serviceId'].some((name) => names.has(name)))
+    return { diagnostics: [inputDiagnostic('profile', `is missing; ${profileAdvice}`)] }
   const profile = profileNamed(values.profile)
   const { apiUrl = profile.apiUrl, observabilityPath = profile.observabilityPath, allowHttp = false, timeoutSeconds, maxAttempts } = values
   const proxy = readProxySettings(env)
   const address = apiUrl === undefined ? { problem: undefined } : parseApiUrl(apiUrl, allowHttp, proxy.settings)
   const credentials = credentialsOf(values, profile)
   const diagnostics = [
-    ...(profile.isSelfHosted ? checkSelfHosted(names) : checkCloud(names, scope)),
-    ...('problem' in address ? [inputDiagnostic('api-url', describeAddress(apiUrl, address.problem, profile))] : []),
-    ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url) : []),
+    ...(profile.isSelfHosted ? checkSelfHosted(settings) : checkCloud(settings, scope)),
+    ...('problem' in address ? [diagnosticFor('apiUrl', describeAddress(apiUrl, address.problem, profile))] : []),
+    ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
     ...(env.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [insecureTls] : []),
   ]
@@ -385,7 +413,7 @@ function credentialsOf({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>, { 
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
 
-/** Why the product behind the API cannot have the operation. */
+/** Why the server behind the API cannot have the operation. */
 function explainUnavailable(
   name: OperationName,
   { scope, profiles, profilesReason }: Operation,
@@ -394,20 +422,22 @@ function explainUnavailable(
   if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
     return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
   if (profiles === undefined || (profile !== undefined && profiles.includes(profile))) return undefined
-  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${profilesReason === undefined ? '' : `, because ${profilesReason}`}`
+  const reason = profilesReason === undefined ? '' : `, because ${profilesReason}`
+  const advice = profile === undefined ? `; set the input profile or ${toEnvironmentName('profile')}` : ''
+  return `${name} is not available ${profile === undefined ? 'without a profile' : `with profile ${profile}`}; it needs profile ${profiles.join(' or ')}${reason}${advice}`
 }
 
-function checkCloud(names: ReadonlySet<string>, scope: Scope): readonly Diagnostic[] {
+function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
   if (names.has('apiKey'))
-    return [inputDiagnostic('api-key', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
+    return [diagnosticFor('apiKey', 'is the key of a self-hosted server: set profile: hyperdx, or use api-key-id and api-key-secret')]
   return required.filter((name) => !names.has(name)).map((name) => missing(toKebab(name)))
 }
 
-function checkSelfHosted(names: ReadonlySet<string>): readonly Diagnostic[] {
+function checkSelfHosted({ names, diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const refuse = (name: string, reason: string): readonly Diagnostic[] =>
-    names.has(name) ? [inputDiagnostic(toKebab(name), `is not for profile hyperdx: ${reason}`)] : []
+    names.has(name) ? [diagnosticFor(name, `is not for profile hyperdx: ${reason}`)] : []
   return [
     ...refuse('apiKeyId', 'its key is a single value; set api-key'),
     ...refuse('apiKeySecret', 'its key is a single value; set api-key'),
@@ -419,17 +449,19 @@ function checkSelfHosted(names: ReadonlySet<string>): readonly Diagnostic[] {
 }
 
 /** The address of one endpoint instead of that of the API. */
-function checkServerPath({ origin, pathname }: URL): readonly Diagnostic[] {
+function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
-  return base === undefined ? [] : [inputDiagnostic('api-url', `must end at /api/v2: set it to ${origin}${base}`)]
+  return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
 }
+
+const profileAdvice = `set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as ${toEnvironmentName('profile')}`
 
 const missing = (name: string): Diagnostic => inputDiagnostic(name, `is missing; set the input or ${toEnvironmentName(name)}`)
 
 function describeAddress(url: string | undefined, problem: string | undefined, { isSelfHosted }: Profile): string {
-  if (url === undefined) return `is missing; set the address of the server${isSelfHosted ? '' : ', or a profile that includes it'}`
-  // A URL with a user in it may hold a password.
-  return `${url.includes('@') ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
+  if (url === undefined) return `is missing; set ${isSelfHosted ? '' : 'profile: clickhouse-cloud, or '}the address of the server`
+  // A URL with a user or a query in it may hold a password or a token.
+  return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
 }
 
 const insecureTls = inputDiagnostic(
@@ -438,16 +470,19 @@ const insecureTls = inputDiagnostic(
 )
 
 /**
- * Every secret in the given values, before any check: the keys, their form in HTTP Basic, GitHub's token, the password of a proxy, and
- * the path and query of a webhook. Includes values that another source overrides.
+ * Every secret in the given values, before any check: the keys, their form in HTTP Basic, the token of a forge, the password of a proxy, the
+ * path and query of a webhook, and what files name as a secret of a webhook. Includes values that another source overrides.
  */
-export function credentialsIn(inputs: Values, env: Environment): readonly string[] {
+export function credentialsIn(inputs: Values, env: Variables): readonly string[] {
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
   const keySecrets = givenTexts(inputs.apiKeySecret, env.WATCHKEEPER_API_KEY_SECRET)
   const accessKeys = givenTexts(inputs.apiKey, env.WATCHKEEPER_API_KEY)
   const pairs = keyIds.flatMap((keyId) => keySecrets.map((keySecret) => basicPair(keyId, keySecret)))
-  const tokens = givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN)
-  const webhooks = webhookUrlsIn(inputs, env).flatMap(webhookSecrets)
+  const tokens = [
+    ...givenTexts(inputs.githubToken, env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN),
+    ...givenTexts(inputs.gitlabToken, env.WATCHKEEPER_GITLAB_TOKEN, env.GITLAB_TOKEN, env.CI_JOB_TOKEN),
+  ]
+  const webhooks = [...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].flatMap(webhookSecrets)
   const all = [...keySecrets, ...pairs, ...accessKeys, ...tokens, ...webhooks, ...proxySecrets(readProxySettings(env).settings)]
   return all.filter((secret) => secret.length >= shortestSecret)
 }
@@ -456,15 +491,19 @@ export function credentialsIn(inputs: Values, env: Environment): readonly string
  * Values that the log masks, and of which messages show a part: the key ids, which are half of a credential, and the URLs of webhooks, whose
  * host is public.
  */
-export const partlyShownIn = (inputs: Values, env: Environment): readonly string[] =>
-  [...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID), ...webhookUrlsIn(inputs, env)].filter(
+export const partlyShownIn = (inputs: Values, env: Variables): readonly string[] =>
+  [...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID), ...webhookUrlsIn(inputs, env), ...secretsOfWebhooks(env)].filter(
     (text) => text.length >= shortestSecret,
   )
 
-const webhookUrlsIn = (inputs: Values, env: Environment): readonly string[] => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
+/** For `urlFrom`, `headersFrom` and `queryParamsFrom` in files. */
+const secretsOfWebhooks = (env: Variables): readonly string[] =>
+  givenTexts(...Object.entries(env).map(([name, value]) => (name.startsWith(secretPrefix) ? value : undefined)))
+
+const webhookUrlsIn = (inputs: Values, env: Variables): readonly string[] => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
 
 /** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
-export const paddedCredentials = (env: Environment): readonly string[] =>
+export const paddedCredentials = (env: Variables): readonly string[] =>
   ['api-key', 'api-key-id', 'api-key-secret', 'notify-url'].filter((name) =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )

@@ -3,14 +3,16 @@ import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { isServer } from '../api/path.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
-import { exitCodeOfKind, exitCodes, InputError, inputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
+import { exitCodeOfKind, exitCodes, InputError, InternalError, inputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { runPageOf } from '../core/run-page.ts'
 import { createRedact, type Redact, redactDeep } from '../core/secrets.ts'
-import { quote } from '../core/text.ts'
+import { listFirst, quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
 import { version } from '../core/version.ts'
 import type { Cancellation } from '../http/deadline.ts'
+import { createWriteLog, type WriteLog } from '../http/write-log.ts'
 import type { StateChange } from '../notifications/message.ts'
 import type { Settings } from '../operation/inputs.ts'
 import {
@@ -31,20 +33,12 @@ import {
 import { isOperationName } from '../operations.ts'
 import type { Block, Status } from '../report/blocks.ts'
 import { formatMoment } from '../report/format.ts'
-import {
-  credentialsIn,
-  type Environment,
-  paddedCredentials,
-  type RunInput,
-  type RunRequest,
-  readInput,
-  readSettings,
-} from './read-input.ts'
-import { publish, readOptionalFile, resultFilePath, workspaceFiles, writeAll, writeFileFrom, writeWorkspaceFile } from './workspace.ts'
+import { credentialsIn, paddedCredentials, type RunInput, type RunRequest, readInput, readSettings } from './read-input.ts'
+import { publish, type Remote, readOptionalFile, resultFilePath, workspaceFiles, writeFileFrom, writeFiles } from './workspace.ts'
 
 /** The parts of a run that differ between the action and the command line. */
 export interface Surface {
-  readonly env: Environment
+  readonly env: Variables
   /** Files are read and written here, and relative paths start here. */
   readonly directory: string
   readonly cancellation: Cancellation
@@ -61,7 +55,7 @@ export interface Surface {
   setOutputs?(outputs: Readonly<Record<string, string>>): void
   /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
-  readonly remoteRepository?: Files['remoteRepository']
+  readonly remote?: Remote
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
   readonly ignoredFileSettings?: RunRequest['ignoredFileSettings']
@@ -105,7 +99,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       debug: surface.debug && ((line) => surface.debug?.(line)),
       cancellation,
       confirm: surface.confirm,
-      files: workspaceFiles(directory, env, surface.remoteRepository),
+      files: workspaceFiles(directory, env, surface.remote),
       async onProgress(step, settings) {
         surface.showProgress(step)
         const file = resultFileFor(settings)
@@ -121,7 +115,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
 }
 
 interface MessageContext {
-  readonly env: Environment
+  readonly env: Variables
   readonly secrets: readonly string[]
   readonly cancellation: Cancellation
   readonly note: (line: string) => void
@@ -145,14 +139,13 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
 /** Usually, all files fail for the same reason. */
 const maxNamedFailures = 3
 
-/** Writes the files that are the purpose of the operation. If one cannot be written, the run ends with an error. */
+/** Writes the essential files. If one cannot be written, the run ends with an error. */
 export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
-  const failures = await writeAll(essential, ({ path, content }) => writeWorkspaceFile(directory, path, content))
+  const failures = await writeFiles(essential, directory)
   if (failures.length === 0) return result
-  const rest = failures.length > maxNamedFailures ? [`… and ${failures.length - maxNamedFailures} more`] : []
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
-  const message = [...failures.slice(0, maxNamedFailures), ...rest, summary].join('\n')
+  const message = [...listFirst(failures, maxNamedFailures, (count) => `… and ${count} more`), summary].join('\n')
   const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
   const subject = {
     ...(requestId !== undefined && { requestId }),
@@ -161,7 +154,8 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
     ...(serverUrl !== undefined && { serverUrl }),
   }
   const footers = result.blocks.filter(({ kind }) => kind === 'footer')
-  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers) }
+  const files = result.files.filter(({ isEssential }) => !isEssential)
+  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers), files }
 }
 
 /** The dependencies of a run. Tests and the library pass their own. */
@@ -206,11 +200,15 @@ export type PublishSettings = Pick<Settings, 'summary'> & {
       | 'prNumber'
       | 'issue'
       | 'githubToken'
+      | 'gitlabToken'
       | 'notifyUrl'
       | 'notifyFormat'
       | 'notifyOn'
     >
   >
+
+/** Whether a run keeps a comment or an issue. */
+export const usesForge = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
   /** After a wrong input, the settings that are valid by themselves. */
@@ -222,6 +220,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   const startedAtMs = deps.clock.now()
   const redact = createRedact(credentialsIn(given.inputs, given.env))
   const request = withRedactedNames(given, redact)
+  const { writes = createWriteLog() } = deps.cancellation
   let input: RunInput | undefined
   let session: ApiSession | undefined
   try {
@@ -233,13 +232,20 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     for (const line of input.warnings) (deps.warn ?? deps.note)(redact(line))
     for (const name of paddedCredentials(request.env)) note(`${name} has leading or trailing white space, which is ignored`)
     if (isWithoutWebhook(input)) note('No notification is sent, because notify-url is empty')
-    session = input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug })
+    const cancellation = { ...deps.cancellation, writes }
+    session =
+      input.connection && openApi({ ...input.connection, userAgent: `watchkeeper/${version}` }, { ...deps, note, debug, cancellation })
     return { ...(await judgeAndReport(input, session, { ...deps, startedAtMs }, redact)), publishSettings: publishSettingsOf(input) }
   } catch (thrown) {
     const error = redactError(toWatchkeeperError(thrown), redact)
     const subject = input === undefined ? {} : subjectOf(input, session)
     const result = toErrorResult(request.operation, error, subject, [footerOf(subject, startedAtMs)])
-    return { ...result, publishSettings: input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input) }
+    const exitCode = writes.mayHaveWritten() ? exitCodes.partlyApplied : result.exitCode
+    return {
+      ...result,
+      exitCode,
+      publishSettings: input === undefined ? await validSettings(request, deps.files) : publishSettingsOf(input),
+    }
   } finally {
     await session?.close()
   }
@@ -322,8 +328,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
   return {
     api: api && (operation.effect === 'read' ? readOnly(api) : api),
     organizationId,
-    // Each scope gets the target that `readInput` demanded for it.
-    service: target as never,
+    service: target,
     profile,
     apiOrigin: connection?.baseUrl.origin,
     clock: deps.clock,
@@ -331,7 +336,7 @@ function contextFor(input: RunInput, session: ApiSession | undefined, deps: RunD
     lintSettings,
     environment,
     stop: deps.cancellation.stop,
-    confirm: deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
+    confirm: operation.asksFirst && deps.confirm && ((review) => demandConfirmation(review, input, deps, redact)),
     debug: debugLog(deps, redact) ?? (() => undefined),
     async progress({ done, total, line, result }) {
       if (deps.onProgress === undefined) return
@@ -546,6 +551,18 @@ function redactError(error: WatchkeeperError, redact: Redact): WatchkeeperError 
   return error
 }
 
+/**
+ * What may be shown of an exception that was not expected: it can quote any value of the run. Without its secrets, and where they
+ * cannot be found, without its text.
+ */
+export function toSafeError(thrown: unknown, listSecrets: () => readonly string[]): WatchkeeperError {
+  try {
+    return redactError(toWatchkeeperError(thrown), createRedact(listSecrets()))
+  } catch {
+    return new InternalError('its description is not shown, because it could not be searched for secrets')
+  }
+}
+
 /** The parts of a process that cancellation uses. */
 export interface Signals {
   on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
@@ -554,7 +571,9 @@ export interface Signals {
 }
 
 interface SignalCancellation extends Cancellation {
-  readonly wasCanceled: () => boolean
+  readonly writes: WriteLog
+  /** The exit code of a run that a signal ended; undefined before the first signal. */
+  exitCode(): number | undefined
   /** Stops listening, so that the process can end by itself. */
   dispose(): void
 }
@@ -563,20 +582,25 @@ interface SignalCancellation extends Cancellation {
 const graceMs = 4000
 const exitMs = 6000
 
-/** The first signal stops new requests and gives the one under way some time. The second one ends the process. */
+/**
+ * The first signal stops new requests and gives the one under way some time. The second one ends the process. The exit code says whether
+ * anything was written, or may have been.
+ */
 export function cancelOnSignals(signals: Signals): SignalCancellation {
   const stop = new AbortController()
   const abort = new AbortController()
   const timers: NodeJS.Timeout[] = []
+  const writes = createWriteLog()
+  const canceledCode = (): number => (writes.mayHaveWritten() ? exitCodes.partlyApplied : exitCodes.cancelled)
   const handler = (): void => {
     if (stop.signal.aborted) {
-      signals.exit(exitCodes.cancelled)
+      signals.exit(canceledCode())
       return
     }
     stop.abort()
     timers.push(
       setTimeout(() => abort.abort(), graceMs),
-      setTimeout(() => signals.exit(exitCodes.cancelled), exitMs),
+      setTimeout(() => signals.exit(canceledCode()), exitMs),
     )
   }
   signals.on('SIGINT', handler)
@@ -584,7 +608,8 @@ export function cancelOnSignals(signals: Signals): SignalCancellation {
   return {
     stop: stop.signal,
     abort: abort.signal,
-    wasCanceled: () => stop.signal.aborted,
+    writes,
+    exitCode: () => (stop.signal.aborted ? canceledCode() : undefined),
     dispose() {
       for (const timer of timers) clearTimeout(timer)
       signals.off('SIGINT', handler)

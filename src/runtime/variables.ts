@@ -1,7 +1,9 @@
 // Variables that look like an input but are never read. Otherwise, a budget in such a variable would be ignored without a hint.
+
 import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
-import { meantName, toEnvironmentName, toKebab } from '../core/names.ts'
-import { quote } from '../core/text.ts'
+import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../core/names.ts'
+import { andMore, quote } from '../core/text.ts'
+import type { Variables } from '../core/variables.ts'
 import { settingsSchema } from '../operation/inputs.ts'
 import { inputNames } from './input-names.ts'
 
@@ -24,6 +26,10 @@ const shortestTypo = 5
 /** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
 
+/** For `${{ env.NAME }}` in files, which may use it or not. */
+const isFileVariable = (variable: string): boolean =>
+  variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))
+
 interface CheckedVariables {
   readonly diagnostics: readonly Diagnostic[]
   readonly warnings: readonly string[]
@@ -33,9 +39,9 @@ interface CheckedVariables {
  * Checks all variables with the prefix of this project. One that resembles an input of any operation is an error. Any other unknown one is
  * a warning, because another tool may read it. An empty variable counts as not set.
  */
-export function checkVariables(env: Readonly<Record<string, string | undefined>>): CheckedVariables {
+export function checkVariables(env: Variables): CheckedVariables {
   const given = Object.keys(env).filter(
-    (variable) => variable.startsWith(prefix) && env[variable]?.trim() && !kubernetesVariable.test(variable),
+    (variable) => variable.startsWith(prefix) && env[variable]?.trim() && !kubernetesVariable.test(variable) && !isFileVariable(variable),
   )
   const unread = given
     .map((variable) => ({ variable, name: variable.slice(prefix.length).toLowerCase().replaceAll('_', '-') }))
@@ -58,10 +64,10 @@ function describeMeant(variable: string, meant: string): string {
   return `unknown variable; did you mean the input ${meant}? It has no variable, because ${rule}`
 }
 
-const mostNamed = 10
+const maxNamed = 10
 
 function describeUnknown(variables: readonly string[]): string {
-  const named = variables.slice(0, mostNamed).map((variable) => quote(variable, 60))
-  const more = variables.length > mostNamed ? ` and ${variables.length - mostNamed} more` : ''
+  const named = variables.slice(0, maxNamed).map((variable) => quote(variable, 60))
+  const more = andMore(variables.length, maxNamed)
   return `Unknown variables with the prefix ${prefix} are ignored: ${named.join(', ')}${more}. No input has such a name.`
 }

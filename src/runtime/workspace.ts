@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
-import { appendFile, glob, lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { constants, type Dirent, type Stats } from 'node:fs'
+import { appendFile, glob, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { type InputError, inputError } from '../core/errors.ts'
-import { toKebab } from '../core/names.ts'
+import { fileVariablePrefix, secretPrefix, toKebab } from '../core/names.ts'
+import { isGitLabJob } from '../core/run-page.ts'
 import { quote } from '../core/text.ts'
-import type { Files, OutputFile, ResultDocument, RunResult } from '../operation/operation.ts'
+import type { Variables } from '../core/variables.ts'
+import type { Files, FoundFiles, OutputFile, ResultDocument, RunResult, SkippedDirectory } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
 import { renderMarkdown } from '../report/markdown.ts'
-import type { Environment } from './read-input.ts'
 
 interface Destinations {
   /** Undefined for no result file. */
@@ -60,14 +60,20 @@ const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.
 /** Path of the result file: `given`, or a new file in the runner's temporary directory. Undefined without both. */
 export function resultFilePath(
   given: string | undefined,
-  { directory, env }: { readonly directory: string; readonly env: Environment },
+  { directory, env }: { readonly directory: string; readonly env: Variables },
   operation: string,
 ): string | undefined {
   if (given !== undefined) return resolve(directory, given)
   // The name of an unknown operation is untrusted and must not become part of a path.
   const name = /^[a-z-]{1,40}$/.test(operation) ? operation : 'unknown'
-  return env.RUNNER_TEMP ? join(env.RUNNER_TEMP, `watchkeeper-${name}-${randomUUID().slice(0, 8)}.json`) : undefined
+  return env.RUNNER_TEMP ? join(env.RUNNER_TEMP, `watchkeeper-${name}-${randomPart()}.json`) : undefined
 }
+
+/** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
+const randomPart = (): string =>
+  Math.floor(Math.random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0')
 
 /** GitHub allows 1 MiB for all outputs of a job together. */
 const maxOutputBytes = 512 * 1024
@@ -93,25 +99,29 @@ const maxSummaryBytes = 1024 * 1024
 
 async function writeSummary(blocks: readonly Block[], file: string): Promise<void> {
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
-  // A missing file is an error in the runner's setup, so it is not created.
-  const { size } = await stat(file)
-  await appendFile(file, renderMarkdown(blocks, maxSummaryBytes - size))
+  // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
+  const stats = await stat(file)
+  if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${kindOf(stats)}`)
+  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size)
+  if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
+  await appendFile(file, text)
 }
 
-/** Writes the other files that were asked for. Returns a line for each that could not be written. */
+/** Writes the files that are not essential. Returns a line for each that could not be written. */
 export const writeOutputFiles = (files: readonly OutputFile[], directory: string): Promise<readonly string[]> =>
-  writeAll(
+  writeFiles(
     files.filter(({ isEssential }) => !isEssential),
-    ({ path, content }) => writeFileFrom(directory, path, content),
+    directory,
   )
 
 /** Returns a line for each file that could not be written. */
-export async function writeAll(files: readonly OutputFile[], write: (file: OutputFile) => Promise<void>): Promise<readonly string[]> {
+export async function writeFiles(files: readonly OutputFile[], directory: string): Promise<readonly string[]> {
   const failures: string[] = []
   // One after the other: some systems cannot open a thousand files at once.
   for (const file of files) {
     try {
-      await write(file)
+      const write = file.staysInWorkspace ? writeWorkspaceFile : writeFileFrom
+      await write(directory, file.path, file.content)
     } catch (thrown) {
       failures.push(`${toKebab(file.input)}: "${quote(file.path)}" could not be written: ${quote(reasonOf(thrown))}`)
     }
@@ -120,7 +130,7 @@ export async function writeAll(files: readonly OutputFile[], write: (file: Outpu
 }
 
 /** Largest file that is read. */
-const largestBytes = 5 * 1024 * 1024
+const maxBytes = 5 * 1024 * 1024
 
 /** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
 export async function readWorkspaceFile(root: string, path: string, input: string): Promise<string> {
@@ -134,7 +144,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw refuse('is not a file')
-    if (stats.size > largestBytes) throw refuse('is larger than 5 MiB')
+    if (stats.size > maxBytes) throw refuse('is larger than 5 MiB')
     if ((await realPathOf(real)) !== real) throw refuse('changed while it was opened')
     return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
   } catch (thrown) {
@@ -145,20 +155,109 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
 }
 
 /** More than a repository declares by hand. */
-const mostFiles = 1000
+const maxFiles = 1000
 
-/** Files and links under `root` that match, sorted. Links that lead outside are rejected when they are read. */
-async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<readonly string[]> {
+/** Files and links under `root` that match. Links that lead outside are rejected when they are read. Hidden files are not found. */
+async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<FoundFiles> {
   const found = new Set<string>()
   const patterns = await Promise.all(
     globs.map((one) => isDirectory(join(root, one)).then((is) => (is ? `${one.replace(/\/+$/, '')}/**/*.{yml,yaml,json}` : one))),
   )
   for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
     // A skipped link would look like a valid file.
-    if (entry.isFile() || entry.isSymbolicLink()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    if (found.size > mostFiles) throw inputError(input, `matches more than ${mostFiles} files`)
+    if (!entry.isDirectory()) found.add(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    if (found.size > maxFiles) throw inputError(input, `matches more than ${maxFiles} files`)
   }
-  return [...found].sort()
+  const paths = [...found].sort()
+  return { paths, skipped: await findSkipped({ root, patterns: patterns.map((one) => posix.normalize(one)), paths }) }
+}
+
+interface Search {
+  readonly root: string
+  readonly patterns: readonly string[]
+  /** What the patterns found. */
+  readonly paths: readonly string[]
+}
+
+/** Directories with files that would match, and that the search did not enter: wildcards do not follow links. */
+async function findSkipped(search: Search): Promise<readonly SkippedDirectory[]> {
+  const reasons = new Map<string, string>()
+  for (const base of new Set(search.patterns.flatMap(searchedDirectory))) {
+    for await (const { path: inside, kind } of walk(join(search.root, base))) {
+      const path = posix.join(base, inside)
+      const reason = kind === 'unreadable' ? 'cannot be read' : kind === 'link' ? await whySkipped(path, search) : undefined
+      if (reason !== undefined) reasons.set(path, reason)
+    }
+  }
+  return [...reasons].map(([path, reason]) => ({ path, reason })).sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The directory below which wildcards of the pattern name directories. None when they name only files. */
+function searchedDirectory(pattern: string): readonly string[] {
+  const parts = pattern.split('/')
+  const first = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))
+  return first === -1 || (first === parts.length - 1 && !parts[first]?.includes('**')) ? [] : [parts.slice(0, first).join('/')]
+}
+
+/** Undefined when no file is missed because of the link. */
+async function whySkipped(path: string, search: Search): Promise<string | undefined> {
+  // Its own name matches, so it is read, or an error.
+  if (search.paths.includes(path)) return undefined
+  const target = await realPathOf(join(search.root, path))
+  if (target === undefined) return 'is a link to nothing'
+  if (!(await isDirectory(target))) return undefined
+  if (!isInside(await realpath(search.root), target)) return 'is a link out of the workspace'
+  return (await missesFiles({ path, target }, search)) ? 'is a link to a directory' : undefined
+}
+
+/** In a larger directory, a file that matches is assumed. */
+const maxEntries = 10_000
+
+/** Whether a file behind the link matches by its path through the link, and was not read. */
+async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: Search): Promise<boolean> {
+  // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
+  const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
+  const isMissed = (path: string, real: string | undefined): boolean =>
+    !read.has(real) && patterns.some((pattern) => posix.matchesGlob(path, pattern))
+  const realRoot = await realpath(root)
+  const directories = new Map([[link.target, link.path]])
+  let count = 0
+  // Links inside of it are added while the loop runs.
+  for (const [directory, path] of directories) {
+    for await (const { path: inside, kind } of walk(directory)) {
+      count += 1
+      const real = await realPathOf(join(directory, inside))
+      const leadsOn = real !== undefined && kind === 'link' && (await isDirectory(real))
+      const isUnknown = kind === 'unreadable' || (leadsOn && !isInside(realRoot, real))
+      if (count > maxEntries || isUnknown || (!leadsOn && isMissed(posix.join(path, inside), real))) return true
+      if (leadsOn && !directories.has(real)) directories.set(real, posix.join(path, inside))
+    }
+  }
+  return false
+}
+
+interface Entry {
+  /** Relative to the directory of the walk. */
+  readonly path: string
+  readonly kind: 'file' | 'link' | 'unreadable'
+}
+
+/** Everything below a directory, except hidden entries. Follows no links. */
+async function* walk(directory: string, path = ''): AsyncGenerator<Entry> {
+  let entries: readonly Dirent[]
+  try {
+    entries = await readdir(join(directory, path), { withFileTypes: true })
+  } catch (thrown) {
+    const isMissing = thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')
+    if (!isMissing) yield { path, kind: 'unreadable' }
+    return
+  }
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue
+    const inside = posix.join(path, entry.name)
+    if (entry.isDirectory()) yield* walk(directory, inside)
+    else yield { path: inside, kind: entry.isSymbolicLink() ? 'link' : 'file' }
+  }
 }
 
 const isDirectory = (path: string): Promise<boolean> =>
@@ -170,14 +269,40 @@ const isDirectory = (path: string): Promise<boolean> =>
 /** The workspace as operations see it. */
 export const workspaceFiles = (
   root: string,
-  env: Readonly<Record<string, string | undefined>>,
-  remoteRepository: Files['remoteRepository'] = async () => undefined,
+  env: Variables,
+  remote: Remote = { name: async () => undefined, address: async () => undefined },
 ): Files => ({
   read: (path, input) => readWorkspaceFile(root, path, input),
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
-  variable: (name) => env[name],
-  remoteRepository,
+  variable: (name) => env[`${fileVariablePrefix}${name}`],
+  secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),
+  workflowRepository: env.GITHUB_REPOSITORY || (isGitLabJob(env) && env.CI_PROJECT_PATH) || undefined,
+  mayBeFromFork: () => mayBeFromFork(env),
+  repository: async () => repositoryOfRun(env) ?? remote.address(),
+  remoteRepository: remote.name,
 })
+
+/** The remote of the clone, which only the command line asks Git for. */
+export interface Remote {
+  /** `owner/repo`. */
+  name(): Promise<string | undefined>
+  /** `host/owner/repo`. */
+  address(): Promise<string | undefined>
+}
+
+function repositoryOfRun(env: Variables): string | undefined {
+  const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: name, CI_SERVER_HOST: host = 'gitlab.com', CI_PROJECT_PATH: path } = env
+  if (isGitLabJob(env)) return path ? `${host}/${path}` : undefined
+  return name ? `${server.replace(/^https?:\/\//, '').replace(/\/+$/, '') || 'github.com'}/${name}` : undefined
+}
+
+async function mayBeFromFork(env: Variables): Promise<boolean> {
+  if (isGitLabJob(env)) return (await import('../forge/gitlab/run.ts')).isFromFork(env)
+  const { GITHUB_EVENT_NAME: eventName = '', GITHUB_EVENT_PATH: file, GITHUB_REPOSITORY: repository = '' } = env
+  if (eventName === '' && file === undefined) return false
+  const { mayConcernFork, readEvent } = await import('../forge/github/run.ts')
+  return mayConcernFork({ eventName, repository }, await readEvent(file))
+}
 
 /** Undefined for a file that does not exist, unless it is required. */
 export async function readOptionalFile(root: string, path: string, isRequired: boolean): Promise<string | undefined> {
@@ -194,12 +319,13 @@ function isInside(root: string, path: string): boolean {
 
 /**
  * Writes to a path relative to the workspace `root`, or to an absolute one. A path inside of the workspace must not lead outside through
- * a link.
+ * a link. Throws an Error with the reason when the target exists and is not a regular file.
  */
 export async function writeFileFrom(root: string, path: string, content: string): Promise<void> {
   const target = resolve(root, path)
   const directory = dirname(target)
   const looksInside = isInside(resolve(root), target)
+  await requireReplaceable(target)
   if (looksInside) await requireInside(root, await nearestDirectory(directory))
   await mkdir(directory, { recursive: true })
   if (looksInside) await requireInside(root, directory)
@@ -222,10 +348,21 @@ export async function writeWorkspaceFile(root: string, path: string, content: st
   const target = resolve(realRoot, path)
   if (target === realRoot || !isInside(realRoot, target)) throw new Error('is outside of the workspace')
   for (const directory of directoriesBetween(realRoot, target)) await makeOwnDirectory(directory)
-  const stats = await lstat(target).catch(() => undefined)
-  if (stats?.isSymbolicLink()) throw new Error('is a link')
-  if (stats !== undefined && !stats.isFile()) throw new Error('is not a file')
+  await requireReplaceable(target)
   await writeWholeFile(target, content, realRoot)
+}
+
+/** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
+export async function requireReplaceable(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined)
+  if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${kindOf(stats)}, not a regular file`)
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isSymbolicLink()) return 'a link'
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a pipe'
+  return stats.isSocket() ? 'a socket' : 'a device'
 }
 
 /** From the outermost to the one that holds the file. */
@@ -248,7 +385,7 @@ async function makeOwnDirectory(path: string): Promise<void> {
  */
 async function writeWholeFile(path: string, content: string, root?: string): Promise<void> {
   const directory = dirname(path)
-  const temporary = join(directory, `.watchkeeper-${randomUUID()}`)
+  const temporary = join(directory, `.watchkeeper-${randomPart()}`)
   try {
     await writeFile(temporary, content, { flag: 'wx' })
     if (root !== undefined && (await realpath(temporary)) !== temporary) throw new Error('is in a directory that became a link')

@@ -1,18 +1,34 @@
 import * as z from 'zod'
 import type { WriteApi } from '../api/client.ts'
+import { inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../core/errors.ts'
 import { counted, join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
-import { quote } from '../core/text.ts'
-import { choice, filePath } from '../operation/inputs.ts'
+import { toKebab } from '../core/names.ts'
+import { listFirst, quote } from '../core/text.ts'
+import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import { choice, filePath, flag } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { sectionNouns } from '../resources/resource-type.ts'
+import { toDiffLines } from '../report/diff-lines.ts'
+import { formatMoment } from '../report/format.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
-import { applyPlan } from './apply-changes.ts'
-import { isSuccess, isWritten, type Outcome, type OutcomeKind, type StopReason, stopReasons } from './apply-state.ts'
-import { inEnvironment, ofEnvironment } from './environment.ts'
-import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
-import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
+import { sectionNouns } from '../resources/section.ts'
+import { applyPlan } from './apply/apply-plan.ts'
+import {
+  isSuccess,
+  isWritten,
+  type Outcome,
+  type OutcomeKind,
+  outcomeKinds,
+  type StopReason,
+  stopReasons,
+  successes,
+  undone,
+} from './apply/apply-state.ts'
+import { diagnosticFiles } from './diagnostic-files.ts'
+import { reviewEvaluations } from './plan/evaluations.ts'
+import { countRequests, explainRefusal, hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
+import { isIntact, movedSince, type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import {
   describeChanges,
   judgeDiagnostics,
@@ -22,14 +38,13 @@ import {
   planDetails,
   planFacts,
   planOutput,
-  sarifFile,
   toAnnotations,
-  toDiffLines,
   toPlanResult,
-} from './plan-report.ts'
+} from './plan/plan-report.ts'
+import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
-  summary: 'Creates and updates alerts, dashboards and saved searches to match the files. A second run changes nothing.',
+  summary: 'Creates and updates alerts, dashboards, saved searches, webhooks and sources to match the files. A second run changes nothing.',
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: true,
@@ -41,6 +56,12 @@ export const apply = defineOperation({
       ['continue', 'stop'],
       'After an object fails: `continue` with the objects that do not depend on it, or `stop`.',
     ).default('continue'),
+    rewrite: flag(
+      'Also writes the managed dashboards and saved searches that need no change. For one run, after an upgrade that asks for it.',
+    ).default(false),
+    resendSecrets: flag(
+      'Also sends the secrets of webhooks that need no change. For one run, after a header or a query parameter was changed by hand.',
+    ).default(false),
   }),
   output: planOutput.extend({ planFile: z.string().describe('The plan file that was applied. Empty without one.') }),
   details: planDetails.extend({
@@ -48,18 +69,32 @@ export const apply = defineOperation({
       .object({ kind: z.enum(stopReasons), message: z.string() })
       .optional()
       .describe('Why the run stopped early.'),
+    notEvaluated: z
+      .array(z.object({ key: z.string(), id: z.string(), dueAt: z.string().optional().describe('Latest time of the next evaluation.') }))
+      .optional()
+      .describe('Alerts that the server has not evaluated since this run wrote them, so that errors in their queries do not show yet.'),
     isPlanWrong: z.boolean().describe('Whether nothing was written because of errors in the files or the plan.'),
   }),
-  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
+  example: { files: ['alerts.yml'], project: 'shop/observability' },
+  check: ({ names, values }) =>
+    names.has('planFile')
+      ? (['rewrite', 'resendSecrets'] as const).flatMap((name) =>
+          values[name] === true
+            ? [inputDiagnostic(toKebab(name), 'cannot be given together with plan-file, which has no such changes')]
+            : [],
+        )
+      : [],
   async run(context, input) {
     const agreed = input.planFile === undefined ? undefined : await readPlanFile(input.planFile, context)
-    const planned = await makePlan(context, { ...input, effect: 'write' })
+    // A person decides by a plan that the server has checked.
+    const isShown = agreed === undefined && context.confirm !== undefined
+    const planned = await makePlan(context, { ...input, effect: 'write', spareFirst: !isShown })
     const planFile = input.planFile ?? ''
     if (hasErrors(planned)) return { ...(await toPlanResult(planned)), changed: false, planFile, isPlanWrong: true }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     // A plan file was reviewed.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
-    return { ...(await carryOut(confirmed, context, input.onError)), planFile, isPlanWrong: false }
+    return { ...(await carryOut(confirmed, context, input.onError)), planFile }
   },
   judge: (result) => (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
   report: (result) => ({
@@ -71,10 +106,16 @@ export const apply = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  files: async ({ diagnostics }, input) => sarifFile(input.sarifFile, diagnostics),
+  files: ({ diagnostics }, input) => diagnosticFiles(input, diagnostics, planRules),
 })
 
-type ApplyInput = Pick<z.output<typeof planInput>, 'files' | 'project' | 'adoptFrom' | 'prune' | 'allowEmpty' | 'maxDeletes'>
+type ApplyInput = Pick<
+  z.output<typeof planInput>,
+  'files' | 'project' | 'adoptFrom' | 'fromRepository' | 'env' | 'repairDuplicates' | 'prune' | 'allowEmpty' | 'maxDeletes'
+> & {
+  readonly rewrite: boolean
+  readonly resendSecrets: boolean
+}
 
 type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: WriteApi }
 
@@ -87,7 +128,7 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
     blocks: [planFacts(result), { kind: 'diagnostics', diagnostics: result.diagnostics }, ...objectBlocks(result)],
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
-  const again = await makePlan(context, { ...input, effect: 'write' })
+  const again = await makePlan(context, { ...input, effect: 'write', spareFirst: true })
   demandSame(
     toPlanFile(planned.plan, createResourceTypes(profile, context.clock.now()), {
       ...service,
@@ -103,6 +144,8 @@ async function confirmPlan(planned: PlanningResult, context: ApplyContext, input
 
 async function carryOut(planned: PlanningResult, context: ApplyContext, onError: 'continue' | 'stop') {
   const { api, service, profile, clock, stop } = context
+  const { remote } = planned
+  if (remote === undefined) throw new TypeError('a plan without errors was made of lists')
   const described = await describeChanges(planned.plan)
   const total = planned.plan.changes.filter(({ action }) => action !== 'unchanged').length
   const onProgress = async (outcomes: readonly Outcome[]): Promise<void> => {
@@ -116,21 +159,37 @@ async function carryOut(planned: PlanningResult, context: ApplyContext, onError:
       result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
     })
   }
+  // An update reads its object again where the window of the rate limit has room for that.
+  const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
+  const usesLists = !hasRoom && profile.listsAllFields
   const applied = await applyPlan(planned.plan, {
     api,
     service,
     types: createResourceTypes(profile, clock.now()),
+    listedAtMs: usesLists ? planned.remote?.readAtMs : undefined,
     clock,
     stop,
     onError,
     onProgress,
+    remote,
+    repairCommand: planned.repairCommand,
+    unchecked: planned.writeFirst,
+    explainRefusal: (change) => explainRefusal(change, planned, { api, service }),
   })
-  const result = await toPlanResult(
-    { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] },
-    applied.outcomes,
-    described,
-  )
-  return { ...result, changed: applied.outcomes.some(isWritten), ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }) }
+  const diagnosed = { ...planned, diagnostics: [...planned.diagnostics, ...applied.diagnostics] }
+  if (applied.isRefused) return { ...(await toPlanResult(diagnosed)), changed: false, isPlanWrong: true }
+  const alerts = applied.alerts ?? remote.alerts
+  // The neutral contract does not show evaluations.
+  const review = { ...applied, plan: planned.plan, alerts, nowMs: clock.now() }
+  const { failed, notEvaluated } = profile.name === 'neutral' ? { failed: [], notEvaluated: [] } : reviewEvaluations(review)
+  const result = await toPlanResult({ ...diagnosed, diagnostics: [...diagnosed.diagnostics, ...failed] }, applied.outcomes, described)
+  return {
+    ...result,
+    changed: applied.outcomes.some(isWritten),
+    isPlanWrong: false,
+    notEvaluated: [...notEvaluated],
+    ...(applied.stopped !== undefined && { stopped: { ...applied.stopped } }),
+  }
 }
 
 async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
@@ -156,7 +215,7 @@ function tryJson(text: string): unknown {
 }
 
 /** The most differences that a message lists. */
-const mostListed = 8
+const maxListed = 8
 
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profile, clock }: ApplyContext, prune: boolean): void {
   const moved = movedSince(
@@ -164,8 +223,7 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profil
     toPlanFile(planned.plan, createResourceTypes(profile, clock.now()), { ...service, environment: planned.environment, prune }),
   )
   if (moved.length === 0) return
-  const rest = moved.length > mostListed ? [`… and ${moved.length - mostListed} more`] : []
-  const lines = [...moved.slice(0, mostListed), ...rest].map((line) => `- ${line}`)
+  const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
   throw new WatchkeeperError(
     'conflict',
     [
@@ -176,10 +234,13 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service, profil
   )
 }
 
-type Applied = PlanResult & { readonly stopped?: StopReason | undefined }
+type Applied = PlanResult & {
+  readonly stopped?: StopReason | undefined
+  readonly notEvaluated?: readonly { readonly key: string; readonly dueAt?: string | undefined }[] | undefined
+}
 
 /** In the order in which they are reported. */
-const order: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped', 'created', 'updated', 'replaced', 'deleted', 'adopted']
+const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
 const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: '❌', skipped: '⏭️' }
 
@@ -188,18 +249,7 @@ const withOutcome = ({ objects }: Applied, kind: OutcomeKind): readonly PlannedO
 /** How many objects had each outcome, not how many were planned. */
 function outcomeFacts(result: Applied): Block {
   const always: readonly OutcomeKind[] = ['created', 'updated', 'deleted', 'unchanged']
-  const kinds: readonly OutcomeKind[] = [
-    'created',
-    'updated',
-    'replaced',
-    'deleted',
-    'adopted',
-    'unchanged',
-    'failed',
-    'unknown',
-    'skipped',
-  ]
-  const facts = kinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
+  const facts = outcomeKinds.map((kind) => ({ kind, count: withOutcome(result, kind).length }))
   const undecided = result.objects.filter(({ outcome }) => outcome === undefined).length
   const shown = facts.filter(({ kind, count }) => count > 0 || always.includes(kind)).map(({ kind, count }) => [kind, count] as const)
   return {
@@ -210,9 +260,6 @@ function outcomeFacts(result: Applied): Block {
     })),
   }
 }
-
-/** Objects that are not as planned. */
-const undone: readonly OutcomeKind[] = ['unknown', 'failed', 'skipped']
 
 function applyWords(result: Applied): Line {
   const parts = order.flatMap((kind) => {
@@ -249,7 +296,7 @@ function judgeWhole(result: Applied): Verdict {
   const [first, ...others] = result.diagnostics
     .filter(({ severity }) => severity === 'error')
     .map(({ message }) => say`${sentence(message)}`)
-  return { status: 'error', reasons: [first ?? [], ...(others.length > 0 ? [say`${others.length} more`] : [])] }
+  return { status: 'error', reasons: [first ?? [], ...(others.length > 0 ? [say`${others.length} more`] : [])], ...exitFor(result) }
 }
 
 const failedWords = (count: number): Line => (count === 1 ? [] : say`${count} objects failed, the first of them `)
@@ -259,15 +306,14 @@ const wordsFor = ({ section, key, name }: PlannedObject): Line => say`${trusted(
 const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? ''
 
 function exitFor(result: Applied): Pick<Verdict, 'exit'> {
+  if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
   if (result.stopped?.kind === 'cancelled') return { exit: 'cancelled' }
-  if (withOutcome(result, 'unknown').length > 0) return {}
-  if (result.changed) return { exit: 'partlyApplied' }
   return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
 }
 
 const outcomeLine = ({ change, kind, message }: Outcome): Line => {
   const what = say`${trusted(kind)} ${trusted(sectionNouns[change.section])} ${change.key || change.name}`
-  return isSuccess({ kind } as Outcome) || message === undefined ? what : say`${what}: ${firstLine(message)}`
+  return isSuccess({ kind }) || message === undefined ? what : say`${what}: ${firstLine(message)}`
 }
 
 function applyBlocks(result: Applied): readonly Block[] {
@@ -290,10 +336,28 @@ function applyBlocks(result: Applied): readonly Block[] {
           : [sentence(firstLine(message))],
       ]),
     },
+    ...evaluationBlocks(result.notEvaluated),
     ...failureBlocks(acted),
     ...serverBlocks(changedByServer),
     { kind: 'details', title: 'Planned changes', blocks: objectBlocks(result) },
   ]
+}
+
+/** The most alerts that the sentence names. */
+const maxNamed = 5
+
+/** An alert that is stored as declared can still fail when the server evaluates it. */
+function evaluationBlocks(alerts: Applied['notEvaluated'] = []): readonly Block[] {
+  if (alerts.length === 0) return []
+  const keys = alerts.map(({ key }) => say`${key}`)
+  const names = join(
+    listFirst(keys, maxNamed, (count) => say`${count} more`),
+    ', ',
+  )
+  const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
+  const due = latest === '' ? [] : [trusted(`, by ${formatMoment(Date.parse(latest))}`)]
+  const line = say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
+  return [{ kind: 'paragraph', line }]
 }
 
 /** The most failures that are shown in full. */
@@ -303,16 +367,16 @@ const maxShown = 10
 function failureBlocks(objects: readonly PlannedObject[]): readonly Block[] {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   if (failures.length === 0) return []
-  const shown = failures.slice(0, maxShown).map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
-  const more = failures.length > maxShown ? [`… and ${failures.length - maxShown} more: see the result file`] : []
-  return [{ kind: 'preformatted', text: [...shown, ...more].join('\n') }]
+  const texts = failures.map((one) => [toPlainText(wordsFor(one)), ...(one.message ?? '').split('\n')].join('\n  '))
+  const shown = listFirst(texts, maxShown, (count) => `… and ${count} more: see the result file`)
+  return [{ kind: 'preformatted', text: shown.join('\n') }]
 }
 
 const serverBlocks = (objects: readonly PlannedObject[]): readonly Block[] =>
   objects.length === 0
     ? []
     : [
-        { kind: 'paragraph', line: say`The server stored other values than those that were sent (− sent, + stored):` },
+        { kind: 'paragraph', line: say`The server changed these values when saving (− sent, + stored):` },
         {
           kind: 'diff',
           lines: objects.flatMap(({ section, key, serverChanged = [] }) => [

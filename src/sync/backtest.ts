@@ -1,13 +1,22 @@
 import * as z from 'zod'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
+import { WatchkeeperError } from '../core/errors.ts'
 import { counted, say, trusted } from '../core/line.ts'
 import { choice, flag, integer } from '../operation/inputs.ts'
 import { defineOperation } from '../operation/operation.ts'
 import { formatTime } from '../report/format.ts'
-import { demandKeys, gateInput, judgeBacktest } from './backtest-gates.ts'
-import { type BacktestedAlert, backtestBlocks, backtestedAlert, backtestPlan, backtestReason, defaultMaxRequests } from './backtest-plan.ts'
-import { hasErrors, makePlan, planInput } from './make-plan.ts'
-import { judgeDiagnostics } from './plan-report.ts'
+import {
+  type BacktestedAlert,
+  backtestBlocks,
+  backtestedAlert,
+  backtestPlan,
+  backtestReason,
+  defaultMaxRequests,
+  whyNoBacktest,
+} from './backtest/backtest-plan.ts'
+import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
+import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
+import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const count = (what: string) => z.int().describe(what)
 
@@ -17,7 +26,7 @@ export const backtest = defineOperation({
   scope: 'service-or-server',
   profiles: ['hyperdx'],
   profilesReason: backtestReason,
-  input: planInput.omit({ prune: true, maxDeletes: true, sarifFile: true }).extend({
+  input: planInput.omit({ prune: true, maxDeletes: true, sarifFile: true, codeQualityFile: true }).extend({
     only: choice(['changed', 'all'], 'Backtests only alerts that the files change, or all declared alerts.').default('changed'),
     days: integer('Length of the backtest in days.', 1, 30).default(7),
     until: z.iso.datetime({ offset: true }).optional().meta({
@@ -25,7 +34,7 @@ export const backtest = defineOperation({
       accepts: 'a time such as 2026-01-31T08:00:00Z',
     }),
     ...gateInput,
-    suggest: flag('Also shows how many notifications percentiles of the values would have sent as thresholds.').default(false),
+    suggest: flag('Suggests thresholds, with the notifications that each would have sent.').default(false),
     maxRequests: integer('Maximum number of requests for values. Alerts beyond it are not estimable.', 1, 1000).default(defaultMaxRequests),
   }),
   output: z.object({
@@ -43,8 +52,10 @@ export const backtest = defineOperation({
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
-  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability', only: 'all' },
+  example: { files: ['alerts.yml'], project: 'shop/observability', only: 'all' },
   async run(context, input) {
+    const refusal = await whyNoBacktest(context)
+    if (refusal !== undefined) throw new WatchkeeperError('refused', `No backtest: ${refusal}.`)
     const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
@@ -68,7 +79,9 @@ export const backtest = defineOperation({
     headline:
       errorsIn(result.diagnostics).length > 0
         ? say`The backtest failed`
-        : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatTime(result.until))}`,
+        : result.alertCount === 0
+          ? say`No alert to backtest: the files change none. Set only to all, to backtest every declared alert`
+          : say`Backtest of ${counted(result.alertCount, 'alert')} over ${counted(result.days, 'day')} until ${trusted(formatTime(result.until))}`,
     blocks: [
       {
         kind: 'facts',

@@ -1,10 +1,20 @@
 import { counted, type Line, say, trusted, untrusted } from '../core/line.ts'
+import { inEnvironment } from '../declarations/environment.ts'
 import { defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
-import { sectionNouns } from '../resources/resource-type.ts'
-import { inEnvironment } from './environment.ts'
+import { sectionNouns } from '../resources/section.ts'
+import { isDifference } from './plan/change.ts'
+import {
+  isPlanWrong,
+  judgeDiagnostics,
+  objectBlocks,
+  type PlannedObject,
+  type PlanResult,
+  planFacts,
+  planWords,
+  toAnnotations,
+} from './plan/plan-report.ts'
 import { planFiles, planShape, runPlan } from './plan.ts'
-import { judgeDiagnostics, objectBlocks, type PlannedObject, type PlanResult, planFacts, planWords, toAnnotations } from './plan-report.ts'
 
 export const drift = defineOperation({
   ...planShape,
@@ -12,7 +22,7 @@ export const drift = defineOperation({
   run: runPlan,
   judge: judgeDrift,
   report: (result) => ({
-    headline: result.diagnostics.some(({ severity }) => severity === 'error')
+    headline: isPlanWrong(result)
       ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
@@ -30,25 +40,26 @@ export const drift = defineOperation({
 
 function judgeDrift(result: PlanResult): Verdict {
   const verdict = judgeDiagnostics(result)
-  if (verdict.status === 'fail') return verdict
   const left = result.orphans.length
-  if (!result.changed && left === 0) return verdict
+  if (isPlanWrong(result) || (!result.changed && left === 0)) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
-  return { status: 'fail', reasons }
+  return { status: 'fail', reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
 }
 
 /** Which side changed, and therefore who must act. */
-function whoActs({ action, origin }: PlannedObject): Line {
+function whoActs({ action, origin }: PlannedObject, isWrong: boolean): Line {
+  if (isWrong) return say`Apply changes nothing until the errors are corrected`
   if (action === 'create') return say`Only in the files. Apply creates it, even if it was deleted in the service`
   if (action === 'delete') return say`Only in the service. Apply with prune deletes it`
   if (origin === 'service') return say`Changed in the service. Apply reverts the change, pull with declared-only keeps it`
   if (origin === 'files')
     return say`Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply`
-  return say`Never applied. Apply the files`
+  return say`Never applied, or changed in the files or the service. Review the plan, then apply`
 }
 
-function actorTable({ objects, orphans }: PlanResult): Block {
-  const drifted = objects.filter(({ action }) => action !== 'unchanged' && action !== 'adopt')
+function actorTable(result: PlanResult): Block {
+  const { objects, orphans } = result
+  const drifted = objects.filter(isDifference)
   const row = ({ section, key, name }: Pick<PlannedObject, 'section' | 'key' | 'name'>, who: Line): readonly Line[] => [
     [trusted(sectionNouns[section])],
     [untrusted(key || name)],
@@ -58,7 +69,7 @@ function actorTable({ objects, orphans }: PlanResult): Block {
     kind: 'table',
     columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Cause and next step' }],
     rows: [
-      ...drifted.map((object) => row(object, whoActs(object))),
+      ...drifted.map((object) => row(object, whoActs(object, isPlanWrong(result)))),
       ...orphans.map((one) => row(one, say`Only in the service. Add it to the files with pull, or delete it with prune`)),
     ],
   }

@@ -1,16 +1,20 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
-import { filePath, flag } from '../operation/inputs.ts'
+import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
+import { flag, outputPath } from '../operation/inputs.ts'
 import { type Context, defineOperation, type Verdict } from '../operation/operation.ts'
 import type { Block } from '../report/blocks.ts'
+import { onFailedEvaluation } from '../resources/alerts/evaluation.ts'
 import { createResourceTypes } from '../resources/resource-types.ts'
-import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest-gates.ts'
-import { backtestedAlert, backtestPlan, defaultMaxRequests, demandSeries, reviewBlocks } from './backtest-plan.ts'
-import { inEnvironment, ofEnvironment } from './environment.ts'
-import { hasErrors, makePlan, type PlanningResult, planInput } from './make-plan.ts'
-import { type PlanFile, planFileSchema, toPlanFile } from './plan-file.ts'
+import { backtestedAlert, backtestPlan, defaultMaxRequests, demandSeries, reviewBlocks, whyNoBacktest } from './backtest/backtest-plan.ts'
+import { demandKeys, type Gates, gateInput, gatesWithoutBacktest, hasGates, judgeBacktest } from './backtest/gates.ts'
+import { diagnosticFiles } from './diagnostic-files.ts'
+import { findFailedEvaluations } from './plan/evaluations.ts'
+import { hasErrors, makePlan, type PlanningResult, planInput } from './plan/make-plan.ts'
+import { type PlanFile, planFileSchema, toPlanFile } from './plan/plan-file.ts'
 import {
+  isPlanWrong,
   judgeDiagnostics,
   objectBlocks,
   type PlanResult,
@@ -18,23 +22,24 @@ import {
   planFacts,
   planOutput,
   planWords,
-  sarifFile,
   toAnnotations,
   toPlanResult,
-} from './plan-report.ts'
+} from './plan/plan-report.ts'
+import { planRules } from './rules.ts'
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
 export const planShape = {
   effect: 'read' as const,
   scope: 'service-or-server' as const,
   input: planInput.extend({
-    planFile: filePath('Writes the plan to this file. apply can then make exactly these changes.', 'a path').optional(),
+    onFailedEvaluation,
+    planFile: outputPath('Writes the plan to this file. apply can then make exactly these changes.').optional(),
   }),
   output: planOutput.extend({ planFile: z.string().describe('Path of the plan file. Empty if no plan was written.') }),
   details: planDetails.extend({
     planContent: planFileSchema.optional().describe('The content of `plan-file`: digests of the files and the objects.'),
   }),
-  example: { files: ['examples/adopt/*.yml'], project: 'shop/observability' },
+  example: { files: ['alerts.yml'], project: 'shop/observability' },
 }
 
 type PlanInput = z.output<(typeof planShape)['input']>
@@ -43,7 +48,8 @@ export const runPlan = async (context: Context<'read', 'service-or-server'>, inp
   finishPlan(context, input, await makePlan(context, { ...input, effect: 'read' }))
 
 async function finishPlan(context: Context<'read', 'service-or-server'>, input: PlanInput, planned: PlanningResult) {
-  const result = await toPlanResult(planned)
+  const failed = findFailedEvaluations(planned.plan, planned.remote?.alerts ?? [], input.onFailedEvaluation)
+  const result = await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...failed] })
   if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned.plan, createResourceTypes(context.profile, context.clock.now()), {
     ...context.service,
@@ -80,6 +86,8 @@ async function reviewPlan(
     always,
     maxRequests: defaultMaxRequests,
   } as const
+  const refusal = await whyNoBacktest(context)
+  if (refusal !== undefined) return { days: reviewedDays, alerts: [], requestCount: 0, message: refusal }
   try {
     const { alerts, requestCount } = await backtestPlan(
       planned,
@@ -111,10 +119,13 @@ function backtestBlocksOf(backtest: ReviewedBacktest | undefined): readonly Bloc
 
 type Ran = Pick<PlanResult, 'diagnostics'> & { readonly planFile: string; readonly planContent?: PlanFile | undefined }
 
-export async function planFiles({ planFile, planContent, diagnostics }: Ran, { sarifFile: sarif }: PlanInput) {
+export async function planFiles({ planFile, planContent, diagnostics }: Ran, input: PlanInput) {
   return [
-    ...(planFile === '' ? [] : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n` }]),
-    ...sarifFile(sarif, diagnostics),
+    // The output plan-file names it, and a later job applies it.
+    ...(planFile === ''
+      ? []
+      : [{ input: 'planFile', path: planFile, content: `${JSON.stringify(planContent, null, 2)}\n`, isEssential: true as const }]),
+    ...(await diagnosticFiles(input, diagnostics, planRules)),
   ]
 }
 
@@ -141,11 +152,11 @@ export const plan = defineOperation({
   check: ({ values }) => gatesWithoutBacktest(values),
   judge: judgePlan,
   report: (result) => ({
-    headline: result.diagnostics.some(({ severity }) => severity === 'error')
+    headline: isPlanWrong(result)
       ? say`The plan${inEnvironment(result)} failed`
       : result.changed
         ? say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
-        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}${orphanWords(result)}`,
+        : say`No changes${inEnvironment(result)}: the service matches the files${adoptionWords(result)}${markWords(result)}${orphanWords(result)}`,
     blocks: [
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
@@ -160,6 +171,9 @@ export const plan = defineOperation({
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
 const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>): Line =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
+
+const markWords = ({ toMark }: Pick<PlanResult, 'toMark'>): Line =>
+  toMark === 0 ? [] : say`, and apply adds this repository to the markers of ${counted(toMark, 'object')}`
 
 const adoptionWords = ({ toAdopt }: Pick<PlanResult, 'toAdopt'>): Line =>
   toAdopt === 0 ? [] : say`, and apply adopts ${counted(toAdopt, 'object')}`

@@ -1,21 +1,27 @@
-import type { Severity } from '../core/diagnostics.ts'
+import type { Rules } from '../core/diagnostics.ts'
+import { findingRules, readingRules } from '../declarations/declarations.ts'
+import { lintRules } from '../declarations/lint.ts'
 import type { SarifRule } from '../report/sarif.ts'
 import { referenceRules } from '../resources/references.ts'
 import { nameRules } from '../resources/resolve.ts'
-import { snapshotRules, verifyRules } from './apply-changes.ts'
-import { readingRules } from './declarations.ts'
-import { lintRules } from './lint.ts'
-import { projectRules, serverRules } from './make-plan.ts'
-import { matchRules } from './match.ts'
-import { convergenceRules, guardRules, silenceRules } from './plan-changes.ts'
-import { alertProtectionRules } from './protect-alerts.ts'
+import { secretRules } from '../resources/resource-type.ts'
+import { sloRules, sloServiceRules } from '../slos/slo-file.ts'
+import { snapshotRules } from './apply/snapshots.ts'
+import { verifyRules } from './apply/verify.ts'
+import { evaluationRules } from './plan/evaluations.ts'
+import { projectRules, serverRules } from './plan/make-plan.ts'
+import { matchRules } from './plan/match.ts'
+import { convergenceRules, guardRules, silenceRules, useRules } from './plan/plan-changes.ts'
+import { alertProtectionRules } from './plan/protect-alerts.ts'
+import { repositoryRules } from './plan/repository.ts'
 
-const errors = { ...readingRules, ...referenceRules }
+const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules }
 
 /** Rules that need the remote state. */
 const onService = {
   ...nameRules,
   ...matchRules,
+  ...repositoryRules,
   ...convergenceRules,
   ...silenceRules,
   ...alertProtectionRules,
@@ -23,28 +29,16 @@ const onService = {
   ...serverRules,
   ...verifyRules,
   ...snapshotRules,
+  ...evaluationRules,
   ...projectRules,
+  ...secretRules,
+  ...useRules,
+  ...sloServiceRules,
 }
 
-export const allRules: readonly SarifRule[] = [
-  ...Object.entries(errors).map(([id, description]) => ({ id, description, severity: 'error' as const })),
-  ...Object.entries(lintRules).map(([id, { description, severity }]) => ({ id, description, severity })),
-]
+export const toSarifRules = (rules: Rules): readonly SarifRule[] =>
+  Object.entries(rules).map(([id, { description, severity }]) => ({ id, description, severity }))
 
-/** Severities other than error. */
-const milder: Readonly<Record<string, Severity>> = {
-  'same-name': 'warning',
-  'hidden-tile': 'warning',
-  'server-default': 'note',
-  'inferred-project': 'note',
-  silenced: 'note',
-}
+export const allRules: readonly SarifRule[] = toSarifRules({ ...onFiles, ...lintRules })
 
-export const planRules: readonly SarifRule[] = [
-  ...allRules,
-  ...Object.entries(onService).map(([id, description]) => ({
-    id,
-    description,
-    severity: milder[id] ?? ('error' as const),
-  })),
-]
+export const planRules: readonly SarifRule[] = [...allRules, ...toSarifRules(onService)]

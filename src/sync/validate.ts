@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import { diagnosticSchema, locationSchema, type Severity } from '../core/diagnostics.ts'
 import { counted, say } from '../core/line.ts'
-import { filePath } from '../operation/inputs.ts'
+import { filesInput, findDeclarations } from '../declarations/declarations.ts'
+import { environmentInput, ofEnvironment } from '../declarations/environment.ts'
+import { escapeExpressions } from '../documents/document.ts'
+import { flag, outputPath } from '../operation/inputs.ts'
 import { defineOperation, pass } from '../operation/operation.ts'
-import { renderSarif } from '../report/sarif.ts'
-import { sectionNames } from '../resources/resource-type.ts'
-import { filesInput, findDeclarations } from './declarations.ts'
-import { environmentInput, ofEnvironment } from './environment.ts'
+import type { DeclaredKey } from '../resources/resource-type.ts'
+import { sectionNames } from '../resources/section.ts'
+import { diagnosticFiles } from './diagnostic-files.ts'
 import { allRules } from './rules.ts'
 
 export const validate = defineOperation({
@@ -16,11 +18,15 @@ export const validate = defineOperation({
   input: z.strictObject({
     files: filesInput,
     env: environmentInput,
-    sarifFile: filePath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.', 'a path').optional(),
+    expanded: flag('Prints the objects as the service gets them: with the values of instances, defaults and the environment.').default(
+      false,
+    ),
+    sarifFile: outputPath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.').optional(),
+    codeQualityFile: outputPath('Writes the diagnostics to this file as a code quality report of GitLab.').optional(),
   }),
   output: z.object({
     valid: z.boolean().describe('Whether the files have no errors.'),
-    objectCount: z.int().describe('Number of alerts, dashboards and saved searches.'),
+    objectCount: z.int().describe('Number of declared objects.'),
     errorCount: z.int().describe('Number of errors.'),
     warningCount: z.int().describe('Number of warnings.'),
   }),
@@ -30,9 +36,10 @@ export const validate = defineOperation({
     objects: z
       .array(z.object({ section: z.enum(sectionNames), key: z.string(), name: z.string(), location: locationSchema }))
       .describe('The declared objects that are valid by themselves.'),
+    expandedFile: z.string().optional().describe('With `expanded`: the objects as one YAML file.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes, with their locations.'),
   }),
-  example: { files: ['examples/observability/*.yml'] },
+  example: { files: ['checkout.yml'] },
   async run(context, input) {
     const { paths, objects, broken, diagnostics } = await findDeclarations(input.files, context)
     const count = (severity: Severity): number => diagnostics.filter((one) => one.severity === severity).length
@@ -44,6 +51,7 @@ export const validate = defineOperation({
       ...(context.environment !== undefined && { environment: context.environment.name }),
       files: [...paths],
       objects: objects.map(({ section, key, value, location }) => ({ section, key, name: value.name, location })),
+      ...(input.expanded && { expandedFile: await writeExpanded([...objects, ...broken]) }),
       diagnostics: [...diagnostics],
     }
   },
@@ -51,12 +59,24 @@ export const validate = defineOperation({
     if (errorCount > 0) return { status: 'fail', reasons: [say`${counted(errorCount, 'error')}`], exit: 'input' }
     return warningCount > 0 ? { status: 'warn', reasons: [say`${counted(warningCount, 'warning')}`] } : pass
   },
-  report: ({ environment, files, objectCount, diagnostics }) => ({
+  report: ({ environment, files, objectCount, diagnostics, expandedFile }) => ({
     headline: say`${counted(objectCount, 'object')} in ${counted(files.length, 'file')}${ofEnvironment({ environment })}`,
-    blocks: [{ kind: 'diagnostics', diagnostics }],
+    blocks: [
+      { kind: 'diagnostics', diagnostics },
+      ...(expandedFile === undefined ? [] : [{ kind: 'preformatted', text: expandedFile.trimEnd() } as const]),
+    ],
     annotations: diagnostics,
   }),
-  async files({ diagnostics }, input) {
-    return input.sarifFile === undefined ? [] : [{ input: 'sarifFile', path: input.sarifFile, content: renderSarif(allRules, diagnostics) }]
-  },
+  files: ({ diagnostics }, input) => diagnosticFiles(input, diagnostics, allRules),
 })
+
+/** Expressions are replaced, so a literal one is escaped: the text is a valid file. */
+async function writeExpanded(objects: readonly (DeclaredKey & { readonly written: unknown })[]): Promise<string> {
+  const { stringify } = await import('yaml')
+  const entries = sectionNames.map((section) => {
+    const own = objects.filter((one) => one.section === section).map(({ key, written }) => [key, written] as const)
+    return [section, Object.fromEntries(own)] as const
+  })
+  const content = Object.fromEntries(entries.filter(([, own]) => Object.keys(own).length > 0))
+  return stringify(escapeExpressions(content), { aliasDuplicateObjects: false, lineWidth: 0 })
+}

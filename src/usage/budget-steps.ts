@@ -1,19 +1,23 @@
 import * as z from 'zod'
 import { addDays, type Day } from '../core/dates.ts'
 import { type Decimal, sum } from '../core/decimal.ts'
+import { exactAmount } from './amounts.ts'
+import type { DayTotal } from './daily-usage.ts'
 import type { CurrentPeriod } from './periods.ts'
-import { type DayTotal, dayOn, exactAmount, type UsageRecord } from './records.ts'
+import { dayOn } from './periods.ts'
+import type { UsageRecord } from './records.ts'
 
 /** Percent of a budget that are worth a message. */
 const steps = [100, 90, 75, 50]
 
-export type BudgetStep = z.output<typeof budgetStep>
+export type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
 
-export const budgetStep = z.object({
-  percent: z.int().describe('Percent of the budget: 50, 75, 90 or 100.'),
-  reachedOn: dayOn('The day on which the usage reached it.'),
-  used: exactAmount('Usage up to and including this day, provisional records included.'),
-})
+export const budgetStepSchema = () =>
+  z.object({
+    percent: z.int().describe('Percent of the budget: 50, 75, 90 or 100.'),
+    reachedOn: dayOn('The day on which the usage reached it.'),
+    used: exactAmount('Usage up to and including this day, provisional records included.'),
+  })
 
 interface StepInput {
   /** Every day of the period, in order, with final and provisional records. */

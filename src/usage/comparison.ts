@@ -2,25 +2,19 @@ import * as z from 'zod'
 import { addMonths, plainDay } from '../core/dates.ts'
 import { type Decimal, fromText, percentOf } from '../core/decimal.ts'
 import { inputError } from '../core/errors.ts'
-import { monthBefore, type Period, periodBefore } from './periods.ts'
-import {
-  amount,
-  createTally,
-  dayOn,
-  entityKey,
-  entityLabel,
-  exactAmount,
-  metricsOf,
-  percent,
-  type Tally,
-  type UsageReading,
-  type UsageRecord,
-} from './records.ts'
+import { amount, exactAmount, percent } from './amounts.ts'
+import { dayOn, monthBefore, type Period, periodBefore } from './periods.ts'
+import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageReading, type UsageRecord } from './records.ts'
 
 /** Largest allowed increase: an amount, or a share of the earlier total. */
 type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
 
 const increaseGrammar = /^(0|[1-9]\d{0,29})((?:\.\d{1,30})?)(\s*%)?$/
+
+/** As it was given. */
+export function writeIncrease(most: Increase): string {
+  return most.kind === 'percent' ? `${most.percent.toFixed()}%` : most.amount.toFixed()
+}
 
 const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
   decode: (text, context): Increase => {
@@ -32,7 +26,7 @@ const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'stri
     context.issues.push({ code: 'custom', message: 'is not a valid increase', input: text })
     return z.NEVER
   },
-  encode: (most) => (most.kind === 'percent' ? `${most.percent.toFixed()}%` : most.amount.toFixed()),
+  encode: writeIncrease,
 })
 
 export const increaseInput = z.union([z.string(), z.number()]).transform(String).pipe(increaseText).meta({
@@ -42,31 +36,32 @@ export const increaseInput = z.union([z.string(), z.number()]).transform(String)
 
 export const comparisons = ['previous-period', 'previous-month-days'] as const
 
-const entity = z.object({ name: z.string(), entityType: z.string() })
+const entitySchema = () => z.object({ name: z.string(), entityType: z.string() })
 
-type Comparison = z.output<typeof comparison>
+export type UsageComparison = z.output<ReturnType<typeof comparisonSchema>>
 
-export const comparison = z.object({
-  with: z.enum(comparisons).describe('What the usage is compared with, as given.'),
-  fromDate: dayOn('First day of the previous period.'),
-  toDate: dayOn('Last day of the previous period.'),
-  total: exactAmount('Usage of the previous period.'),
-  change: exactAmount('Increase since the previous period. Negative for a decrease.'),
-  changePercent: percent('The increase as a share of the previous usage. Absent without previous usage.').optional(),
-  maxIncrease: increaseText.optional().describe('Largest allowed increase, as given.'),
-  isAboveMaxIncrease: z.boolean(),
-  movers: z
-    .array(z.object({ entityName: z.string(), entityType: z.string(), metric: z.string(), before: amount, after: amount }))
-    .describe('Largest change first, increase or decrease.'),
-  added: z.array(entity).describe('Entities without usage in the previous period.'),
-  removed: z.array(entity).describe('Entities with usage in the previous period only.'),
-})
+export const comparisonSchema = () =>
+  z.object({
+    with: z.enum(comparisons).describe('What the usage is compared with, as given.'),
+    fromDate: dayOn('First day of the previous period.'),
+    toDate: dayOn('Last day of the previous period.'),
+    total: exactAmount('Usage of the previous period.'),
+    change: exactAmount('Increase since the previous period. Negative for a decrease.'),
+    changePercent: percent('The increase as a share of the previous usage. Absent without previous usage.').optional(),
+    maxIncrease: increaseText.optional().describe('Largest allowed increase, as given.'),
+    isAboveMaxIncrease: z.boolean(),
+    movers: z
+      .array(z.object({ entityName: z.string(), entityType: z.string(), metric: z.string(), before: amount, after: amount }))
+      .describe('Largest change first, increase or decrease.'),
+    added: z.array(entitySchema()).describe('Entities without usage in the previous period.'),
+    removed: z.array(entitySchema()).describe('Entities with usage in the previous period only.'),
+  })
 
 /**
  * The period that is compared with. Throws an InputError for the same days of the previous month when they overlap the period, or when the
  * previous month lacks the first of them. A billing cycle starts on the last day of such a month.
  */
-export function comparedPeriod(compare: Comparison['with'], period: Period, isBillingCycle: boolean): Period {
+export function comparedPeriod(compare: UsageComparison['with'], period: Period, isBillingCycle: boolean): Period {
   if (compare === 'previous-period') return periodBefore(period)
   const before = monthBefore(period)
   if (!isBillingCycle && addMonths(before.from, 1) !== period.from) {
@@ -79,12 +74,12 @@ export function comparedPeriod(compare: Comparison['with'], period: Period, isBi
 }
 
 interface CompareOptions {
-  readonly compare: Comparison['with']
+  readonly compare: UsageComparison['with']
   readonly maxIncrease: Increase | undefined
 }
 
 /** Provisional records always count: the latest days have few final ones, so a whole earlier period would be compared with a part of this. */
-export function compareUsage(previous: UsageReading, main: UsageReading, { compare, maxIncrease }: CompareOptions): Comparison {
+export function compareUsage(previous: UsageReading, main: UsageReading, { compare, maxIncrease }: CompareOptions): UsageComparison {
   const [before, after] = [previous.grandTotal, main.grandTotal]
   const change = after.minus(before)
   return {
@@ -108,7 +103,7 @@ export function isAboveIncrease(before: Decimal, after: Decimal, most: Increase)
 export function findChanges(
   before: readonly UsageRecord[],
   after: readonly UsageRecord[],
-): Pick<Comparison, 'movers' | 'added' | 'removed'> {
+): Pick<UsageComparison, 'movers' | 'added' | 'removed'> {
   const [old, now] = [tallyMetrics(before), tallyMetrics(after)]
   const cells = new Map([...old.cells, ...now.cells])
   const movers = [...cells].map(([key, { entity, metric }]) => ({
@@ -125,9 +120,12 @@ export function findChanges(
   }
 }
 
-const toEntity = (record: UsageRecord): z.output<typeof entity> => ({ name: entityLabel(record), entityType: record.entityType })
+const toEntity = (record: UsageRecord): z.output<ReturnType<typeof entitySchema>> => ({
+  name: entityLabel(record),
+  entityType: record.entityType,
+})
 
-type Mover = Comparison['movers'][number]
+type Mover = UsageComparison['movers'][number]
 
 const largestChangeFirst = (a: Mover, b: Mover): number =>
   b.after.minus(b.before).abs().cmp(a.after.minus(a.before).abs()) || (a.entityName < b.entityName ? -1 : 1)

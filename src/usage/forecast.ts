@@ -2,32 +2,33 @@ import * as z from 'zod'
 import { addDays, countDays, type Day, eachDay, weekdayOf } from '../core/dates.ts'
 import { type Decimal, fromEstimate, largest, sum, zero } from '../core/decimal.ts'
 import { mean, median, slope, spread } from '../core/statistics.ts'
-import { type CurrentPeriod, historyDays } from './periods.ts'
-import { type DayTotal, date, dayOn, estimate } from './records.ts'
+import { estimate } from './amounts.ts'
+import type { DayTotal } from './daily-usage.ts'
+import { type CurrentPeriod, date, dayOn, historyDays } from './periods.ts'
 import { deviations, leastRise } from './spikes.ts'
 
-export type Forecast = z.output<typeof forecast>
+export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
 export type Expectation = Extract<Forecast, { status: 'expected' }>
 
-const untilDate = dayOn('Last day of the period.')
-
 /** `unavailable`: the days before the period could not be read, or their records are inconsistent. */
-
-export const forecast = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('unavailable'), untilDate }),
-  z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Complete days of the period.') }),
-  z.object({
-    status: z.literal('expected'),
-    untilDate,
-    total: estimate('Expected total.'),
-    low: estimate('Lower end of the 80% range.'),
-    high: estimate('Upper end of the 80% range.'),
-    learnedFromDays: z.int().describe('Number of days that the forecast is based on.'),
-    isWeekdayAware: z.boolean().describe('Whether the forecast has a weekday pattern, which takes two weeks of data.'),
-    byDay: z.array(z.object({ date, total: estimate('Expected usage.') })).describe('The days that are not complete.'),
-  }),
-])
+export function forecastSchema() {
+  const untilDate = dayOn('Last day of the period.')
+  return z.discriminatedUnion('status', [
+    z.object({ status: z.literal('unavailable'), untilDate }),
+    z.object({ status: z.literal('too-early'), untilDate, completeDays: z.int().describe('Complete days of the period.') }),
+    z.object({
+      status: z.literal('expected'),
+      untilDate,
+      total: estimate('Expected total.'),
+      low: estimate('Lower end of the 80% range.'),
+      high: estimate('Upper end of the 80% range.'),
+      learnedFromDays: z.int().describe('Number of days that the forecast is based on.'),
+      isWeekdayAware: z.boolean().describe('Whether the forecast has a weekday pattern, which takes two weeks of data.'),
+      byDay: z.array(z.object({ date, total: estimate('Expected usage.') })).describe('The days that are not complete.'),
+    }),
+  ])
+}
 
 interface ForecastInput {
   readonly period: CurrentPeriod
@@ -162,14 +163,14 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
 const deviation = (values: readonly number[], centre: number): number => Math.sqrt(mean(values.map((value) => (value - centre) ** 2)))
 
 /** Largest difference between the median and the mean without the strongest outlier, as a share of the larger value. */
-const mostApart = 0.25
+const maxApart = 0.25
 
 /** The median, which no single day changes. For a mix of two kinds of days, the mean is a better level. */
 function levelOf(values: readonly number[]): number {
   const middle = median(values)
   const strangest = values.reduce((a, b) => (Math.abs(b - middle) > Math.abs(a - middle) ? b : a), middle)
   const others = mean(values.toSpliced(values.indexOf(strangest), values.length > 1 ? 1 : 0))
-  return Math.abs(others - middle) <= mostApart * Math.max(others, middle) ? middle : others
+  return Math.abs(others - middle) <= maxApart * Math.max(others, middle) ? middle : others
 }
 
 /**

@@ -46,12 +46,12 @@ type Preset = (typeof periodPresets)[number]
 export type PeriodName = Preset | `last-${number}-days`
 
 /** Ten years. A longer period is most likely a typing error. */
-export const mostDays = 3660
+export const maxDays = 3660
 
 export function isPeriodName(name: string): name is PeriodName {
   if (periodPresets.some((preset) => preset === name)) return true
   const days = lastDays(name)
-  return days !== undefined && days >= 1 && days <= mostDays
+  return days !== undefined && days >= 1 && days <= maxDays
 }
 
 const lastDays = (name: string): number | undefined => {
@@ -69,6 +69,11 @@ export const day = (description: string) =>
     })
     .meta({ description, accepts: 'a UTC day as YYYY-MM-DD' })
 
+/** A day of a result. */
+export const date = z.custom<Day>().meta({ type: 'string' })
+
+export const dayOn = (description: string) => date.describe(`${description} YYYY-MM-DD, in UTC.`)
+
 export const periodName = z
   .string()
   .transform((name, context): PeriodName => {
@@ -79,7 +84,7 @@ export const periodName = z
   .meta({
     description:
       'A period instead of two dates. The default is `month-to-date`. A period that still runs is read up to today. `last-N-days` are the N days that end today.',
-    accepts: [...periodPresets, `last-N-days with N from 1 to ${mostDays}`].join(', '),
+    accepts: [...periodPresets, `last-N-days with N from 1 to ${maxDays}`].join(', '),
   })
 
 export const periodInput = {
@@ -108,8 +113,8 @@ export function checkPeriod({ values, names }: Given<typeof schema>, hasOthers: 
   if (fromDate > toDate)
     return [...diagnostics, inputDiagnostic('to-date', `is ${plainDay(toDate)}, before from-date ${plainDay(fromDate)}`)]
   const days = daysIn({ from: fromDate, to: toDate })
-  return days > mostDays
-    ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${mostDays}`)]
+  return days > maxDays
+    ? [...diagnostics, inputDiagnostic('to-date', `makes a period of ${days} days; accepted: at most ${maxDays}`)]
     : diagnostics
 }
 
@@ -136,6 +141,7 @@ export function choosePeriod(input: z.output<typeof schema>, today: Day): Curren
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
   const days = lastDays(name)
   if (days !== undefined) return rolling(addDays(today, 1 - days), today)
+  // Any other name has a number of days.
   switch (name as Preset) {
     case 'today':
       return rolling(today, today)

@@ -2,37 +2,29 @@ import * as z from 'zod'
 import { type Day, weekdayOf } from '../core/dates.ts'
 import { fromEstimate } from '../core/decimal.ts'
 import { median, spread } from '../core/statistics.ts'
-import { historyDays } from './periods.ts'
-import {
-  createTally,
-  type DayTotal,
-  date,
-  entityKey,
-  entityLabel,
-  estimate,
-  exactAmount,
-  metricsOf,
-  type Tally,
-  type UsageRecord,
-} from './records.ts'
+import { estimate, exactAmount } from './amounts.ts'
+import type { DayTotal } from './daily-usage.ts'
+import { date, historyDays } from './periods.ts'
+import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageRecord } from './records.ts'
 
-type Spike = z.output<typeof spike>
+type Spike = z.output<ReturnType<typeof spikeSchema>>
 
 /** A day with far more usage than comparable days. */
-export const spike = z.object({
-  date,
-  total: exactAmount('Usage of the day.'),
-  usual: estimate('Usual usage of comparable days.'),
-  driver: z
-    .object({
-      entityName: z.string(),
-      entityType: z.string(),
-      metric: z.string(),
-      total: exactAmount('Usage on that day.'),
-      usual: estimate('Usual usage on comparable days.'),
-    })
-    .describe('The entity and metric that grew most on that day.'),
-})
+export const spikeSchema = () =>
+  z.object({
+    date,
+    total: exactAmount('Usage of the day.'),
+    usual: estimate('Usual usage of comparable days.'),
+    driver: z
+      .object({
+        entityName: z.string(),
+        entityType: z.string(),
+        metric: z.string(),
+        total: exactAmount('Usage on that day.'),
+        usual: estimate('Usual usage on comparable days.'),
+      })
+      .describe('The entity and metric that grew most on that day.'),
+  })
 
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const shortestBaseline = 14

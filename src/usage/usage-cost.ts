@@ -6,38 +6,25 @@ import { type Diagnostic, inputDiagnostic } from '../core/diagnostics.ts'
 import { inputError } from '../core/errors.ts'
 import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
-import { choice, filePath, lines } from '../operation/inputs.ts'
+import { choice, filePath, lines, outputPath } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
+import { amountInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
-import { type Budget, type BudgetOutcome, judgeBudgets, readBudgets } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
+import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisons, increaseInput } from './comparison.ts'
+import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
+import { type DataQualityIssue, findDataQualityIssues, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
+import { groupings, groupRecords } from './groups.ts'
 import { type CurrentPeriod, checkPeriod, choosePeriod, daysIn, hasDaysAhead, mayHaveDaysAhead, periodInput } from './periods.ts'
-import {
-  allReadings,
-  amountInput,
-  checkLimit,
-  type DataQualityIssue,
-  finalRecords,
-  findDataQualityIssues,
-  findHistoryFailure,
-  groupings,
-  groupRecords,
-  issueLevel,
-  issueLevels,
-  judgedTotal,
-  knownDays,
-  lastDayWithAllRecords,
-  provisionalOf,
-  type Readings,
-  readUsage,
-  runOutDay,
-  totalByDay,
-  withoutGaps,
-} from './records.ts'
-import { describeIssue, judgeUsage, reportUsage } from './report.ts'
-import { gateModes, type UsageResult, usageDetails, usageOutput, usageResult } from './result.ts'
+import { describeIssue } from './phrases.ts'
+import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
+import { finalRecords, judgedTotal, provisionalOf } from './records.ts'
+import { reportUsage } from './report.ts'
+import { gateModes, toDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, shortestBaseline } from './spikes.ts'
+import { judgeUsage } from './verdict.ts'
 
 const tagFilter = z.string().regex(/^tag:[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
@@ -57,13 +44,13 @@ const waiverField = z
     accepts: 'until=YYYY-MM-DD; reason=why',
   })
 
-const outputPath = (what: string) => filePath(`Writes ${what} to this file.`, 'a path').optional()
+const exportPath = (what: string) => outputPath(`Writes ${what} to this file.`).optional()
 
 const usageInput = z.strictObject({
   ...periodInput,
   gate: choice(
     gateModes,
-    'What happens without a limit. `auto` warns, `required` fails the gate, and `off` only reports: it passes and accepts no limit. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
+    'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
   ).default('auto'),
   budget: amountInput('The budget in usage credits. The gate fails above it. An equal amount passes.').optional(),
   warnBudget: amountInput('The gate warns above this amount.').optional(),
@@ -88,10 +75,10 @@ const usageInput = z.strictObject({
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
-  csvFile: outputPath('the records as CSV'),
-  focusFile: outputPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
-  metricsFile: outputPath('the figures as OpenMetrics text'),
-  htmlFile: outputPath('the report as one self-contained HTML page'),
+  csvFile: exportPath('the records as CSV'),
+  focusFile: exportPath('the records as FOCUS 1.2 cost and usage rows, in CSV,'),
+  metricsFile: exportPath('the figures as OpenMetrics text'),
+  htmlFile: exportPath('the report as one self-contained HTML page'),
 })
 
 type UsageInput = z.output<typeof usageInput>
@@ -102,7 +89,9 @@ export const usageCost = defineOperation({
   scope: 'organization',
   input: usageInput,
   output: usageOutput,
-  details: usageDetails,
+  get details() {
+    return usageDetails()
+  },
   example: { period: 'last-7-days', budget: '200' },
   check: checkInput,
   async run({ api, organizationId, profile, apiOrigin, clock, files }, input) {
@@ -126,7 +115,7 @@ export const usageCost = defineOperation({
     const { renderFiles } = await import('./exports.ts')
     return renderFiles(result, input, blocks)
   },
-  toDocument: (result) => z.encode(usageResult, result),
+  toDocument,
 })
 
 function checkInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
@@ -171,6 +160,8 @@ async function loadBudgets(
   period: CurrentPeriod,
 ): Promise<readonly Budget[]> {
   if (path === undefined) return []
+  // The YAML parser takes longer to load than the rest of a run without a budgets file.
+  const { readBudgets } = await import('./budgets-file.ts')
   return readBudgets(await files.read(path, 'budgets'), path, { today, billingCycleDay, period })
 }
 
@@ -200,6 +191,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
   const byDay = totalByDay(main.records, period)
+  const byEntity = groupRecords(main.records, 'entity')
   return {
     grandTotalCredits: main.grandTotal,
     unit: readings.unit,
@@ -236,8 +228,8 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
     dataQualityIssues: issuesOf(readings, today, input),
     byDay,
     groupBy,
-    groups: groupRecords(main.records, groupBy),
-    byEntity: groupRecords(main.records, 'entity'),
+    groups: groupBy === 'entity' ? byEntity : groupRecords(main.records, groupBy),
+    byEntity,
     byMetric: groupRecords(main.records, 'metric'),
     records: [...main.records],
     otherRecords: [...(previous?.records ?? []), ...readings.others.flatMap(({ records }) => records)],

@@ -36,6 +36,12 @@ export interface WebAppRead {
   readonly show: readonly string[]
 }
 
+/** Saves a stored dashboard again in the web app, which sends back everything that is stored. Only the status of the answer is recorded. */
+export interface WebAppSaveAgain {
+  /** `$name` of the dashboard. */
+  readonly savedAgainInWebApp: string
+}
+
 /** The answer of a gateway that validates bodies, and its source. */
 export interface GatewayExpectation {
   readonly status: number
@@ -50,7 +56,7 @@ export interface Case extends Exchange {
   /** Requests before it. They must succeed, and are not recorded. */
   readonly given?: readonly Setup[]
   /** Requests after it, whose answers are recorded too. */
-  readonly after?: readonly (Exchange | WebAppRead)[]
+  readonly after?: readonly (Exchange | WebAppRead | WebAppSaveAgain)[]
   /** Paths of the parts of `data` that are recorded, where all of it would be long. Errors are recorded whole. */
   readonly show?: readonly string[]
   /** Headers that are recorded. */

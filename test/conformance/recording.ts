@@ -68,7 +68,7 @@ function sort(data: unknown): unknown {
 const pick = (data: unknown, paths: readonly string[]): unknown =>
   Object.fromEntries(paths.map((path) => [path, valueAt(data, path.split('.'))]))
 
-const longestText = 400
+const maxTextLength = 400
 const longestList = 30
 
 function shorten(value: unknown, names: Names, key = ''): unknown {
@@ -88,7 +88,7 @@ function shortenText(text: string, { nameIds }: Names, key: string): string {
   if (key === 'teamId') return '$team'
   // Messages are recorded whole.
   const isMessage = key === 'message' || key === 'error'
-  return text.length > longestText && !isMessage ? `${text.slice(0, 20)}… (${text.length} characters)` : nameIds(text)
+  return text.length > maxTextLength && !isMessage ? `${text.slice(0, 20)}… (${text.length} characters)` : nameIds(text)
 }
 
 /**

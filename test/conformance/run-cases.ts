@@ -1,5 +1,5 @@
 import type { WebAppDashboard } from '../../src/emulator/index.ts'
-import { type Case, constants, type Exchange, type Setup, type WebAppRead } from './case.ts'
+import { type Case, constants, type Exchange, type Setup, type WebAppRead, type WebAppSaveAgain } from './case.ts'
 import { fixtures } from './cases/fixtures.ts'
 import { createIdNames, fillIn, fillInText, type Named, valueAt } from './placeholders.ts'
 import { type RecordedAnswer, type Recording, toRecorded } from './recording.ts'
@@ -48,8 +48,10 @@ export async function runCases(target: Target, cases: readonly Case[], onDone: (
   return recording
 }
 
-export const canRun = ({ dialect, webApp }: Target, { dialects, given = [] }: Case): boolean =>
-  dialects?.includes(dialect) !== false && (webApp !== undefined || !given.some((step) => 'webApp' in step))
+export const canRun = ({ dialect, webApp }: Target, { dialects, given = [], after = [] }: Case): boolean =>
+  dialects?.includes(dialect) !== false && (webApp !== undefined || ![...given, ...after].some(needsWebApp))
+
+const needsWebApp = (step: object): boolean => ['webApp', 'inWebApp', 'savedAgainInWebApp'].some((field) => field in step)
 
 interface Shared {
   readonly named: Named
@@ -80,8 +82,8 @@ async function record(target: Target, one: Case, { named, shared, otherWebhooks 
   const nameIds = createIdNames(named)
   const recorded: RecordedAnswer[] = []
   for (const exchange of [one, ...(one.after ?? [])]) {
-    if ('inWebApp' in exchange) {
-      recorded.push(await readInWebApp(target, exchange, named))
+    if ('inWebApp' in exchange || 'savedAgainInWebApp' in exchange) {
+      recorded.push(await ('inWebApp' in exchange ? readInWebApp(target, exchange, named) : saveAgainInWebApp(target, exchange, named)))
       continue
     }
     const answer = await send(target, exchange, named, created)
@@ -98,6 +100,10 @@ async function readInWebApp({ webApp }: Target, { inWebApp, show }: WebAppRead, 
   const document = await webApp?.read(fillInText(inWebApp, named))
   const body = Object.fromEntries(show.map((path) => [path, valueAt(document, path.split('.')) ?? null]))
   return { status: 200, type: 'web-app', body }
+}
+
+async function saveAgainInWebApp({ webApp }: Target, { savedAgainInWebApp }: WebAppSaveAgain, named: Named): Promise<RecordedAnswer> {
+  return { status: (await webApp?.saveAgain(fillInText(savedAgainInWebApp, named))) ?? 0, type: 'web-app', body: null }
 }
 
 async function setUp(target: Target, step: Setup, named: Map<string, unknown>, created: Created[]): Promise<void> {

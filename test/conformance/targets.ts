@@ -29,6 +29,8 @@ export interface Target {
   readonly webApp?: {
     readonly save: (dashboard: WebAppDashboard) => Promise<string>
     readonly read: (id: string) => Promise<unknown>
+    /** Returns the status of the answer. */
+    readonly saveAgain: (id: string) => Promise<number>
   }
   /** The id of a connection that sources can use. */
   findConnection(): Promise<string>
@@ -146,6 +148,7 @@ export async function startEmulatorTarget(dialect: Dialect): Promise<ClosableTar
     webApp: {
       save: async (dashboard) => emulator.saveInWebApp(dashboard).id,
       read: async (id) => service?.dashboards.find((dashboard) => dashboard.id === id),
+      saveAgain: async (id) => emulator.saveAgainInWebApp(id).status,
     },
     findConnection: async () => service?.connections[0]?.id ?? '',
     remember() {
@@ -205,21 +208,44 @@ function createWebApp({ url, cookie }: WebAppAccess): NonNullable<Target['webApp
     if (!response.ok) throw new Error(`the web app answered ${response.status}: ${await response.text()}`)
     return response.json()
   }
+  const find = async (id: string): Promise<Document> => {
+    const document = ((await ask('GET')) as readonly Document[]).find(({ _id }) => _id === id)
+    if (document === undefined) throw new Error(`the web app does not show the dashboard ${id}`)
+    return document
+  }
   return {
     async save(dashboard) {
       const { _id } = (await ask('POST', JSON.stringify(toWebAppDocument(dashboard)))) as Document
       return _id
     },
     async read(id) {
-      const dashboards = (await ask('GET')) as readonly Document[]
-      return dashboards.find(({ _id }) => _id === id)
+      const document = await find(id)
+      return { ...document, tiles: document.tiles.map(({ config, ...tile }) => ({ ...tile, config: toStoredConfig(config) })) }
+    },
+    async saveAgain(id) {
+      const body = JSON.stringify({ ...(await find(id)), id })
+      const headers = { 'content-type': 'application/json', cookie }
+      return (await fetch(`${url}/dashboards/${id}`, { method: 'PATCH', headers, body })).status
     },
   }
 }
 
 interface Document {
   readonly _id: string
+  readonly tiles: readonly { readonly config: Json }[]
 }
+
+/** The conditions of a select under the names that the emulator stores. */
+const toStoredConfig = ({ select, ...config }: Json): Json => ({
+  ...config,
+  select: Array.isArray(select)
+    ? select.map(({ aggCondition, aggConditionLanguage, ...item }: Json) => ({
+        ...item,
+        where: aggCondition,
+        whereLanguage: aggConditionLanguage,
+      }))
+    : select,
+})
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,7 @@
 // The files that people copy are files that work: each is checked, applied to the emulator, and then nothing is left to do.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { passed } from '../support/declarations.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
 
@@ -8,11 +9,18 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
-const examples = ['observability', 'starter', 'adopt'].flatMap((folder) =>
+const examples = ['observability', 'starter', 'adopt', 'receivers', 'instances', 'slos'].flatMap((folder) =>
   readdirSync(`${root}/examples/${folder}`).map((name) => `examples/${folder}/${name}`),
 )
 
-const env = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20', GITHUB_REPOSITORY: 'shop/infra' }
+const variables = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
+const secrets = {
+  WEBHOOK_ONCALL_URL: 'https://hooks.example.com/oncall/not-a-real-one',
+  WEBHOOK_ONCALL_TOKEN: 'Bearer not-a-real-token',
+  WEBHOOK_INCIDENTS_URL: 'https://api.incident.io/v2/alert_events/not-a-real-one',
+  WEBHOOK_INCIDENTS_TOKEN: 'Bearer not-a-real-one-either',
+}
+const env = { ...passed(variables), ...secrets, GITHUB_REPOSITORY: 'shop/infra' }
 
 const run = (operation: string, path: string, variables: Readonly<Record<string, string>> = env) =>
   invokeText({
@@ -36,14 +44,16 @@ it.each(examples)('%s can be applied, and then there is no drift', async (path) 
 
 // GitHub gives a variable that nobody has set as one that is empty.
 it.each(['SERVICE', 'WEBHOOK', 'ERRORS_PER_FIVE_MINUTES'])('the starter set is wrong while %s is empty, and says where', async (name) => {
-  const { document } = await run('validate', 'examples/starter/service.yml', { ...env, [name]: '' })
+  const { document } = await run('validate', 'examples/starter/service.yml', { ...env, ...passed({ [name]: '' }) })
   expect(document).toMatchObject({ status: 'fail' })
   expect(document.diagnostics).toContainEqual(expect.objectContaining({ message: expect.stringContaining('"" is not accepted') }))
 })
 
 it.each(['plan', 'apply', 'apply-reviewed', 'drift'])('examples/workflows/%s.yml sets what the starter set names', (name) => {
   const named = [...read('examples/starter/service.yml').matchAll(/\$\{\{ env\.(\w+) \}\}/g)].map(([, variable]) => variable)
-  const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(([, variable]) => variable)
+  const set = [...read(`examples/workflows/${name}.yml`).matchAll(/^ +WATCHKEEPER_VAR_([A-Z_]+): \$\{\{ vars\.\w+ \}\}$/gm)].map(
+    ([, variable]) => variable,
+  )
   expect([...new Set(named)].sort()).toEqual([...new Set(set)].sort())
 })
 

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { majorTag } from '../../scripts/action-references.ts'
 import { settings } from '../../scripts/reference/describe.ts'
 import { toEnvironmentName } from '../../src/core/names.ts'
+import { version } from '../../src/core/version.ts'
 import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, methodsOf, useEmulator } from '../support/emulator.ts'
 import { invokeText } from '../support/invoke.ts'
@@ -77,32 +78,45 @@ it('every workflow for the files of the starter kit sets the variables that they
   for (const name of workflows) {
     const text = read(`examples/workflows/${name}`)
     if (!text.includes('observability/') && !/operation: (?:plan|apply|drift|validate)$/m.test(text)) continue
-    for (const variable of needed) expect(text, name).toMatch(new RegExp(`^ +${variable}: `, 'm'))
+    for (const variable of needed) expect(text, name).toMatch(new RegExp(`^ +WATCHKEEPER_VAR_${variable}: `, 'm'))
   }
 })
 
-describe('examples/kubernetes/cronjob.yml', () => {
+describe.each(['cronjob', 'argo-cd-hook'])('examples/kubernetes/%s.yml', (name) => {
   interface Container {
+    readonly image: string
     readonly args: readonly string[]
     readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
     readonly securityContext: object
     readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[]
   }
-  const cronJob = parse(read('examples/kubernetes/cronjob.yml')) as {
-    readonly spec: {
-      readonly concurrencyPolicy: string
-      readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } } }
+  interface JobSpec {
+    readonly backoffLimit: number
+    readonly template: {
+      readonly spec: { readonly securityContext: { readonly runAsNonRoot: boolean }; readonly containers: readonly [Container] }
     }
   }
-  const [{ args, env, securityContext, volumeMounts }] = cronJob.spec.jobTemplate.spec.template.spec.containers
+  const manifest = parse(read(`examples/kubernetes/${name}.yml`)) as {
+    readonly kind: string
+    readonly spec: { readonly concurrencyPolicy: string; readonly jobTemplate: { readonly spec: JobSpec } } | JobSpec
+  }
+  const job = 'jobTemplate' in manifest.spec ? manifest.spec.jobTemplate.spec : manifest.spec
+  const [{ image, args, env, securityContext, volumeMounts }] = job.template.spec.containers
 
   it('applies the mounted files, one run at a time, without a way to write to its container', () => {
-    expect(cronJob.spec.concurrencyPolicy).toBe('Forbid')
+    if ('jobTemplate' in manifest.spec) expect(manifest.spec.concurrencyPolicy).toBe('Forbid')
+    expect(job.backoffLimit).toBe(0)
     expect(args[0]).toBe('apply')
     // A pod has no terminal to ask at.
     expect(args).toContain('--yes')
     expect(volumeMounts).toEqual([expect.objectContaining({ mountPath: '/repository/observability', readOnly: true })])
+    expect(job.template.spec.securityContext.runAsNonRoot).toBe(true)
     expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  })
+
+  it('uses the image of this version, in the directory that the image starts in', () => {
+    expect(image).toBe(`ghcr.io/watchkeeper/watchkeeper:${version}`)
+    expect(read('Dockerfile')).toContain('\nWORKDIR /repository\n')
   })
 
   it('sets only variables that are read, and takes the key from a secret', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { majorTag } from '../../scripts/action-references.ts'
+import { majorTag, updateReferences } from '../../scripts/action-references.ts'
 import { rebuiltFiles } from '../../scripts/commit-rebuilt.ts'
 import { fillMarkers, generate } from '../../scripts/generate.ts'
 import type { Operation } from '../../src/operation/operation.ts'
@@ -26,7 +26,20 @@ describe('an update of an action by Dependabot', () => {
   const [, oldPin = ''] = /uses: actions\/checkout@([0-9a-f]{40})/.exec(read('.github/workflows/check.yml')) ?? []
 
   it('reaches documents and examples with files that commit-rebuilt accepts', async () => {
-    const inputs = ['.github', 'docs', 'examples', 'package.json', 'schemas', 'action.yml', 'src/report', 'src/core', 'src/runtime']
+    const inputs = [
+      '.github',
+      'docs',
+      'examples',
+      'package.json',
+      'schemas',
+      'templates',
+      'action.yml',
+      'package-lock.json',
+      'scripts/install.sh',
+      'src/report',
+      'src/core',
+      'src/runtime',
+    ]
     for (const path of [...inputs, ...documents]) cpSync(join(root, path), join(copy, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
     for (const name of readdirSync(join(copy, '.github/workflows'))) {
@@ -53,6 +66,15 @@ it('the major tag is that of package.json, wherever it is written', () => {
   )
   expect(tags.length).toBeGreaterThan(50)
   expect(tags.filter(({ tag }) => tag !== majorTag)).toEqual([])
+})
+
+it('the version of the package is that of package.json, wherever npx runs it', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string }
+  const paths = ['docs/gitlab.md', ...readdirSync(join(root, 'templates')).map((name) => `templates/${name}`)]
+  for (const path of paths) {
+    expect([...new Set([...read(path).matchAll(/watchkeeper@(\d\S*)/g)].map(([, one]) => one))], path).toEqual([version])
+  }
+  expect(updateReferences('npx --yes watchkeeper@9.9.9-rc.1 plan', new Map(), 'x')).toBe(`npx --yes watchkeeper@${version} plan`)
 })
 
 it('a README without a marker is an error, not a README without a table', () => {

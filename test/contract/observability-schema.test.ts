@@ -8,7 +8,7 @@ import { forEachEntry } from '../support/corpus.ts'
 import { fileWith, readValue, written } from '../support/declarations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const examples = readdirSync(`${root}/examples/observability`)
+const examples = ['observability', 'slos'].flatMap((folder) => readdirSync(`${root}/examples/${folder}`).map((name) => `${folder}/${name}`))
 const text = (await renderSchemas())['observability.schema.json'] ?? ''
 
 interface Node {
@@ -32,8 +32,8 @@ const formsOf = (node: Node): readonly Node[] => [
 
 const published = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/schemas`
 
-describe.each(examples)('examples/observability/%s', (name) => {
-  const path = `${root}/examples/observability/${name}`
+describe.each(examples)('examples/%s', (name) => {
+  const path = `${root}/examples/${name}`
   const example = readFileSync(path, 'utf8')
 
   it('is what the schema wants', () => {
@@ -64,6 +64,7 @@ describe('the schema of files', () => {
     expect(words('numberFormat', 'numericUnit')).toContain('bytes_iec')
   })
 
+  const slo = { name: 'A', source: 'Traces', total: '1 = 1', good: 'a = 1', objective: 99.9, window: '30d' }
   const variable = written('‹env.X›')
 
   it('accepts every valid file', () =>
@@ -80,6 +81,7 @@ describe('the schema of files', () => {
         ['a text', fileWith({ alert: { name: variable } })],
         ['a part of a short text', fileWith({ dashboard: { tags: [`a-${written('‹env.A_NAME_OF_MORE_THAN_32_CHARACTERS›')}`] } })],
         ['an object that takes the rest from the defaults', { alerts: { a: {} } }],
+        ['an SLO whose objective is an expression', { slos: { a: { ...slo, objective: variable } } }],
       ],
       (_, value) => {
         expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
@@ -90,6 +92,8 @@ describe('the schema of files', () => {
     forEachEntry(
       [
         ['an unknown section', { alert: {} }],
+        ['an SLO without an objective', { slos: { a: { ...slo, objective: undefined } } }],
+        ['an SLO with an unknown window', { slos: { a: { ...slo, window: '90d' } } }],
         ['an unknown field', fileWith({ alert: { treshold: 1 } })],
         ['an unknown field of a chart', fileWith({ tile: { config: { displayType: 'markdown', text: 'x' } } })],
         ['a word that is none', fileWith({ alert: { interval: '5min' } })],

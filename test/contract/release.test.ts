@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { platforms } from '../../scripts/release-files.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { ownWorkflows, parseWorkflow, stepsOf } from '../support/workflows.ts'
 
@@ -18,17 +19,18 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 interface ScriptOptions {
-  /** What `gh` and `npm` print for the first pattern that their arguments match; null fails. Other arguments print nothing. */
+  /** What `gh`, `npm` and `docker` print for the first pattern that their arguments match; null fails. Other arguments print nothing. */
   readonly answers: Readonly<Record<string, string | null>>
   readonly tag?: string
   readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a script as a runner does, with `gh` and `npm` that log their arguments. */
-function runScript(script: string, { answers, tag = 'v1.2.0', cwd = directory }: ScriptOptions) {
+/** Runs a script as a runner does, with `gh`, `npm` and `docker` that log their arguments. */
+function runScript(script: string, { answers, tag = 'v1.2.0', cwd = directory, env = {} }: ScriptOptions) {
   const [log, output] = [join(directory, 'calls.log'), join(directory, 'output')]
   const cases = Object.entries(answers).map(([pattern, answer]) => `  ${pattern}) ${answer === null ? 'exit 1' : `echo '${answer}'`} ;;`)
-  for (const program of ['gh', 'npm'])
+  for (const program of ['gh', 'npm', 'docker'])
     writeFileSync(join(directory, program), `#!/usr/bin/env bash\necho "$*" >> "${log}"\ncase "$*" in\n${cases.join('\n')}\nesac\n`, {
       mode: 0o755,
     })
@@ -43,6 +45,7 @@ function runScript(script: string, { answers, tag = 'v1.2.0', cwd = directory }:
       GITHUB_REPOSITORY: 'watchkeeper/watchkeeper',
       GITHUB_REF_NAME: tag,
       GITHUB_SHA: 'a'.repeat(40),
+      ...env,
     },
   })
   return {
@@ -124,6 +127,54 @@ describe('the channel of npm', () => {
   })
 })
 
+describe('the executables', () => {
+  it('are built for every platform that the install script and the formula know', () => {
+    const { include } = (jobs.executables?.strategy?.matrix ?? {}) as unknown as { include: readonly { platform: string }[] }
+    expect(include.map(({ platform }) => platform)).toEqual([...platforms])
+  })
+
+  it('contain the Node that the tests run on', () => {
+    const nodes = ['build', 'executables', 'assets'].map(
+      (job) => jobs[job]?.steps?.find(({ uses = '' }) => uses.startsWith('actions/setup-node@'))?.with?.['node-version-file'],
+    )
+    expect(nodes).toEqual(['.node-version', '.node-version', '.node-version'])
+  })
+
+  it('are attested, with a bill of materials that lists Node', () => {
+    const attested = (jobs.attest?.steps ?? []).map((step) => step.with)
+    expect(attested).toContainEqual(expect.objectContaining({ 'subject-path': expect.stringContaining('assets/*\n') }))
+    expect(attested).toContainEqual({
+      'subject-path': 'assets/*.tar.gz\nassets/*.zip\n',
+      'sbom-path': 'release/watchkeeper-executable.spdx.json',
+    })
+  })
+})
+
+describe('the image', () => {
+  const push = (channel: string) => {
+    writeFileSync(join(directory, 'metadata.json'), JSON.stringify({ 'containerimage.digest': 'sha256:abc' }))
+    const script = steps.find((step) => step.name === 'Build and push')?.run ?? 'exit 9'
+    return runScript(script, { answers: {}, env: { CHANNEL: channel, ACTOR: 'someone', GH_TOKEN: 'token' } })
+  }
+
+  it('is built for two processors, with provenance and a bill of materials', () => {
+    const { status, calls, outputs } = push('latest')
+    expect({ status, outputs }).toEqual({ status: 0, outputs: 'digest=sha256:abc\n' })
+    const [build = ''] = calls.filter((call) => call.startsWith('buildx build '))
+    for (const part of ['--platform linux/amd64,linux/arm64', '--provenance mode=max', '--sbom true', '--push image'])
+      expect(build).toContain(part)
+    expect(build).toContain('--tag ghcr.io/watchkeeper/watchkeeper:1.2.0 --tag ghcr.io/watchkeeper/watchkeeper:latest ')
+    expect(calls.join('\n')).not.toContain('token')
+  })
+
+  it.each(['next', 'latest-1.2'])('is not `latest` when the npm package is on the channel %s', (channel) => {
+    const { status, calls } = push(channel)
+    expect(status).toBe(0)
+    expect(calls.join('\n')).toContain('--tag ghcr.io/watchkeeper/watchkeeper:1.2.0 ')
+    expect(calls.join('\n')).not.toContain(':latest')
+  })
+})
+
 describe('the commands in docs/releasing.md that move the major tag', () => {
   const [, block = ''] = /^## Move the major tag\n[\s\S]*?```sh\n([\s\S]*?)```/m.exec(releasing) ?? []
   const git = (...args: readonly string[]): string =>
@@ -190,9 +241,12 @@ describe('the jobs of a release', () => {
     const needs = Object.entries(jobs).map(([name, job]) => [name, job.needs])
     expect(needs).toEqual([
       ['build', undefined],
-      ['attest', 'build'],
+      ['executables', 'build'],
+      ['assets', 'executables'],
+      ['attest', 'assets'],
       ['npm', 'attest'],
-      ['release', 'npm'],
+      ['image', 'npm'],
+      ['release', ['npm', 'image']],
       ['verify', 'release'],
     ])
   })
@@ -209,8 +263,8 @@ describe('the jobs of a release', () => {
 
   it('keep their files longer than an approval and a run can take', () => {
     const days = steps.filter(({ uses = '' }) => uses.startsWith('actions/upload-artifact@')).map((step) => step.with?.['retention-days'])
-    expect(days).toHaveLength(1)
-    expect(days[0]).toBeGreaterThan(35)
+    expect(days).toHaveLength(3)
+    expect(days.filter((count) => !(Number(count) > 35))).toEqual([])
   })
 
   it('run for each tag, so that no tag cancels another', () => {

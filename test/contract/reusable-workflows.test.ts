@@ -1,12 +1,15 @@
 // What a caller may rely on before anything runs: inputs that the action knows, permissions that are said, calls that are shown right.
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { majorTag } from '../../scripts/action-references.ts'
+import { majorTag, releaseTag } from '../../scripts/action-references.ts'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { isOperationName } from '../../src/operations.ts'
 import { forEachEntry } from '../support/corpus.ts'
-import { type InputDefinition, reusable } from '../support/run-workflow.ts'
+import { type InputDefinition, profilesOf, reusable } from '../support/run-workflow.ts'
 import {
   allWorkflows,
   complaintsOf,
@@ -37,15 +40,27 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     expect(Object.entries(inputs).filter(([, { type, default: standard }]) => type === 'number' && standard === undefined)).toEqual([])
   })
 
-  it('asks for the key, and for no other secret', () => {
+  it('asks for the key of every profile that its operations have, and for no other secret', () => {
     const required = Object.entries(secrets).map(([secret, one]) => [secret, one.required])
     // A self-hosted server has another key.
-    const isForBoth = name === 'plan-and-apply'
+    const isForBoth = profilesOf(name).includes('hyperdx')
     expect(required).toEqual([
       ['api-key-id', isForBoth ? undefined : true],
       ['api-key-secret', isForBoth ? undefined : true],
       ...(isForBoth ? [['api-key', undefined]] : []),
     ])
+  })
+
+  it('names the profiles that its operations have', () => {
+    const named = [...(inputs.profile?.description ?? '').matchAll(/`([^`]+)`/g)].map(([, profile]) => profile)
+    expect(named).toEqual(profilesOf(name))
+  })
+
+  it('passes every secret to each step that sends requests', () => {
+    const steps = Object.values(workflow.jobs).flatMap((job) => job.steps.filter((step) => step.with?.['api-url'] !== undefined))
+    expect(steps.length).toBeGreaterThan(0)
+    for (const step of steps)
+      expect(step.with).toMatchObject(Object.fromEntries(Object.keys(secrets).map((secret) => [secret, `\${{ secrets.${secret} }}`])))
   })
 
   it('uses every input that it declares', () => {
@@ -62,6 +77,85 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     const document = readFileSync(new URL('../../docs/reusable-workflows.md', import.meta.url), 'utf8')
     for (const part of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(document).toContain(`| \`${part}\` |`)
   })
+})
+
+describe('the step that sets the variables of files sets no other variable', () => {
+  const scripts = [...reusable.values()].flatMap(({ jobs }) =>
+    Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
+  )
+
+  const runWith = (variables: string) => {
+    const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-variables-'))
+    const file = join(directory, 'env')
+    try {
+      writeFileSync(file, '')
+      const env = { PATH: process.env.PATH, GITHUB_ENV: file, VARIABLES: variables }
+      const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scripts[0] ?? ''], {
+        env,
+        encoding: 'utf8',
+      })
+      return { status, output: `${stdout}${stderr}`, written: readFileSync(file, 'utf8') }
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  }
+
+  it('is the same in all three jobs that read files', () => {
+    expect(scripts).toHaveLength(3)
+    expect(new Set(scripts).size).toBe(1)
+  })
+
+  it('passes each variable to the files, and to nothing else', () => {
+    expect(runWith('SERVICE=checkout\r\n\n  WEBHOOK=a=b "c" $(id) `id` \\n é\nEMPTY=\nx=1')).toEqual({
+      status: 0,
+      output: '',
+      written: [
+        'WATCHKEEPER_VAR_SERVICE=checkout',
+        'WATCHKEEPER_VAR_WEBHOOK=a=b "c" $(id) `id` \\n é',
+        'WATCHKEEPER_VAR_EMPTY=',
+        'WATCHKEEPER_VAR_x=1',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  it('rejects what would set something else, and writes nothing', () =>
+    forEachEntry(
+      [
+        'WATCHKEEPER_API_URL=https://evil.example',
+        'watchkeeper_api_url=https://evil.example',
+        'WATCHKEEPER_VAR_SERVICE=x',
+        'INPUT_API-URL=https://evil.example',
+        'INPUT_OPERATION=apply',
+        'HTTPS_PROXY=http://evil.example',
+        'https_proxy=http://evil.example',
+        'NO_PROXY=*',
+        'NODE_OPTIONS=--require ./evil.cjs',
+        'NODE_TLS_REJECT_UNAUTHORIZED=0',
+        'NODE_EXTRA_CA_CERTS=evil.pem',
+        'GITHUB_API_URL=https://evil.example',
+        'GITHUB_TOKEN=x',
+        'ACTIONS_RUNTIME_URL=https://evil.example',
+        'RUNNER_TEMP=/',
+        'X<<EOF\nWATCHKEEPER_API_URL=https://evil.example\nEOF',
+        'X<<EOF=\nNODE_OPTIONS=x\nEOF=',
+        'X=1\rWATCHKEEPER_API_URL=https://evil.example',
+        'X=\u001b[31m',
+        'X=1\nX=2',
+        'no equals sign',
+        '=x',
+        '1X=x',
+        'A B=x',
+        '# comment',
+        "X'=x",
+      ],
+      (line) => {
+        const { status, output, written } = runWith(`SERVICE=checkout\n${line}\nWEBHOOK=oncall`)
+        expect([status, written]).toEqual([1, ''])
+        expect(output).toMatch(/^::error::variables: (?:line 2 is not NAME=value|[A-Za-z0-9_]+ cannot be set|X is given twice)[^\n]*\n$/)
+        expect(output).not.toContain('evil')
+      },
+    ))
 })
 
 it('there are four of them', () => {
@@ -94,6 +188,12 @@ const calls = copiedWorkflows.flatMap(({ name, text }) =>
     return called === undefined || workflow === undefined || tag !== majorTag ? [] : [{ name, called, workflow, job }]
   }),
 )
+
+it('they use the action at the tag of the release, so that a call at a tag or a commit runs one version', () => {
+  const uses = reusableWorkflows.flatMap(({ text }) => [...text.matchAll(/uses: watchkeeper\/watchkeeper@(.*)/g)].map(([, tag]) => tag))
+  expect(uses.length).toBeGreaterThanOrEqual(reusableWorkflows.length)
+  expect(new Set(uses)).toEqual(new Set([releaseTag]))
+})
 
 it('the documentation shows a call of each, and of no other', () => {
   const shown = copiedWorkflows.flatMap(({ text }) => [...text.matchAll(/uses: .*\/reusable-/g)])
@@ -143,7 +243,10 @@ describe("GitHub's own parser, with the called workflow at hand", () => {
     ],
     ['a secret that is missing', (text: string) => text.replace(/ +api-key-secret: .*\n/, ''), 'api-key-secret'],
   ])('refuses %s', async (_, spoil, message) => {
-    const strict = message === 'api-key-secret' ? callers.filter(({ text }) => !text.includes('/reusable-plan-and-apply')) : callers
+    const hasOneKey = ({ text }: (typeof callers)[number]): boolean =>
+      [...reusable.keys()].every((name) => !text.includes(`/reusable-${name}.yml`) || !profilesOf(name).includes('hyperdx'))
+    const strict = message === 'api-key-secret' ? callers.filter(hasOneKey) : callers
+    expect(strict.length).toBeGreaterThan(0)
     for (const { text } of strict) expect((await complaintsOf(spoil(text))).join('\n')).toContain(message)
   })
 })

@@ -110,8 +110,17 @@ it('these are all the rights to write that our own workflows have', () => {
   expect(rightsOf(ownWorkflows)).toEqual({
     'codeql.yml': ['analyze: security-events'],
     'commit-rebuilt.yml': ['commit: contents'],
-    'release.yml': ['attest: id-token', 'attest: attestations', 'npm: id-token', 'release: contents'],
+    'release.yml': [
+      'attest: id-token',
+      'attest: attestations',
+      'npm: id-token',
+      'image: packages',
+      'image: id-token',
+      'image: attestations',
+      'release: contents',
+    ],
     'scorecard.yml': ['score: id-token', 'score: security-events'],
+    'site.yml': ['deploy: pages', 'deploy: id-token'],
   })
 })
 
@@ -166,11 +175,11 @@ describe('Dependabot', () => {
   }
   const { updates } = parse(read('.github/dependabot.yml')) as { updates: readonly Update[] }
 
-  it('updates packages, and the pins of our own workflows, from which all others are generated', () => {
+  it('updates packages, the base of the image, linters, and the pins of our own workflows, from which all others are generated', () => {
     const looked = updates.flatMap(({ 'package-ecosystem': ecosystem, directory, directories = [directory ?? ''] }) =>
       directories.map((one) => `${ecosystem} ${one}`),
     )
-    expect(looked.sort()).toEqual(['github-actions /', 'npm /'])
+    expect(looked.sort()).toEqual(['docker /', 'github-actions /', 'npm /', 'npm /site', 'pip /scripts'])
   })
 
   it('takes nothing that is younger than a week', () => {
@@ -183,6 +192,8 @@ it('what runs with rights and what runs at users has owners', () => {
     .split('\n')
     .filter((line) => line.startsWith('/'))
     .map((line) => line.split(/\s+/)[0] ?? '')
-  expect(owned).toEqual(expect.arrayContaining(['/.github/', '/scripts/', '/action.yml', '/dist/', '/examples/', '/package-lock.json']))
+  expect(owned).toEqual(
+    expect.arrayContaining(['/.github/', '/src/', '/schemas/', '/scripts/', '/action.yml', '/dist/', '/examples/', '/package-lock.json']),
+  )
   expect(owned.filter((path) => !existsSync(root + path.slice(1)))).toEqual([])
 })

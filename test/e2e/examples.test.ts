@@ -42,7 +42,7 @@ describe('every example works on the emulator', () => {
   it.each(all)('$name on the command line', async ({ name, operation }) => {
     const inputs = { ...commonInputs(operation), ...texts(operation.example) }
     const flags = Object.entries(inputs).flatMap(([key, value]) => [`--${key}`, value])
-    const ran = await runCli([name, ...flags, ...(operation.asksFirst ? ['--yes'] : []), '--json'], {}, { directory: root() })
+    const ran = await runCli([name, ...flags, ...(operation.effect === 'write' ? ['--yes'] : []), '--json'], {}, { directory: root() })
     expect(ran.stderr).toBe('')
     expect(JSON.parse(ran.stdout)).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
     expect(ran.exitCode).toBe(0)

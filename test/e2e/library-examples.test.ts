@@ -11,7 +11,7 @@ import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { expectNoSecret } from '../support/run-process.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const names = ['check-backups', 'check-budget', 'plan-files']
+const names = ['check-backups', 'check-budget', 'generate-files', 'plan-files']
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 interface Ran {
@@ -81,7 +81,7 @@ it('check-backups.ts exits with 1 and the kind of the error when a service is un
   expect(await runExample('check-backups', ['chekout'])).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining('input: services: unknown service "chekout"; did you mean "checkout"?'),
+    stderr: expect.stringContaining('input: services: no service has the id or name "chekout"; did you mean "checkout"?'),
   })
 })
 
@@ -103,4 +103,17 @@ it('plan-files.ts exits with 1 when there are no files', async () => {
     exitCode: 1,
     stderr: expect.stringContaining('observability/'),
   })
+})
+
+it('generate-files.ts writes files that plan accepts, with an object for each entry of its list', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-library-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  expect(await runExample('generate-files', [], {}, directory)).toEqual({
+    exitCode: 0,
+    stdout: '4 objects in observability/queues.json\n',
+    stderr: '',
+  })
+  const { exitCode, stdout } = await runExample('plan-files', ['shop/infra'], {}, directory)
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('\n4 to create, 0 to update, 0 to delete, 0 unchanged\n')])
+  expect(stdout).toContain('create alerts.queue-orders-failures\n')
 })

@@ -1,12 +1,16 @@
 // The plan that docs/files.md shows is what the command line prints, and the alert in the README can be planned.
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { toEnvironmentName } from '../../src/core/names.ts'
 import { demo } from '../../src/emulator/index.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { runCli } from '../support/run-process.ts'
+
+const execFileAsync = promisify(execFile)
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
@@ -61,6 +65,30 @@ it('the commands of docs/self-hosted.md create the alert that it shows, and then
     '✔ Plan for demo/first (2 to create)',
     '✔ Applied to demo/first (2 created)',
     '✔ No changes: the service matches the files',
+    '✔ No drift: the service matches the files',
+  ])
+})
+
+it('the commands of docs/first-alert.md create the alert that it shows, and change it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-first-alert-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const commandLine = new URL('../../npm/cli.js', import.meta.url).pathname
+  const blocks = [...read('docs/first-alert.md').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const [start = '', ...commands] = blocks
+  expect(start).toMatch(/^watchkeeper emulator --dialect hyperdx --port 8787\n$/)
+  const script = [
+    'set -euo pipefail',
+    `watchkeeper() { '${process.execPath}' '${commandLine}' "$@"; }`,
+    ...commands.map((block) => block.replace('http://127.0.0.1:8787', selfHosted().url)),
+  ].join('\n')
+  const { stdout } = await execFileAsync('bash', ['-c', script], { cwd: directory, env: { PATH: process.env.PATH, HOME: directory } })
+  expect(stdout.split('\n').filter((line) => line.startsWith('✔'))).toEqual([
+    expect.stringMatching(/^✔ /),
+    '✔ Plan for demo/first (2 to create)',
+    '✔ Applied to demo/first (2 created)',
+    '✔ No changes: the service matches the files',
+    '✔ Plan for demo/first (1 to update)',
+    '✔ Applied to demo/first (1 updated)',
     '✔ No drift: the service matches the files',
   ])
 })

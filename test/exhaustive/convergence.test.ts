@@ -58,9 +58,9 @@ describe.each(dialects)('%s', (dialect) => {
           const { api } = site.session
           const shown = async () =>
             JSON.stringify([
-              await dashboardCollection.list(api, service),
-              await alertCollection.list(api, service),
-              dialect === 'neutral' ? [] : await savedSearchCollection.list(api, service),
+              (await dashboardCollection.list(api, service)).items,
+              (await alertCollection.list(api, service)).items,
+              dialect === 'neutral' ? [] : (await savedSearchCollection.list(api, service)).items,
             ])
           const before = await shown()
           edit?.make()

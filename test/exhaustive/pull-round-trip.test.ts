@@ -61,7 +61,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         fc.asyncProperty(arbitrary, async (random) => {
           expect(await problemsAfterPull(random, isNewer)).toEqual([])
         }),
-        { numRuns: 50 },
+        { numRuns: Number(process.env.RANDOM_RUNS ?? 25) },
       )
     },
     240_000,
@@ -95,7 +95,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
   }
 
   it.each([false, true])(
-    'changes what changed, and nothing else (with fields of a newer server: %s)',
+    'pull changes what changed in a file, and nothing else (with fields of a newer server: %s)',
     async (isNewer) => {
       const service = randomService(serviceOf(emulator()), { dialect, isNewer })
       const choices = fc.array(fc.nat(5), { minLength: 20, maxLength: 20 })
@@ -103,7 +103,7 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('%s', (dialect) => {
         fc.asyncProperty(service, service, choices, spelling, async (first, second, choice, how) => {
           expect(await problemsAfterUpdate(first, blend(first, second, choice), how)).toEqual([])
         }),
-        { numRuns: 40 },
+        { numRuns: Number(process.env.RANDOM_RUNS ?? 20) },
       )
     },
     240_000,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { WatchkeeperError } from '../../src/core/errors.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { serviceOf, useEmulator } from '../support/emulator.ts'
+import { randomFrom } from '../support/random.ts'
 import { shop, tile } from '../support/shop-declaration.ts'
 import { duplicateMarkersIn, rememberState, type SiteFiles, stateOf, unownedIn, withSite } from '../support/site.ts'
 
@@ -20,17 +21,6 @@ const failures: readonly Pick<Fault, 'act' | 'effect'>[] = [
   { effect: { kind: 'rate-limited' } },
   { effect: { kind: 'status', status: 503, headers: { 'retry-after': '1' } } },
 ]
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 function failEveryFifth(seed: number): void {
   const random = randomFrom(seed)
@@ -105,10 +95,10 @@ async function runUntilDone(files: SiteFiles, unowned: string): Promise<readonly
 
 const seeds = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-describe('with every fifth request failing', () => {
+describe('apply reaches the state of a run without failures although every fifth request fails', () => {
   it.each([
-    { what: 'creates come to the end that they come to without', count: 20, files: firstFiles, before: undefined },
-    { what: 'changes of all kinds do', count: 50, files: otherFiles, before: firstFiles },
+    { what: 'creates all objects although every fifth request fails', count: 20, files: firstFiles, before: undefined },
+    { what: 'makes changes of every kind although every fifth request fails', count: 50, files: otherFiles, before: firstFiles },
   ])(
     '$what',
     async ({ count, files, before }) => {

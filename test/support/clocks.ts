@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 
 // A clock that never waits: when everybody sleeps, it jumps to the first one who wants to wake up.
@@ -51,6 +53,34 @@ export function createVirtualClock(startMs = Date.parse('2026-03-31T12:00:00Z'),
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+// Requests of undici take real time. A virtual clock that must not jump over them waits until they are answered.
+
+export interface RequestWatch {
+  /** A pause for a virtual clock: until no request is under way, and `isIdle` is true. */
+  pause(isIdle?: () => boolean): Promise<void>
+  /** Ends the watch. */
+  end(): void
+}
+
+/** Watches all requests of this process. */
+export function watchRequests(): RequestWatch {
+  let underWay = 0
+  const started = (): unknown => (underWay += 1)
+  const ended = (): unknown => (underWay -= 1)
+  const ends = ['undici:request:trailers', 'undici:request:error']
+  subscribe('undici:request:create', started)
+  for (const end of ends) subscribe(end, ended)
+  return {
+    async pause(isIdle = () => true) {
+      for (let calm = 0; calm < 2; calm = underWay === 0 && isIdle() ? calm + 1 : 0) await sleep(1)
+    },
+    end() {
+      unsubscribe('undici:request:create', started)
+      for (const end of ends) unsubscribe(end, ended)
+    },
+  }
+}
 
 // A clock that runs faster than the wall's, for what must really happen at the same time.
 

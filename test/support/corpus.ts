@@ -64,7 +64,7 @@ interface HostileYaml {
 }
 
 /** What reading any of them may take: half a second where nothing else runs, and room for what does. */
-export const longestMs = 1000
+export const maxMs = 1000
 
 const megabyte = 1024 * 1024
 const upTo = (size: number, part: string): string => part.repeat(Math.ceil(size / part.length)).slice(0, size)

@@ -1,9 +1,10 @@
 // Short ways to read declarations in tests: as text where places matter, as a value where they do not.
 
 import { type Diagnostic, formatLocation } from '../../src/core/diagnostics.ts'
+import { type Declarations, readDeclarations } from '../../src/declarations/declarations.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import type { Abilities } from '../../src/resources/references.ts'
-import { type Declarations, readDeclarations } from '../../src/sync/declarations.ts'
+import { sectionNames } from '../../src/resources/section.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -48,11 +49,18 @@ export const fileWith = ({ alert = {}, tile = {}, dashboard = {}, more = {} }: R
 
 /** Of a product that knows everything. */
 export const allAbilities: Abilities = {
-  savedSearches: true,
+  sections: new Set(sectionNames),
   webhookNames: true,
   containers: true,
   alertFields: new Set(Object.keys(alertBodySchema.shape)),
 }
 
+/** Environment variables that are passed to files. */
+export const passed = (variables: Variables): Variables =>
+  Object.fromEntries(Object.entries(variables).map(([name, value]) => [`WATCHKEEPER_VAR_${name}`, value]))
+
 /** `‹env.X›` as it is written in a file: with a dollar and braces, which would be a template string's here. */
 export const written = (text: string): string => text.replaceAll('‹', '$' + '{{ ').replaceAll('›', ' }}')
+
+/** The kinds that watch, and are watched. Every emulator has sources and webhooks, which most tests are not about. */
+export const watchedKinds = ['dashboards', 'savedSearches', 'alerts'] as const

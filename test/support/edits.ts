@@ -1,7 +1,8 @@
 // Edits a file as a pull does when fields of its objects change in the service.
+
 import { diffLines } from 'diff'
 import { parse } from 'yaml'
-import type { Section } from '../../src/resources/resource-type.ts'
+import type { Section } from '../../src/resources/section.ts'
 import { type EditedFile, editFile } from '../../src/sync/pull/edit-yaml.ts'
 import type { Addition } from '../../src/sync/pull/write-yaml.ts'
 

@@ -1,15 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { addDays, type Day, dayOf } from '../../src/core/dates.ts'
-import { demo, type Emulator, type EmulatorOptions, type Fault, type Service, startEmulator } from '../../src/emulator/index.ts'
+import { demo, type Emulator, type EmulatorOptions, type Fault, type Service } from '../../src/emulator/index.ts'
+import { type EmulatorVariant, startVariant, type VariantOptions } from './server-variants.ts'
 
 // One emulator for a test file, in the state it was born in before every test.
 
 /** A getter, because the emulator only exists once the tests run. */
-export function useEmulator(options: EmulatorOptions = {}): () => Emulator {
-  let emulator: Emulator | undefined
+export function useEmulator(options: VariantOptions = {}): () => EmulatorVariant {
+  let emulator: EmulatorVariant | undefined
   beforeAll(async () => {
-    emulator = await startEmulator(options)
+    emulator = await startVariant(options)
   })
   beforeEach(() => emulator?.reset())
   afterAll(() => emulator?.close())

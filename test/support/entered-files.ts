@@ -18,7 +18,8 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 process.exitCode = await runAction(process.env, process)
 const { result } = await session.post('Profiler.takePreciseCoverage')
 
+// The function of the module itself begins at its first character.
 const isCalled = ({ functions }: (typeof result)[number]): boolean =>
-  functions.some(({ functionName, ranges: [range] }, i) => i > 0 && functionName !== undefined && (range?.count ?? 0) > 0)
+  functions.some(({ ranges: [range] }) => range !== undefined && range.count > 0 && range.startOffset > 0)
 const entered = result.filter(({ url }) => url.startsWith(src.href)).filter(isCalled)
 writeFileSync(process.env.ENTERED_FILES ?? '', JSON.stringify(entered.map(({ url }) => url.slice(src.href.length)).toSorted()))

@@ -15,7 +15,16 @@ export function useExampleDirectory(): () => string {
   let root: string
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'watchkeeper-examples-'))
-    await cp(new URL('../../examples', import.meta.url), join(root, 'examples'), { recursive: true })
+    // By default, pull reads `observability`, so the declarations are elsewhere.
+    const paths = {
+      'adopt/alerts.yml': 'alerts.yml',
+      'observability/checkout.yml': 'checkout.yml',
+      'fleet.yml': '',
+      'fleet-results': '',
+      slos: 'examples/slos',
+    }
+    for (const [path, target] of Object.entries(paths))
+      await cp(new URL(`../../examples/${path}`, import.meta.url), join(root, target || path), { recursive: true })
   })
   afterAll(() => rm(root, { recursive: true }))
   return () => root

@@ -7,7 +7,7 @@ import { problemsWithRun } from './output-oracle.ts'
 import { type RawRequest, type RawServer, startRawServer, type Wire } from './raw-server.ts'
 import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
 
-// One API for one case of the fault matrix: an emulator of its own and, where the fault lies below HTTP, a server of bytes before it.
+// One API for one case of the faults: an emulator of its own and, where the fault lies below HTTP, a server of bytes before it.
 
 /** What the API would have answered. */
 export interface GoodAnswer {

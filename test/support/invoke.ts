@@ -1,10 +1,11 @@
 // Runs an operation in this process, from text inputs to the report.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/clock.ts'
 import { toCamel } from '../../src/core/names.ts'
-import type { Environment } from '../../src/runtime/read-input.ts'
+import type { Variables } from '../../src/core/variables.ts'
+
 import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
 import { createVirtualClock } from './clocks.ts'
@@ -12,9 +13,11 @@ import { createVirtualClock } from './clocks.ts'
 export interface InvokeOptions {
   /** By kebab-case name, as text; `operation` among them. */
   readonly inputs: Readonly<Record<string, string>>
-  readonly env?: Environment
+  readonly env?: Variables
   /** Files of the workspace by path. */
   readonly files?: Readonly<Record<string, string>>
+  /** Links of the workspace by path, with their targets. */
+  readonly links?: Readonly<Record<string, string>>
   /** By default one that starts now. */
   readonly clock?: Clock
   /** Called with each line of the log about requests. */
@@ -30,6 +33,7 @@ export async function invokeText({
   inputs,
   env = {},
   files = {},
+  links = {},
   clock = createVirtualClock(Date.now()),
   note = () => undefined,
   stop = new AbortController().signal,
@@ -50,6 +54,7 @@ export async function invokeText({
       await mkdir(dirname(join(workspace, name)), { recursive: true })
       await writeFile(join(workspace, name), text)
     }
+    for (const [path, target] of Object.entries(links)) await symlink(target, join(workspace, path))
     const { operation = '', ...rest } = inputs
     const given = Object.entries(rest).filter(([, value]) => value.trim() !== '')
     const request = {

@@ -3,19 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { say, trusted } from '../../src/core/line.ts'
 import { createRedact } from '../../src/core/secrets.ts'
-import type { Limits } from '../../src/github/client.ts'
-import type { Notification } from '../../src/github/notification.ts'
-import { type NotifyOptions, notify } from '../../src/github/notify.ts'
+import type { ForgeContent } from '../../src/forge/content.ts'
+import type { ForgeKind, Limits, Run } from '../../src/forge/forge.ts'
+import { github } from '../../src/forge/github/github.ts'
+import { gitlab } from '../../src/forge/gitlab/gitlab.ts'
+import { type NotifyOptions, notify } from '../../src/forge/notify.ts'
 import type { Block, Status } from '../../src/report/blocks.ts'
 import { createVirtualClock } from './clocks.ts'
 import { type GitHubServer, token } from './github-server.ts'
+import { type GitLabServer, token as gitLabToken } from './gitlab-server.ts'
 import { type ActionOptions, type RanAction, runAction } from './run-process.ts'
 
-// Notifies a fake GitHub in this process, on a clock that never waits.
+// Notifies a fake GitHub or GitLab in this process, on a clock that never waits.
 
 export const startMs = Date.parse('2026-03-31T12:00:00Z')
 
-export function notificationOf(status: Status, more: Partial<Notification> & { readonly text?: string } = {}): Notification {
+export function contentOf(status: Status, more: Partial<ForgeContent> & { readonly text?: string } = {}): ForgeContent {
   const { text = 'The cost', ...rest } = more
   const blocks: readonly Block[] = [{ kind: 'verdict', status, line: say`${trusted(text)}` }]
   const reason = status === 'pass' ? '' : text
@@ -31,8 +34,8 @@ export function notificationOf(status: Status, more: Partial<Notification> & { r
   }
 }
 
-export interface NotifyCase extends Partial<Omit<NotifyOptions, 'notification'>> {
-  readonly notification?: Notification
+export interface NotifyCase extends Partial<Omit<NotifyOptions, 'content'>> {
+  readonly content?: ForgeContent
   readonly env?: Readonly<Record<string, string>>
   /** The event's payload; a pull request from the repository itself unless said otherwise. */
   readonly event?: unknown
@@ -53,42 +56,63 @@ export const pullRequestEvent = (number: number, fullName = 'acme/shop') => ({
   pull_request: { number, head: { sha: 'a'.repeat(40), repo: { full_name: fullName } } },
 })
 
-export async function notifyGitHub(github: GitHubServer, options: NotifyCase = {}): Promise<Notified> {
-  const {
-    env = {},
-    event = pullRequestEvent(12),
-    limits,
-    stop = new AbortController().signal,
-    abort = stop,
-    laterMs = 0,
-    ...overrides
-  } = options
+export async function notifyGitHub(server: GitHubServer, { event = pullRequestEvent(12), ...options }: NotifyCase = {}): Promise<Notified> {
   const directory = await mkdtemp(join(tmpdir(), 'watchkeeper-notify-'))
-  const clock = createVirtualClock(startMs + laterMs)
-  const notes: string[] = []
   try {
-    await writeFile(join(directory, 'event.json'), JSON.stringify(event))
-    const outcome = await notify(
-      {
-        notification: notificationOf('fail'),
-        comment: 'off',
-        issue: 'off',
-        label: 'cost',
-        target: undefined,
-        prNumber: undefined,
-        token,
-        redact: createRedact([token]),
-        ...overrides,
-      },
-      { ...runnerEnvironment(github.url), GITHUB_EVENT_PATH: join(directory, 'event.json'), ...env },
-      { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
-      limits,
-    )
-    return { ...outcome, notes, waitedMs: clock.elapsedMs() }
+    const eventFile = join(directory, 'event.json')
+    await writeFile(eventFile, JSON.stringify(event))
+    return await notifyForge(github, { ...runnerEnvironment(server.url), GITHUB_EVENT_PATH: eventFile }, { token, ...options })
   } finally {
     await rm(directory, { recursive: true })
   }
 }
+
+export const notifyGitLab = (server: GitLabServer, options: Omit<NotifyCase, 'event'> = {}): Promise<Notified> =>
+  notifyForge(gitlab, gitLabEnvironment(server.url), { token: gitLabToken, ...options })
+
+async function notifyForge<R extends Run>(
+  kind: ForgeKind<R>,
+  variables: Readonly<Record<string, string>>,
+  options: Omit<NotifyCase, 'event'>,
+): Promise<Notified> {
+  const { env = {}, limits, stop = new AbortController().signal, abort = stop, laterMs = 0, ...overrides } = options
+  const clock = createVirtualClock(startMs + laterMs)
+  const notes: string[] = []
+  const outcome = await notify(
+    {
+      content: contentOf('fail'),
+      comment: 'off',
+      issue: 'off',
+      label: 'cost',
+      target: undefined,
+      prNumber: undefined,
+      token: undefined,
+      redact: createRedact([token, gitLabToken]),
+      ...overrides,
+    },
+    {
+      kind,
+      env: { ...variables, ...env },
+      deps: { clock, random: () => 0.5, note: (line) => notes.push(line), cancellation: { stop, abort } },
+      ...(limits && { limits }),
+    },
+  )
+  return { ...outcome, notes, waitedMs: clock.elapsedMs() }
+}
+
+/** The variables of a job of GitLab CI for a merge request, as far as they are looked at. */
+export const gitLabEnvironment = (url: string): Record<string, string> => ({
+  GITLAB_CI: 'true',
+  CI_API_V4_URL: url,
+  CI_PROJECT_ID: '77',
+  CI_PROJECT_PATH: 'acme/platform/shop',
+  CI_JOB_NAME: 'cost',
+  CI_JOB_URL: 'https://gitlab.example/acme/platform/shop/-/jobs/4711',
+  CI_COMMIT_SHA: 'a'.repeat(40),
+  CI_MERGE_REQUEST_IID: '12',
+  CI_MERGE_REQUEST_PROJECT_ID: '77',
+  CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '77',
+})
 
 /** The variables of a runner, as far as they are looked at. */
 export const runnerEnvironment = (url: string): Record<string, string> => ({

@@ -1,15 +1,16 @@
 import { type Profile, profileNamed } from '../../src/api/profiles.ts'
+import { readDeclarations } from '../../src/declarations/declarations.ts'
 import type { FieldChange } from '../../src/resources/compare.ts'
 import { composeUpdate } from '../../src/resources/compare.ts'
-import { type Body, listOf, type RemoteObject, type Section } from '../../src/resources/resource-type.ts'
+import { type Body, listOf, type RemoteObject } from '../../src/resources/resource-type.ts'
 import { createResourceTypes } from '../../src/resources/resource-types.ts'
-import { createKnownIds } from '../../src/sync/apply-state.ts'
-import type { Change, Plan } from '../../src/sync/change.ts'
-import { readDeclarations } from '../../src/sync/declarations.ts'
-import { type PlanOptions, planChanges } from '../../src/sync/plan-changes.ts'
+import type { Section } from '../../src/resources/section.ts'
+import { createKnownIds } from '../../src/sync/apply/apply-state.ts'
+import type { Change, Plan } from '../../src/sync/plan/change.ts'
+import { type PlanOptions, planChanges } from '../../src/sync/plan/plan-changes.ts'
+import type { RemoteState } from '../../src/sync/plan/remote-state.ts'
 import { type Draft, draftPull, type PulledObject, verifyDraft } from '../../src/sync/pull/draft.ts'
-import type { RemoteState } from '../../src/sync/remote-state.ts'
-import { messages, readValue } from './declarations.ts'
+import { messages, readValue, watchedKinds } from './declarations.ts'
 
 // Plans made of values alone: what is declared, what the service has, and the service after the plan was applied.
 
@@ -29,6 +30,7 @@ export const remoteStateWith = (lists: Lists = {}): RemoteState =>
     sources: [{ id: 'logs', name: 'Logs' }],
     webhooks: [{ id: 'hook', name: 'oncall' }],
     doubts: {},
+    listedAtMs: 0,
     ...lists,
   }) as unknown as RemoteState
 
@@ -48,6 +50,8 @@ export function afterApply({ changes }: Plan, remote: RemoteState = remoteStateW
     dashboards: [...(remote.dashboards as readonly RemoteObject[])],
     savedSearches: [...(remote.savedSearches as readonly RemoteObject[])],
     alerts: [...(remote.alerts as readonly RemoteObject[])],
+    webhooks: [...(remote.webhooks as readonly RemoteObject[])],
+    sources: [...(remote.sources as readonly RemoteObject[])],
   }
   for (const change of changes) {
     const { section, action, id } = change
@@ -159,6 +163,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     nowMs,
     globs,
     declaredOnly: false,
+    filter: { kind: watchedKinds },
     texts,
     variable,
     excluded: new Map(Object.entries(excluded)),

@@ -18,11 +18,12 @@ globalThis.Date = class extends PlatformDate {
   static now = now
 }
 
+const { message = 'broken on purpose' } = crash ?? {}
 if (crash?.as === 'exception')
   setTimeout(() => {
-    throw new Error('broken on purpose')
+    throw new Error(message)
   }, crash.afterMs)
-if (crash?.as === 'rejection') setTimeout(() => void Promise.reject(new Error('broken on purpose')), crash.afterMs)
+if (crash?.as === 'rejection') setTimeout(() => void Promise.reject(new Error(message)), crash.afterMs)
 
 let firstWordAt
 const write = process.stdout.write

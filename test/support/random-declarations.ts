@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
-import { hasExpression } from '../../src/documents/document.ts'
+import { escapeExpressions } from '../../src/documents/document.ts'
 import type {
   Alert,
   Channel,
@@ -63,8 +63,8 @@ export const text = fc.oneof(
     'trailing \nline',
     '\n\nx\n\n',
   ),
-  // What no file can say has tests of its own: a pull leaves such an object out.
-  fc.string({ maxLength: 30 }).filter((one) => !hasExpression(one)),
+  fc.string({ maxLength: 30 }),
+  fc.constantFrom('‹ ServiceName }}', '$‹', '‹ not closed').map((one) => one.replace('‹', () => `$${'{{'}`)),
 )
 
 export const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
@@ -560,7 +560,7 @@ export function randomFile({ sources, webhooks, connections }: FileContext, dial
         return place === undefined ? [] : [{ ...rest, ...place }]
       })
       const file = { dashboards, savedSearches, alerts: keyed('alert', alerts) }
-      return (byName && !isNeutral ? withNames(file, names) : file) as RandomFile
+      return escapeExpressions(byName && !isNeutral ? withNames(file, names) : file) as RandomFile
     })
 }
 

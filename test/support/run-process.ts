@@ -105,21 +105,30 @@ async function readAll(directory: string, except: readonly string[]): Promise<Re
 }
 
 /**
- * The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, GitHub's token, a proxy's password, and what follows the
+ * The key's secret, what HTTP Basic makes of it, the key of a self-hosted server, the token of a forge, a proxy's password, and what follows the
  * host of a webhook. Too short ones are refused, and may be quoted.
  */
 function credentialsOf(inputs: Environment, env: Environment): readonly string[] {
   const id = inputs['api-key-id'] ?? env.WATCHKEEPER_API_KEY_ID ?? ''
   const secret = (inputs['api-key-secret'] ?? env.WATCHKEEPER_API_KEY_SECRET ?? '').trim()
   const passwords = Object.entries(env).flatMap(([name, value]) =>
-    /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decodeURIComponent(new URL(value).password)] : [],
+    /_proxy$/i.test(name) && value !== undefined && URL.canParse(value) ? [decode(new URL(value).password)] : [],
   )
-  const tokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN].map((token) => token?.trim() ?? '')
+  const forgeTokens = [inputs['github-token'], env.WATCHKEEPER_GITHUB_TOKEN, env.GITHUB_TOKEN, env.GH_TOKEN, env.WATCHKEEPER_GITLAB_TOKEN]
+  const tokens = forgeTokens.map((token) => token?.trim() ?? '')
   const accessKey = (inputs['api-key'] ?? env.WATCHKEEPER_API_KEY ?? '').trim()
   const webhooks = [inputs['notify-url'], env.WATCHKEEPER_NOTIFY_URL].map((url) => url?.trim().replace(/^https?:\/\/[^/?]+/, '') ?? '')
   return [secret, accessKey, ...tokens, ...webhooks, Buffer.from(`${id.trim()}:${secret}`).toString('base64'), ...passwords].filter(
     ({ length }) => length >= 8,
   )
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 interface CliOptions extends ProcessOptions {
@@ -193,7 +202,7 @@ export interface Preload {
   /** The wall clock is put forward or back while the child runs. Waits and deadlines must not notice. */
   readonly jump?: { readonly afterMs: number; readonly byMs: number }
   /** An uncaught exception or rejection. */
-  readonly crash?: { readonly afterMs: number; readonly as: 'exception' | 'rejection' }
+  readonly crash?: { readonly afterMs: number; readonly as: 'exception' | 'rejection'; readonly message?: string }
   /** What `Math.random` gives, default 0: retries then wait for nothing but what the server asks for. */
   readonly luck?: number
   /**

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions'
 import { parse } from 'yaml'
+import { type ProfileName, profileNamed, profileNames } from '../../src/api/profiles.ts'
 import { digestOfText } from '../../src/core/digest.ts'
+import type { Operation } from '../../src/operation/operation.ts'
+import { allOperations } from './examples.ts'
 import { invokeText } from './invoke.ts'
 import { type Job, reusableWorkflows, type Step } from './workflows.ts'
 
@@ -37,6 +40,18 @@ interface ReusableWorkflow {
 export const reusable: ReadonlyMap<string, ReusableWorkflow> = new Map(
   reusableWorkflows.map(({ name, text }) => [/reusable-(.*)\.yml$/.exec(name)?.[1] ?? '', parse(text) as ReusableWorkflow]),
 )
+
+/** The profiles with which each operation of a workflow works. */
+export function profilesOf(name: string): readonly ProfileName[] {
+  const steps = Object.values(reusable.get(name)?.jobs ?? {}).flatMap((job) => job.steps)
+  const used = allOperations.filter((one) => steps.some((step) => step.with?.operation === one.name))
+  if (used.length === 0) throw new Error(`reusable-${name}.yml runs no operation`)
+  return profileNames.filter((profile) => used.every(({ operation }) => worksWith(operation, profile)))
+}
+
+/** A self-hosted server has neither organizations nor services. */
+const worksWith = ({ scope, profiles = profileNames }: Operation, profile: ProfileName): boolean =>
+  profiles.includes(profile) && !(profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
 
 export interface Call {
   readonly inputs: Readonly<Record<string, string | boolean | number>>

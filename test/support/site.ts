@@ -1,4 +1,4 @@
-import { type Connection, readOnly } from '../../src/api/client.ts'
+import { type Connection, readOnly, type WriteApi } from '../../src/api/client.ts'
 import type { Target } from '../../src/api/path.ts'
 import { neutral, profileNamed } from '../../src/api/profiles.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -8,7 +8,8 @@ import { canonicalText } from '../../src/resources/marker.ts'
 import { apply } from '../../src/sync/apply.ts'
 import { drift } from '../../src/sync/drift.ts'
 import { plan } from '../../src/sync/plan.ts'
-import { pull } from '../../src/sync/pull/pull.ts'
+import { pull } from '../../src/sync/pull.ts'
+import { watchedKinds } from './declarations.ts'
 import { serviceOf } from './emulator.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
@@ -20,6 +21,7 @@ type Dialect = NonNullable<EmulatorOptions['dialect']>
 export type SiteFiles = Readonly<Record<string, unknown>>
 
 type PlanInput = Partial<Parameters<typeof plan.run>[1]>
+type PullInput = Partial<Parameters<typeof pull.run>[1]>
 type ApplyInput = Partial<Parameters<typeof apply.run>[1]>
 
 export interface Site {
@@ -30,10 +32,13 @@ export interface Site {
   plan(files: SiteFiles, input?: PlanInput): ReturnType<typeof plan.run>
   apply(files: SiteFiles, input?: ApplyInput): ReturnType<typeof apply.run>
   drift(files: SiteFiles, input?: PlanInput): ReturnType<typeof drift.run>
-  pull(files: SiteFiles, globs?: readonly string[]): ReturnType<typeof pull.run>
+  /** Without sources and webhooks, which every emulator has, unless the input names them. */
+  pull(files: SiteFiles, globs?: readonly string[], input?: PullInput): ReturnType<typeof pull.run>
 }
 
 export const project = 'shop/observability'
+
+type Secrets = Readonly<Record<string, string>>
 
 /** An emulator, or a server with keys and ids of its own. */
 export interface SiteServer {
@@ -41,6 +46,10 @@ export interface SiteServer {
   readonly connection?: Partial<Connection>
   readonly service?: typeof service
   readonly project?: string
+  /** Variables of the process with secrets of webhooks. */
+  readonly secrets?: Secrets
+  /** What lies between the runs and the server. */
+  readonly through?: (api: WriteApi) => WriteApi
 }
 
 /** Without a clock of the caller's, nothing ever waits. */
@@ -51,15 +60,16 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
   const credentials = profile.isSelfHosted && { credentials: { accessKey: demo.apiKeySecret } }
   const connection = { profile, observabilityPath, deadlineMs: 3_600_000, ...credentials, ...server.connection }
   const session = openSession(address, connection, clock)
+  const api = server.through?.(session.api) ?? session.api
   const place = profile.isSelfHosted ? { serverUrl: address } : (server.service ?? service)
   const progress: string[] = []
   const contextFor = (files: SiteFiles): Context<'write', 'service-or-server'> => ({
     ...sharedContext(files),
-    api: session.api,
+    api,
   })
   const readContextFor = (files: SiteFiles): Context<'read', 'service-or-server'> => ({
     ...sharedContext(files),
-    api: readOnly(session.api),
+    api: readOnly(api),
   })
   const sharedContext = (files: SiteFiles): Omit<Context<'read', 'service-or-server'>, 'api'> => ({
     organizationId: 'organizationId' in place ? place.organizationId : '',
@@ -67,34 +77,46 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
     profile,
     apiOrigin: server.url,
     clock: session.clock,
-    files: toFiles(files),
+    files: toFiles(files, server.secrets ?? {}),
     lintSettings: {},
     stop: session.stopSignal,
     confirm: undefined,
     debug: () => undefined,
     progress: async ({ done, total, line }) => void progress.push(`${done}/${total} ${line.map(({ text }) => text).join('')}`),
   })
-  const standard = { files: ['**'], project: server.project ?? project, prune: false, allowEmpty: false, maxDeletes: 1000 }
+  const standard = {
+    files: ['**'],
+    project: server.project ?? project,
+    prune: false,
+    repairDuplicates: false,
+    allowEmpty: false,
+    maxDeletes: 1000,
+  }
   try {
     return await use({
       session,
       target: place,
       progress,
-      plan: (files, input) => plan.run(readContextFor(files), { ...standard, backtest: false, ...input }),
-      apply: (files, input) => apply.run(contextFor(files), { ...standard, onError: 'continue', ...input }),
-      drift: (files, input) => drift.run(readContextFor(files), { ...standard, ...input }),
-      pull: (files, globs = ['observability/**/*.yml']) =>
-        pull.run(readContextFor(files), { files: [...globs], project, declaredOnly: false }),
+      plan: (files, input) => plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, ...input }),
+      apply: (files, input) =>
+        apply.run(contextFor(files), { ...standard, onError: 'continue', rewrite: false, resendSecrets: false, ...input }),
+      drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
+      pull: (files, globs = ['observability/**/*.yml'], input = {}) =>
+        pull.run(readContextFor(files), { files: [...globs], project, declaredOnly: false, kind: [...watchedKinds], ...input }),
     })
   } finally {
     await session.close()
   }
 }
 
-const toFiles = (files: SiteFiles): Context<'write', 'service-or-server'>['files'] => ({
-  find: async () => Object.keys(files).filter((path) => !path.endsWith('.plan.json')),
+const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-or-server'>['files'] => ({
+  find: async () => ({ paths: Object.keys(files).filter((path) => !path.endsWith('.plan.json')), skipped: [] }),
   read: async (path) => (typeof files[path] === 'string' ? files[path] : JSON.stringify(files[path])),
   variable: () => undefined,
+  secret: (name) => secrets[name],
+  workflowRepository: undefined,
+  mayBeFromFork: async () => false,
+  repository: async () => undefined,
   remoteRepository: async () => undefined,
 })
 
@@ -130,11 +152,18 @@ export async function convergenceProblems(site: Site, content: object): Promise<
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Dashboards, saved searches and alerts as sorted texts. What hangs on nothing says so. */
+/** Dashboards, saved searches, alerts, webhooks and sources as sorted texts. What hangs on nothing says so. */
 export function stateOf(emulator: Emulator): readonly string[] {
-  const { dashboards, savedSearches, alerts } = serviceOf(emulator)
-  const names = new Map([...dashboards, ...savedSearches, ...dashboards.flatMap(({ tiles }) => tiles)].map(({ id, name }) => [id, name]))
+  const { dashboards, savedSearches, alerts, webhooks, sources } = serviceOf(emulator)
+  const names = new Map(
+    [...dashboards, ...savedSearches, ...webhooks, ...sources, ...dashboards.flatMap(({ tiles }) => tiles)].map(({ id, name }) => [
+      id,
+      name,
+    ]),
+  )
   const nameOf = (id: string | null): string | null => (id === null ? null : (names.get(id) ?? 'NOTHING'))
+  // Other references are found by their form.
+  const toText = (value: unknown): string => canonicalText(value).replace(/[0-9a-f]{24}/g, (id) => names.get(id) ?? id)
   const without =
     (...fields: readonly string[]) =>
     (one: object): Fields =>
@@ -142,18 +171,24 @@ export function stateOf(emulator: Emulator): readonly string[] {
   const bare = without('id', 'teamId', 'createdAt', 'updatedAt')
   return [
     ...dashboards.map((one) => ({
-      dashboard: { ...bare(one), tags: one.tags.toSorted(), tiles: sorted(one.tiles.map(bare)), filters: one.filters.map(bare) },
+      dashboard: {
+        ...bare(one),
+        tags: one.tags.toSorted(),
+        tiles: one.tiles.map(bare).map(toText).toSorted(),
+        filters: one.filters.map(bare),
+      },
     })),
     ...savedSearches.map((one) => ({ savedSearch: bare(one) })),
+    // A salt is another one in every run.
+    ...webhooks.map((one) => ({ webhook: { ...bare(one), description: one.description?.replace(/(watchkeeper-secrets: 1).*/, '$1') } })),
+    ...sources.map((one) => ({ source: bare(one) })),
     ...alerts.map((one) => ({
       alert: { ...bare(one), dashboardId: nameOf(one.dashboardId), tileId: nameOf(one.tileId), savedSearchId: nameOf(one.savedSearchId) },
     })),
   ]
-    .map(canonicalText)
+    .map(toText)
     .toSorted()
 }
-
-const sorted = (items: readonly unknown[]): readonly string[] => items.map(canonicalText).toSorted()
 
 /** Project and key in every mark of ours, in the order in which they stand in the service. */
 export function markersIn(emulator: Emulator): readonly string[] {

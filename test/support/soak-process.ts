@@ -51,7 +51,8 @@ for (let turn = 0; requests < wanted; turn++) {
   await sourceCollection.list(api, service)
   if (turn % 4 === 0) {
     const made = await alertCollection.create(api, service, { ...alert, channel, name: `Soak ${turn}` }).catch(() => undefined)
-    if (made !== undefined) await alertCollection.update(api, service, { before: made, body: { ...alert, channel, name: 'Soaked' } })
+    if (made !== undefined)
+      await alertCollection.update(api, service, { id: made.id, compose: () => ({ ...alert, channel, name: 'Soaked' }) })
     for (const { id, name } of (await alertCollection.list(api, service)).items)
       if (name?.startsWith('Soak')) await alertCollection.remove(api, service, id)
   }

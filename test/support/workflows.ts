@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { validate } from '@actions/languageservice'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
-import { majorTag } from '../../scripts/action-references.ts'
+import { majorTag, releaseTag } from '../../scripts/action-references.ts'
 
 // All workflows: the repository's own, those that others call, the examples, and those that documents show.
 
@@ -91,8 +91,8 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
-/** This action, at its major tag or as the checkout. */
-const ownUse = new RegExp(`uses: (?:\\./|watchkeeper/watchkeeper(?:/[\\w./-]+)?@${majorTag}$)`)
+/** This action, at its major tag, at its release, or as the checkout. */
+const ownUse = new RegExp(`uses: (?:\\./|watchkeeper/watchkeeper(?:/[\\w./-]+)?@(?:${majorTag}|${RegExp.escape(releaseTag)})$)`)
 
 interface Rule {
   readonly says: string

@@ -207,14 +207,14 @@ function requireObject(request: HttpRequest): JsonObject {
 }
 
 /** The gateway rejects fields that the vendor's OpenAPI document does not have, ids included: terraform-provider-clickhouse PR#654. */
-function requireDocumented(body: JsonObject, { dialect, newFieldPrefix }: Settings, method: string, path: string): JsonObject {
+function requireDocumented(body: JsonObject, { dialect, variant }: Settings, method: string, path: string): JsonObject {
   const [resource = '', last] = path.split('/')
   const undocumented = findUndocumented(body, {
     method,
     resource,
     isValidation: last === 'validate',
     isNeutral: dialect === 'neutral',
-    newFieldPrefix,
+    acceptsField: variant.acceptsField ?? (() => false),
   })
   if (undocumented !== undefined) throw badRequest(`request body property can't be validated: ${undocumented}`)
   return body
@@ -222,7 +222,7 @@ function requireDocumented(body: JsonObject, { dialect, newFieldPrefix }: Settin
 
 function toResourceResponse(settings: Settings, ids: Ids, { resource }: Route, { status, body, total }: ProductResponse): HttpResponse {
   if (status !== 200) return toError(ids, status, codeOf(status), String(isJsonObject(body) ? body.message : body))
-  const headers = total === undefined || settings.isTotalHidden ? {} : { 'X-Total-Count': String(total) }
+  const headers = total === undefined || settings.dialect === 'neutral' ? {} : { 'X-Total-Count': String(total) }
   const result = !isJsonObject(body) || Object.keys(body).length === 0 ? undefined : 'data' in body ? body.data : body
   const shown = settings.dialect === 'neutral' && resource === 'alerts' ? toNeutralAlerts(result) : result
   if (settings.lists === 'envelope') return toEnvelope(ids, shown, headers)

@@ -196,34 +196,33 @@ interface BodyContext {
   readonly resource: string
   readonly isValidation: boolean
   readonly isNeutral: boolean
-  readonly newFieldPrefix: string | undefined
+  readonly acceptsField: (name: string) => boolean
 }
 
 /** The first property of the body that the document does not have, as a path such as `tiles.0.config.nonsense`. */
 export function findUndocumented(
   body: JsonObject,
-  { method, resource, isValidation, isNeutral, newFieldPrefix }: BodyContext,
+  { method, resource, isValidation, isNeutral, acceptsField }: BodyContext,
 ): string | undefined {
   const verb = method === 'PUT' && sameAsPost.includes(resource) ? 'POST' : method
   const name = `${verb} ${resource}${isValidation ? '/validate' : ''}`
   const shape = isNeutral && resource === 'alerts' ? neutralAlert : (shapes[name] ?? 'any')
-  const isNew = (property: string): boolean => newFieldPrefix !== undefined && property.startsWith(newFieldPrefix)
-  return findIn(body, shape, [], isNew)
+  return findIn(body, shape, [], acceptsField)
 }
 
 type Path = readonly (string | number)[]
 
-function findIn(value: unknown, shape: Shape, path: Path, isNew: (property: string) => boolean): string | undefined {
+function findIn(value: unknown, shape: Shape, path: Path, acceptsField: (name: string) => boolean): string | undefined {
   if (shape === 'any') return undefined
-  if (typeof shape === 'function') return isJsonObject(value) ? findIn(value, shape(value), path, isNew) : undefined
+  if (typeof shape === 'function') return isJsonObject(value) ? findIn(value, shape(value), path, acceptsField) : undefined
   if (isList(shape)) {
     const items = Array.isArray(value) ? value.entries() : []
-    return findFirst(items, ([index, item]) => findIn(item, shape[0], [...path, index], isNew))
+    return findFirst(items, ([index, item]) => findIn(item, shape[0], [...path, index], acceptsField))
   }
   return findFirst(isJsonObject(value) ? Object.entries(value) : [], ([name, item]) => {
-    if (isNew(name)) return undefined
+    if (acceptsField(name)) return undefined
     const inner = Object.hasOwn(shape, name) ? shape[name] : undefined
-    return inner === undefined ? [...path, name].join('.') : findIn(item, inner, [...path, name], isNew)
+    return inner === undefined ? [...path, name].join('.') : findIn(item, inner, [...path, name], acceptsField)
   })
 }
 

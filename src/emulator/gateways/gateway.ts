@@ -3,9 +3,8 @@ import type { Ids } from '../deterministic.ts'
 import type { Headers, HttpRequest, HttpResponse } from '../http.ts'
 import type { RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
-import type { ProductResponse } from '../product/request.ts'
-import { type ApiKey, isJsonObject, type Service } from '../store.ts'
-import { withNewFields, withoutFields, withUnknownDefaults } from './server-variants.ts'
+import type { ProductRequest, ProductResponse } from '../product/request.ts'
+import type { ApiKey, Service } from '../store.ts'
 
 /** The layer between a client and the product: addresses, keys, envelopes. Every dialect of the emulator is a gateway. */
 export interface Gateway {
@@ -61,26 +60,13 @@ interface ProductCall {
   readonly body: unknown
 }
 
-/** Passes a request on to the product, as the variant of the server that the options ask for. */
+/** Passes a request on to the product. */
 export function callProduct({ context, service, route, method, query, body }: ProductCall): ProductResponse {
-  const { settings, ids, clock, unknownDefaults } = context
-  const { newFieldPrefix, unknownFields } = settings
-  const request = {
-    service,
-    ids,
-    nowMs: clock.now(),
-    settings,
-    id: route.id,
-    query,
-    body: withoutFields(body, (name) => unknownFields.includes(name)),
-  }
-  const response =
-    newFieldPrefix === undefined
-      ? handleRoute(route, request)
-      : withNewFields(newFieldPrefix, request, { isWrite: method !== 'GET' }, (known) => handleRoute(route, known))
-  if (unknownDefaults === undefined || response.status !== 200 || !isJsonObject(response.body) || !('data' in response.body))
-    return response
-  return { ...response, body: { ...response.body, data: withUnknownDefaults(unknownDefaults, route.resource, response.body.data) } }
+  const { settings, ids, clock } = context
+  const request = { service, ids, nowMs: clock.now(), settings, id: route.id, query, body }
+  const product = (passed: ProductRequest): ProductResponse => handleRoute(route, passed)
+  const { handle } = settings.variant
+  return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
 }
 
 /** The state of a key's window after a request. */

@@ -64,7 +64,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
   const query = queryFieldsOf(request.path)
-  return toResponse(settings, callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
+  return toResponse(callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
 }
 
 /** The parts of the path below `/api/v2`, undefined for other paths. Express ignores case and a slash at the end. */
@@ -113,10 +113,9 @@ function checkoutOf({ store }: EmulatorContext): Service {
   return found
 }
 
-function toResponse({ isTotalHidden }: Settings, { status, body, text, total }: ProductResponse): HttpResponse {
+function toResponse({ status, body, text, total }: ProductResponse): HttpResponse {
   if (text !== undefined) return textResponse(status, text)
   if (total === undefined || !isJsonObject(body)) return jsonResponse(status, body)
-  if (isTotalHidden) return jsonResponse(status, { data: body.data })
   return jsonResponse(status, body, { 'X-Total-Count': String(total) })
 }
 

@@ -20,7 +20,7 @@ import {
 } from './request.ts'
 import { isUsableOverTime } from './sql-template.ts'
 
-const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
+export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
 
 type Interval = keyof typeof minutesOf
 
@@ -65,7 +65,7 @@ const createAlertSchema = (nowMs: number) =>
     .object({
       channel: channel.optional(),
       channels: channels.optional(),
-      interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]),
+      interval: z.enum(Object.keys(minutesOf) as [Interval, ...Interval[]]), // zod 3 asks for a tuple.
       scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
       scheduleStartAt: createStartSchema(nowMs),
       threshold: z.number(),
@@ -261,6 +261,7 @@ function toAlertView(alert: Alert): JsonObject {
     executionErrors,
     createdAt,
     updatedAt,
+    ...alert.newer,
   }
 }
 

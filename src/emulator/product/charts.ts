@@ -23,6 +23,7 @@ const granularities = {
 
 type Granularity = keyof typeof granularities
 
+// zod 3 asks for a tuple.
 const granularity = z.enum([...(Object.keys(granularities) as [Granularity, ...Granularity[]]), 'auto'])
 
 const milliseconds = z
@@ -91,6 +92,17 @@ export function answerSeries(request: ChartRequest, kinds: readonly (string | un
     const lengthMs = bucketLength(request)
     const all = request.series.flatMap((one, i) => querySingle({ ...request, lengthMs, stored }, one, { index: i, kind: kinds[i] }))
     return { status: 200, body: { data: request.seriesReturnType === 'column' ? all : mergeSeries(all, request) } }
+  } catch (cause) {
+    if (cause instanceof ChartError) return { status: cause.status, body: { error: cause.message } }
+    throw cause
+  }
+}
+
+/** The error of a query with these conditions in its WHERE; undefined without an error. */
+export function answerConditions(conditions: readonly SeriesInput[], kind: string | undefined): ProductResponse | undefined {
+  try {
+    if (kind !== undefined && isTelemetryKind(kind)) for (const condition of conditions) readCondition(condition, kind)
+    return undefined
   } catch (cause) {
     if (cause instanceof ChartError) return { status: cause.status, body: { error: cause.message } }
     throw cause
@@ -228,8 +240,7 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
 }
 
 function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
-  return where.split(/\s+AND\s+/i).map((part) => {
-    const bare = part.trim().replace(/^\((.*)\)$/s, '$1')
+  return splitConjunction(where).map((bare) => {
     const [, field = '', operator = '', values = ''] =
       /^(\w+)\s*(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?)$/i.exec(bare.trim()) ?? []
     if (field === '') throw unsupported(where)
@@ -240,8 +251,24 @@ function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
   })
 }
 
+/** The comparisons of a condition, without the brackets around some of them. */
+function splitConjunction(where: string): readonly string[] {
+  const parts: string[] = ['']
+  let depth = 0
+  for (const token of where.match(/'[^']*'|\bAND\b|[^']/gi) ?? []) {
+    depth += token === '(' ? 1 : token === ')' ? -1 : 0
+    if (depth === 0 && token.toUpperCase() === 'AND') parts.push('')
+    else parts.push(`${parts.pop()}${token}`)
+  }
+  return parts.flatMap((part) => {
+    const bare = part.trim()
+    const inner = /^\((.*)\)$/s.exec(bare)?.[1]
+    return inner === undefined ? [bare] : splitConjunction(inner)
+  })
+}
+
 const columnsOf: Readonly<Record<TelemetryKind, readonly string[]>> = {
-  log: ['ServiceName', 'SeverityText', 'level'],
+  log: ['ServiceName', 'SeverityText', 'level', 'Body'],
   trace: ['ServiceName', 'SpanName', 'SpanKind', 'StatusCode', 'Duration'],
   metric: ['ServiceName', 'MetricName', 'Value'],
 }

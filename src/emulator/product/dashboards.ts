@@ -211,7 +211,7 @@ export function createDashboard(request: ProductRequest): ProductResponse {
   const dashboard: Dashboard = {
     id: ids.objectId(),
     name: body.name,
-    tiles: toTiles(body, ids, []),
+    tiles: toTiles(body, ids, { before: [], missingLanguage: undefined }),
     tags: [...new Set(body.tags)],
     filters: toFilters(body, ids, []),
     savedQuery: body.savedQuery ?? null,
@@ -234,7 +234,7 @@ export function updateDashboard(request: ProductRequest): ProductResponse {
   const savedQueryLanguage = toSavedQueryLanguage(body)
   Object.assign(dashboard, {
     name: body.name,
-    tiles: toTiles(body, ids, before),
+    tiles: toTiles(body, ids, { before, missingLanguage: null }),
     ...(body.tags && { tags: [...new Set(body.tags)] }),
     ...(body.filters && { filters: toFilters(body, ids, dashboard.filters) }),
     ...(body.savedQuery !== undefined && { savedQuery: body.savedQuery }),
@@ -291,8 +291,23 @@ function toFilterView({ variableName, appliesToSourceIds, ...filter }: Dashboard
   }
 }
 
+interface TileStorage {
+  readonly before: readonly Tile[]
+  /** What is stored as the language of an item of a select that has none: nothing by a create, and null by an update. */
+  readonly missingLanguage: null | undefined
+}
+
+/** Only tiles with a condition of their own are stored with a default language. */
+function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missingLanguage']): JsonObject {
+  if (config.configType === 'sql') return config
+  if (['search', 'heatmap', 'event_patterns'].includes(String(config.displayType)))
+    return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }
+  if (!Array.isArray(config.select) || missingLanguage === undefined) return config
+  return { ...config, select: config.select.map((item: JsonObject) => ({ ...item, whereLanguage: item.whereLanguage ?? missingLanguage })) }
+}
+
 /** A tile keeps its id only when the dashboard has a tile with it; every other id is replaced by a new one. */
-const toTiles = ({ tiles }: DashboardBody, ids: Ids, before: readonly Tile[]): Tile[] =>
+const toTiles = ({ tiles }: DashboardBody, ids: Ids, { before, missingLanguage }: TileStorage): Tile[] =>
   tiles.map((tile) => ({
     id: keptId(before, tile.id) ?? ids.objectId(),
     name: tile.name,
@@ -300,7 +315,7 @@ const toTiles = ({ tiles }: DashboardBody, ids: Ids, before: readonly Tile[]): T
     y: tile.y,
     w: tile.w,
     h: tile.h,
-    config: tile.config ?? seriesToConfig(tile.series ?? [], tile.asRatio),
+    config: tile.config === undefined ? seriesToConfig(tile.series ?? [], tile.asRatio) : toStoredConfig(tile.config, missingLanguage),
     ...(tile.containerId !== undefined && { containerId: tile.containerId }),
     ...(tile.tabId !== undefined && { tabId: tile.tabId }),
   }))
@@ -449,5 +464,6 @@ const isNewHeatmap = (tile: TileBody, before: Tile | undefined): boolean =>
 const isNewFormula = (tile: TileBody, before: Tile | undefined): boolean =>
   before === undefined ||
   before.config.configType !== undefined ||
+  // Most display types have no formulas.
   !isSame(before.config.formulas, (tile.config as JsonObject | undefined)?.formulas) ||
   !hasSource(before, tile)

@@ -44,7 +44,7 @@ function tokenize(expression: string): readonly Token[] {
     if (kind === 'series' && text.length > 1)
       throw new FormulaError(`Unexpected "${text}" — series references are single letters (A, B, C, ...) and functions are not supported`)
     if (kind === 'number' && !Number.isFinite(Number(text))) throw new FormulaError(`Invalid number "${text}"`)
-    tokens.push({ kind: kind as Token['kind'], text })
+    tokens.push({ kind: kind as Token['kind'], text }) // The other groups of the grammar were handled above.
   }
   return tokens
 }

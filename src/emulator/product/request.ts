@@ -20,7 +20,6 @@ export interface ProductRequest {
 interface PagingSettings {
   /** The longest list of a response, whatever the request asks for. Undefined: the product's own limits. */
   readonly pageLimit: number | undefined
-  readonly isPagingIgnored: boolean
 }
 
 export interface ProductResponse {
@@ -111,7 +110,7 @@ export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { b
     ...(parsedParams?.success === false ? [`Params validation failed: ${describeIssues(parsedParams.error.issues)}`] : []),
   ]
   if (problems.length > 0) throw badRequest(problems.join('; '))
-  return parsedBody?.data as z.output<Body>
+  return parsedBody?.data
 }
 
 const describeIssues = (issues: readonly z.ZodIssue[]): string =>
@@ -135,9 +134,8 @@ export function listPage<T extends Identified>(
 ): ProductResponse {
   const parsed = pageQuery.safeParse(query)
   if (!parsed.success) throw badRequest(`Query validation failed: ${describeIssues(parsed.error.issues)}`)
-  const { limit, offset } = settings.isPagingIgnored ? { limit: maxPageSize, offset: 0 } : parsed.data
-  const hasLimit = query.limit !== undefined && !settings.isPagingIgnored
-  const size = hasLimit ? Math.min(limit, settings.pageLimit ?? limit) : (settings.pageLimit ?? maxPageSize)
+  const { limit, offset } = parsed.data
+  const size = query.limit !== undefined ? Math.min(limit, settings.pageLimit ?? limit) : (settings.pageLimit ?? maxPageSize)
   // Ids of the emulator do not follow the order of creation, so that no client relies on it.
   const page = items.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)).slice(offset, offset + size)
   const total = items.length

@@ -102,19 +102,23 @@ const weeks: Readonly<Record<TelemetryKind, () => readonly TelemetryRow[]>> = {
 }
 
 function logRows(service: ServiceName, minute: number): readonly TelemetryRow[] {
-  const row = (second: number, severity: string): TelemetryRow => ({
+  const row = (second: number, severity: string, body: string): TelemetryRow => ({
     atMs: minute * minuteMs + second * 1000,
     ServiceName: service,
     SeverityText: severity,
     level: severity,
+    Body: body,
   })
+  const declined = `payment failed: order ${minute} declined`
   const errors = bursts.flatMap((burst) =>
-    hits(burst, service, minute) ? Array.from({ length: burst.count }, (_, i) => row(11 + Math.floor(i / 2), burst.severity)) : [],
+    hits(burst, service, minute)
+      ? Array.from({ length: burst.count }, (_, i) => row(11 + Math.floor(i / 2), burst.severity, declined))
+      : [],
   )
   return [
-    ...[5, 25, 45].map((second) => row(second, 'info')),
-    ...(minute % 10 === 0 ? [row(30, 'warn')] : []),
-    ...(service === 'checkout' && minute % 30 === 0 ? [row(10, 'error')] : []),
+    ...[5, 25, 45].map((second) => row(second, 'info', 'request completed ok')),
+    ...(minute % 10 === 0 ? [row(30, 'warn', 'slow response from upstream')] : []),
+    ...(service === 'checkout' && minute % 30 === 0 ? [row(10, 'error', 'connection refused: card-processor timeout')] : []),
     ...errors,
   ]
 }

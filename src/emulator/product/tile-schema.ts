@@ -36,6 +36,7 @@ const semanticColors = ['success', 'warning', 'error'] as const
 
 export type ChartColor = `chart-${(typeof hues)[number] | (typeof semanticColors)[number]}`
 
+// zod 3 asks for a tuple.
 export const color = z.enum([...hues, ...semanticColors].map((name): ChartColor => `chart-${name}`) as [ChartColor, ...ChartColor[]])
 
 const units = (

@@ -276,7 +276,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
 const hourMs = 3_600_000
 
 export function createAlerts(ids: DemoIds, service: Service, atMs: number, dialect: Dialect): Alert[] {
-  const name = service.name as ServiceName
+  const name = service.name as ServiceName // The shop has only these.
   const before = (hours: number): string => new Date(atMs - hours * hourMs).toISOString()
   const alerts = alertsOf[name].map(
     (spec): Alert => ({ ...createAlert(ids, service, spec), createdAt: before(1200), updatedAt: before(400) }),

@@ -1,4 +1,5 @@
 import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
+import { keysOf } from '../../core/keys.ts'
 import { type DemoIds, hashOf } from '../deterministic.ts'
 import type { Backup, UsageRecord } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
@@ -22,7 +23,7 @@ export function createUsage(atMs: number): UsageRecord[] {
   const spikeDay = addDays(today, -spike.daysAgo)
   return [...eachDay(addDays(today, 1 - days), today)].flatMap((date) => {
     const passed = date === today ? (new Date(atMs).getUTCHours() + 1) / 24 : 1
-    const services = Object.keys(serviceMicro) as ServiceName[]
+    const services = keysOf<ServiceName>(serviceMicro)
     return [
       createRecord({ entityName: 'demo-warehouse', date, passed, base: warehouseMicro }),
       ...services.map((name) => {

@@ -1,6 +1,6 @@
 import { createDemoIds, type DemoIds, type Ids } from '../deterministic.ts'
 import type { Dialect } from '../options.ts'
-import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, Webhook } from '../store.ts'
+import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
 import { createBackups, createUsage } from './shop-platform.ts'
@@ -11,19 +11,31 @@ const daysBefore = (atMs: number, days: number): string => new Date(atMs - days 
 export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
-  for (const organization of store.organizations) {
-    organization.usage = createUsage(atMs)
-    for (const service of organization.services) fill(service, demoIds, atMs, dialect)
+  for (const { services } of store.organizations) for (const service of services) fill(service, demoIds, atMs, dialect)
+  return { ...store, organizations: store.organizations.map((organization) => withUsage(organization, atMs)) }
+}
+
+/** The usage is made when it is asked for, because few runs of the emulator need it. */
+function withUsage(organization: Organization, atMs: number): Organization {
+  let usage: UsageRecord[] | undefined
+  return {
+    ...organization,
+    get usage() {
+      usage ??= createUsage(atMs)
+      return usage
+    },
+    set usage(records) {
+      usage = records
+    },
   }
-  return store
 }
 
 /** The same organization, services and keys. The services have only a connection. */
 export function createEmpty(ids: Ids, atMs: number): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
-  for (const { services } of store.organizations)
-    for (const service of services) service.connections = [createConnection(demoIds, service.name as ServiceName, atMs)]
+  for (const service of store.organizations.flatMap(({ services }) => services))
+    service.connections = [createConnection(demoIds, service.name as ServiceName, atMs)] // The shop has only these.
   return store
 }
 
@@ -63,7 +75,7 @@ function createService(ids: DemoIds, name: ServiceName, atMs: number): Service {
 }
 
 function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): void {
-  const name = service.name as ServiceName
+  const name = service.name as ServiceName // The shop has only these.
   const connection = createConnection(ids, name, atMs)
   service.connections = [connection]
   service.sources = createSources(ids, name, connection.id)

@@ -1,22 +1,26 @@
 import * as z from 'zod'
 import { ApiError } from '../../api/api-error.ts'
 import type { WriteApi } from '../../api/client.ts'
+import type { Reading } from '../../api/collection.ts'
 import type { Target } from '../../api/path.ts'
 import type { Profile } from '../../api/profiles.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
-import { InputError, inputError, WatchkeeperError } from '../../core/errors.ts'
+import { InputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { parseDocument } from '../../documents/validate.ts'
+import { parseWithLocations } from '../../documents/validate.ts'
 import { choice, decimalNumber, documentFile, documentText, longText, opaqueId, resourceId, text } from '../../operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
-import { defineOperation, type Given, noDetails } from '../../operation/operation.ts'
+import { type Context, defineOperation, type Given, noDetails } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
-import { composeUpdate, sidesOf } from '../compare.ts'
-import { keepTextMarkers } from '../marker.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import { formatMoment } from '../../report/format.ts'
+import { composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
+import { keepTextMarkers, readTextMarker, textStyle } from '../marker.ts'
 import { findNames } from '../names.ts'
+import { checkOwnerInput, matchesOwner, type Owners, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
 import type { Body } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
 import {
@@ -35,8 +39,9 @@ import {
   thresholdTypes,
   toAlertBody,
   toUtc,
+  unknownFormOf,
 } from './alert.ts'
-import { alertIntervals, isAtBorder, omitStart } from './schedule.ts'
+import { alertIntervals, isAtBorder, omitStart, startMsOf, toStart } from './schedule.ts'
 
 /** The fields of an alert that an input of their own can set. */
 const singleFields = {
@@ -73,22 +78,40 @@ export const listAlerts = defineOperation({
   input: z.strictObject({
     nameContains: nameContains.optional(),
     state: choice(alertStates, 'Lists only alerts in this state.').optional(),
+    ...ownerInput,
   }),
   output: listOutput,
   details: z.object({
     alerts: z.array(alertSchema).describe('The alerts as the API returned them.'),
     names: z.record(z.string(), z.string()).describe('Names of the dashboards, saved searches and webhooks of these alerts, by id.'),
+    owners: ownersDetail,
+    silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
     mayBeCut,
   }),
   example: { state: 'ALERT' },
-  async run({ api, service }, input) {
+  check: checkOwnerInput,
+  async run({ api, service, clock }, input) {
     const [list, names] = await Promise.all([alertCollection.list(api, service), findNames(api, service)])
-    const { items, ...result } = toListResult(list, input.nameContains, ({ state }) => !input.state || state === input.state)
+    const { items, ...result } = toListResult(
+      list,
+      input.nameContains,
+      (alert) => (!input.state || alert.state === input.state) && matchesOwner(readAlertMarker(alert), textStyle, input),
+    )
     const used = new Set(items.flatMap((alert) => [watchedId(alert), ...webhookIds(alert)]))
-    return { ...result, alerts: items, names: Object.fromEntries([...names].filter(([id]) => used.has(id))) }
+    const silenced = items.flatMap((alert) => {
+      const untilMs = startMsOf(alert)
+      return untilMs !== undefined && untilMs > clock.now() ? [[alert.id, toStart(untilMs)] as const] : []
+    })
+    return {
+      ...result,
+      alerts: items,
+      names: Object.fromEntries([...names].filter(([id]) => used.has(id))),
+      owners: toOwners(items, readAlertMarker, input),
+      silencedUntil: Object.fromEntries(silenced),
+    }
   },
   judge: judgeCutList,
-  report: ({ alerts, names }) => ({ headline: say`${counted(alerts.length, 'alert')}`, blocks: [alertTable(alerts, names)] }),
+  report: (result) => ({ headline: say`${counted(result.alerts.length, 'alert')}`, blocks: [alertTable(result)] }),
 })
 
 export const getAlert = defineOperation({
@@ -144,6 +167,8 @@ export const createAlert = defineOperation({
   summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service-or-server',
+  // For `if-exists: update`.
+  asksFirst: true,
   input: alertInput.extend({ ifExists: ifExists.default('create') }),
   output: alertOutput,
   details: alertDetails.extend({
@@ -159,12 +184,15 @@ export const createAlert = defineOperation({
     message: 'More than 5 errors in an hour',
   },
   check: (given) => [...checkAlertInput(given), ...checkNewAlert(given)],
-  async run({ api, service, profile, files, clock }, input) {
-    const body = toNewAlert(await readAlertInput(input, profile, files.read))
+  async run({ api, service, profile, files, clock, confirm }, input) {
+    const declared = await readAlertInput(input, profile, files.read)
+    const body = toNewAlert(declared)
     if (input.ifExists !== 'create') {
-      const [existing, second] = await findSimilar(api, service, body)
-      if (existing !== undefined)
-        return handleExisting({ writer: { api, service, profile, clock }, body, existing, second, ifExists: input.ifExists })
+      if (!body.name) throw new InputError([declared.diagnosticFor('name', 'is missing: if-exists searches by name')])
+      const { similar, readAtMs } = await findSimilar(api, service, body)
+      const [existing, second] = similar
+      const writer = { api, service, profile, clock, confirm }
+      if (existing !== undefined) return handleExisting({ writer, body, existing, readAtMs, second, ifExists: input.ifExists })
     }
     return { ...outputsOf(await createOnce(api, service, body), true), outcome: 'created' as const }
   },
@@ -183,15 +211,16 @@ export const updateAlert = defineOperation({
   summary: 'Changes one alert. Fields that are not given keep their values. A null in a document clears a field.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   input: updateInput,
   output: alertOutput,
   details: alertDetails,
   example: { alertId: '65f5e4a35eedc0de0000001f', threshold: 10 },
   check: (given) => [...checkAlertInput(given), ...checkChange(given)],
-  async run({ api, service, profile, files, clock }, { alertId: id, ...rest }) {
-    const declared = await readAlertInput(rest, profile, files.read)
-    const { alert, changed } = await changeAlert({ api, service, profile, clock }, await alertCollection.get(api, service, id), declared)
-    return outputsOf(alert, changed)
+  async run({ api, service, profile, files, clock, confirm }, { alertId: id, ...rest }) {
+    const { fields } = await readAlertInput(rest, profile, files.read)
+    const { object, isWritten } = await changeAlert({ api, service, profile, clock, confirm }, id, () => fields)
+    return outputsOf(object, isWritten)
   },
   report: ({ alert, changed }) => ({
     headline: say`Alert ${nameOf(alert)} ${trusted(changed ? 'updated' : 'is up to date')}`,
@@ -236,34 +265,45 @@ const checkChange = ({ names }: Given<typeof updateInput>) =>
 
 type ReadFile = (path: string, input: string) => Promise<string>
 
-/** The fields that the user gave, without defaults. */
-async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<AlertFields> {
+interface DeclaredAlert {
+  /** The fields that the user gave, without defaults. */
+  readonly fields: AlertFields
+  /** An error about a field, at its place in the document, or about its input. */
+  diagnosticFor(field: string, message: string): Diagnostic
+}
+
+async function readAlertInput(input: AlertInput, profile: Profile, readFile: ReadFile): Promise<DeclaredAlert> {
   const { alert, alertFile } = input
   if (alert !== undefined) return writtenAlert(alert, 'alert', profile)
   if (alertFile !== undefined) return writtenAlert(await readFile(alertFile, 'alert-file'), alertFile, profile)
   const { channelType, webhookId, alert: _, alertFile: __, ...fields } = input
   const declared = Object.entries(fields).filter(([name, value]) => Object.hasOwn(singleFields, name) && value !== undefined)
   const channel = webhookId === undefined ? [] : [['channel', { type: 'webhook', webhookId }]]
-  return alertBodySchema.parse(Object.fromEntries([...declared, ...channel]))
+  return {
+    fields: alertBodySchema.parse(Object.fromEntries([...declared, ...channel])),
+    diagnosticFor: (field, message) => inputDiagnostic(toKebab(field), message),
+  }
 }
 
-function writtenAlert(written: string, name: string, profile: Profile): AlertFields {
-  const alert = parseDocument(written, name, alertBodySchema)
+function writtenAlert(written: string, name: string, profile: Profile): DeclaredAlert {
+  const { value: fields, document } = parseWithLocations(written, name, alertBodySchema)
   const known = alertFieldsOf(profile)
-  const beyond = Object.keys(alert).filter((field) => !known.has(field))
-  if (beyond.length === 0) return alert
+  const diagnosticFor = (field: string, message: string): Diagnostic => ({
+    ...inputDiagnostic(name, `${field}: ${message}`),
+    location: document.locationOfKey([field]),
+  })
+  const beyond = Object.keys(fields).filter((field) => !known.has(field))
+  if (beyond.length === 0) return { fields, diagnosticFor }
   throw new InputError(
-    beyond.map((field) =>
-      inputDiagnostic(`${name}.${field}`, 'is not a field of the neutral contract; set the profile of a product that has it'),
-    ),
+    beyond.map((field) => diagnosticFor(field, 'is not a field of the neutral contract; set the profile of a server that has it')),
   )
 }
 
 /** The body of a new alert, with the documented defaults. Throws an InputError when the document lacks something. */
-function toNewAlert(declared: AlertFields): AlertFields {
-  const body: AlertFields = { source: 'tile', thresholdType: 'above', ...declared }
+function toNewAlert({ fields, diagnosticFor }: DeclaredAlert): AlertFields {
+  const body: AlertFields = { source: 'tile', thresholdType: 'above', ...fields }
   const missing = missingInAlert(body)
-  if (missing.length > 0) throw new InputError(missing.map((field) => inputDiagnostic(`alert.${field}`, 'is missing')))
+  if (missing.length > 0) throw new InputError(missing.map((field) => diagnosticFor(field, 'is missing')))
   return body
 }
 
@@ -273,11 +313,13 @@ interface ExistingAlert {
   readonly writer: AlertWriter
   readonly body: AlertFields
   readonly existing: Alert
+  /** When the list with it was answered. */
+  readonly readAtMs: number
   readonly second: Alert | undefined
   readonly ifExists: 'skip' | 'update' | 'fail'
 }
 
-async function handleExisting({ writer, body, existing, second, ifExists: policy }: ExistingAlert) {
+async function handleExisting({ writer, body, existing, readAtMs, second, ifExists: policy }: ExistingAlert) {
   if (policy === 'skip') return { ...outputsOf(existing, false), outcome: 'skipped' as const }
   if (policy === 'fail') throw new WatchkeeperError('conflict', `The alert already exists: ${existing.id}. No alert was created.`)
   if (second !== undefined) {
@@ -286,21 +328,24 @@ async function handleExisting({ writer, body, existing, second, ifExists: policy
       `Several alerts have this name, dashboard and tile (${existing.id}, ${second.id}), so the alert to update is ambiguous. Change one of them with update-alert and its alert-id, or delete one.`,
     )
   }
-  const { alert, changed } = await changeAlert(writer, existing, body)
-  return { ...outputsOf(alert, changed), outcome: changed ? ('updated' as const) : ('unchanged' as const) }
+  const { object, isWritten } = await changeAlert(writer, { object: existing, readAtMs }, () => body)
+  return { ...outputsOf(object, isWritten), outcome: isWritten ? ('updated' as const) : ('unchanged' as const) }
 }
 
 /** Throws when the list may be incomplete: an existing alert that is not listed would be created a second time. */
-async function findSimilar(api: WriteApi, service: Target, body: AlertFields): Promise<readonly Alert[]> {
-  if (!body.name) throw inputError('name', 'is missing: if-exists searches by name')
-  const { items, mayBeCut } = await alertCollection.list(api, service)
+async function findSimilar(
+  api: WriteApi,
+  service: Target,
+  body: AlertFields,
+): Promise<{ readonly similar: readonly Alert[]; readonly readAtMs: number }> {
+  const { items, mayBeCut, readAtMs } = await alertCollection.list(api, service)
   const similar = items.filter((alert) => isSimilar(alert, body))
   if (similar.length === 0 && mayBeCut)
     throw new WatchkeeperError(
       'conflict',
       'The list of alerts may be incomplete, so it is unknown whether this alert exists. No alert was created.',
     )
-  return similar
+  return { similar, readAtMs }
 }
 
 const isSimilar = (alert: Alert, body: AlertFields): boolean =>
@@ -333,21 +378,46 @@ interface AlertWriter {
   readonly service: Target
   readonly profile: Profile
   readonly clock: Clock
+  readonly confirm?: Context<'write', 'service-or-server'>['confirm']
 }
 
+/**
+ * Sets the fields that `declare` returns for the alert, which is given by its id or as a list has it; undefined to leave it. Throws kind
+ * `conflict` when the alert changed while a person was asked.
+ */
 export async function changeAlert(
-  { api, service, profile, clock }: AlertWriter,
-  current: Alert,
-  declared: AlertFields,
-): Promise<{ readonly alert: Alert; readonly changed: boolean }> {
+  { api, service, profile, clock, confirm }: AlertWriter,
+  alert: string | Reading<Alert>,
+  declare: (current: Alert) => AlertFields | undefined,
+): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
   const type = createAlertType(profile, clock.now())
-  const desired = mergeDeclared(toAlertBody(current), declared)
-  if (diffSides(type, sidesOf(type, desired, current)).length === 0) return { alert: current, changed: false }
-  return {
-    alert: await alertCollection.update(api, service, { before: current, body: composeUpdate(type, desired, current) }),
-    changed: true,
+  const review = (current: Alert) => {
+    const form = unknownFormOf(current)
+    if (form !== undefined) throw refuseForm(current, form)
+    const declared = declare(current)
+    if (declared === undefined) return undefined
+    const desired = mergeDeclared(toAlertBody(current), declared)
+    const fields = diffSides(type, sidesOf(type, desired, current))
+    return fields.length === 0 ? undefined : { fields, body: composeUpdate(type, desired, current) }
   }
+  const found = typeof alert === 'string' ? { id: alert } : { id: alert.object.id, reading: alert }
+  if (confirm === undefined) return alertCollection.update(api, service, { ...found, compose: (current) => review(current)?.body })
+  const shown = found.reading?.object ?? (await alertCollection.get(api, service, found.id))
+  const reviewed = review(shown)
+  if (reviewed === undefined) return { object: shown, isWritten: false }
+  await confirm({ blocks: [alertFacts(shown), { kind: 'diff', lines: toDiffLines(reviewed.fields) }], question: 'Change this alert?' })
+  const compose = (current: Alert): Body | undefined => {
+    requireUnchanged(type, shown, current)
+    return review(current)?.body
+  }
+  return alertCollection.update(api, service, { id: found.id, compose })
 }
+
+const refuseForm = ({ id, name }: Alert, form: string): WatchkeeperError =>
+  new WatchkeeperError(
+    'refused',
+    `The alert "${quote(name ?? '', 60)}" (${id}) was not written, because it has ${form}, which this version does not know. Change it in the web app.`,
+  )
 
 /** The body of a create. The server refuses null, and times that are not in UTC. */
 const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))
@@ -410,12 +480,33 @@ const alertFacts = (alert: Alert): Block => ({
 
 type Names = Readonly<Record<string, string>>
 
+interface ListedAlerts {
+  readonly alerts: readonly Alert[]
+  readonly names: Names
+  readonly owners: Owners
+  readonly silencedUntil: Readonly<Record<string, string>>
+}
+
+/** Without a profile, the marker is in the message. */
+const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
+
+const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
+  const until = silencedUntil[id]
+  return [trusted(until === undefined ? '–' : formatMoment(Date.parse(until)))]
+}
+
 /** A column that is empty for every alert is left out. */
-function alertTable(alerts: readonly Alert[], names: Names): Block {
+function alertTable({ alerts, names, owners, silencedUntil }: ListedAlerts): Block {
+  const isSilenced = Object.keys(silencedUntil).length > 0
   const hasErrors = alerts.some(({ executionErrors }) => executionErrors?.length)
   return {
     kind: 'table',
-    columns: ['Name', 'State', 'Condition', 'On', 'Channel', ...(hasErrors ? ['Last error'] : []), 'Id'].map((title) => ({ title })),
+    columns: [
+      ...['Name', 'State', 'Condition', 'On', 'Channel', 'Owner'],
+      ...(isSilenced ? ['Silenced until'] : []),
+      ...(hasErrors ? ['Last error'] : []),
+      'Id',
+    ].map((title) => ({ title })),
     rows: alerts.map((alert) => [
       [orDash(alert.name)],
       [orDash(alert.state)],
@@ -428,6 +519,8 @@ function alertTable(alerts: readonly Alert[], names: Names): Block {
             .join(', '),
         ),
       ],
+      ownerCell(alert, owners),
+      ...(isSilenced ? [silenceCell(alert, silencedUntil)] : []),
       ...(hasErrors ? [lastErrorOf(alert)] : []),
       [untrusted(alert.id)],
     ]),

@@ -4,11 +4,11 @@ import type { Profile } from '../../api/profiles.ts'
 import { wireId, wireNumber } from '../../api/wire.ts'
 import { didYouMean } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
-import { isMap, withoutEmpty } from '../compare.ts'
+import { isEmpty, isFields, withoutEmpty } from '../compare.ts'
 import { adoption } from '../declaration-fields.ts'
 import type { Noun } from '../directory.ts'
 import { readTextMarker, readTextSnapshot, textStyle, withoutTextMarker, withTextMarker, withTextSnapshot } from '../marker.ts'
-import { createResolver, PendingId, type Resolver } from '../resolve.ts'
+import { createResolver, type Resolver } from '../resolve.ts'
 import {
   type AlertTarget,
   type Body,
@@ -19,6 +19,8 @@ import {
   type ResolvedDeclaration,
   type ResourceType,
 } from '../resource-type.ts'
+import { PendingId } from '../section.ts'
+import { executionErrorSchema } from './evaluation.ts'
 import { alertIntervals, settleStart, withoutHarmlessStart, withoutUnpulledStart } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
@@ -113,7 +115,7 @@ const fieldsByProfile: Readonly<Record<Profile['name'], readonly AlertField[]>> 
   hyperdx: alertBodySchema.keyof().options,
 }
 
-/** The fields that the product behind the API supports. A gateway may refuse others. */
+/** The fields that the server behind the API supports. A gateway may refuse others. */
 export const alertFieldsOf = ({ name }: Pick<Profile, 'name'>): ReadonlySet<string> => new Set(fieldsByProfile[name])
 
 /** The required fields that are not given. */
@@ -128,9 +130,6 @@ export function missingInAlert(alert: AlertFields): readonly (keyof AlertFields)
 }
 
 const optionalText = z.string().nullish()
-
-/** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
-const executionError = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
 
 const answeredChannel = z.looseObject({ type: optionalText, webhookId: optionalText })
 
@@ -151,10 +150,20 @@ export const alertSchema = z.looseObject({
   channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
   /** Errors of the last evaluation. Read-only, and absent before the first evaluation (HyperDX 2.36). They are only shown, so an unexpected form is ignored. */
-  executionErrors: z.array(executionError).nullish().catch(undefined),
+  executionErrors: z.array(executionErrorSchema).nullish().catch(undefined),
 })
 
 export type Alert = z.output<typeof alertSchema>
+
+/**
+ * What an alert has that this version does not know, and that decides what the alert does: a write could change it without a trace.
+ * Undefined where there is nothing like that. Other unknown fields are kept. Newer servers than HyperDX 2.36 have these.
+ */
+export function unknownFormOf({ source, detectionMode, anomalyConfig }: RemoteObject): string | undefined {
+  if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
+  if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
+  return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
+}
 
 /** The part of a returned alert that may be sent again. A gateway refuses the fields that the server sets. */
 export function toAlertBody(alert: RemoteObject): Body {
@@ -190,7 +199,7 @@ export const alertCollection = defineCollection<Alert, Body>({
 export const alertableTypes: readonly string[] = ['line', 'stacked_bar', 'number']
 
 /** The display type in a tile's configuration; undefined without one. */
-export const displayTypeOf = ({ config }: Body): unknown => (isMap(config) ? config.displayType : undefined)
+export const displayTypeOf = ({ config }: Body): unknown => (isFields(config) ? config.displayType : undefined)
 
 /** A tile of an unknown type is assumed to carry alerts. */
 export function canCarryAlerts(tile: Body): boolean {
@@ -199,7 +208,7 @@ export function canCarryAlerts(tile: Body): boolean {
 }
 
 /** The API accepts 4096 characters in a message or a note. The markers of this tool need part of them. */
-const longestText = 3800
+const maxTextLength = 3800
 
 const reference = (noun: string) =>
   z.union([z.string().min(1), z.strictObject({ id: z.string().min(1) }), z.strictObject({ name: z.string().min(1) })]).meta({
@@ -234,8 +243,8 @@ export const declaredAlert = z.strictObject({
   thresholdType: conditionFields.thresholdType.default('above'),
   channel: channel.optional().meta({ description: 'Where the alert sends its notifications.' }),
   channels: z.array(channel).min(1).max(10).optional().meta({ description: 'Several channels, instead of channel.' }),
-  message: text(longestText).nullable().optional().meta({ description: 'Text of the notification.' }),
-  note: text(longestText).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
+  message: text(maxTextLength).nullable().optional().meta({ description: 'Text of the notification.' }),
+  note: text(maxTextLength).nullable().optional().meta({ description: 'What the person on call should do, as Markdown.' }),
   ...adoption,
 })
 
@@ -328,27 +337,39 @@ function toChannel(channel: Channel, path: readonly PropertyKey[], resolver: Res
 }
 
 /** The resource type of alerts. The profile decides which fields exist, and which of them holds the markers; the time decides which starts have no effect. */
-export function createAlertType(profile: Pick<Profile, 'name'>, nowMs: number): ResourceType<DeclaredObject<DeclaredAlert>> {
+export function createAlertType(
+  profile: Pick<Profile, 'name' | 'statesDefaults'>,
+  nowMs: number,
+): ResourceType<DeclaredObject<DeclaredAlert>> {
   const fields = alertFieldsOf(profile)
   const markedField = fields.has('note') ? 'note' : 'message'
   const markedText = ({ [markedField]: text }: Body): string => (typeof text === 'string' ? text : '')
+  // Under another profile the marker was in the other field.
+  const readMarker = (body: Body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message)
   const onlyKnown = <T>(map: Readonly<Record<string, T>>) => Object.fromEntries(Object.entries(map).filter(([field]) => fields.has(field)))
   return {
     section: 'alerts',
     noun: 'alert',
     collection: alertCollection,
     schema: z.object(onlyKnown<z.ZodType>(alertBodySchema.shape)),
+    statesDefaults: profile.statesDefaults,
     clearWith: onlyKnown(clearWith),
     resolve: resolveAlert,
-    explainUndeclarable: ({ source }) =>
-      source == null || alertSources.some((known) => known === source)
-        ? undefined
-        : `files cannot declare an alert with the source ${quote(String(source), 40)}`,
+    explainUndeclarable(alert) {
+      const form = unknownFormOf(alert)
+      return form && `files cannot declare an alert with ${form}`
+    },
     toBody: toAlertBody,
+    ownership: 'marker',
+    tokenOf: (body) => readMarker(body)?.token,
     markerStyle: textStyle,
-    // Under another profile the marker was in the other field.
-    readMarker: (body) => readTextMarker(body[markedField]) ?? readTextMarker(body.note) ?? readTextMarker(body.message),
+    readMarker,
     withMarker: (body, marker) => ({ ...body, [markedField]: withTextMarker(markedText(body), marker) }),
+    // Under another profile the marker was in the other field.
+    withoutMarker: ({ note, message, ...body }) => {
+      const [ownNote, ownMessage] = [note, message].map((text) => (typeof text === 'string' ? withoutTextMarker(text) : ''))
+      return { ...body, ...(ownNote !== '' && { note: ownNote }), ...(ownMessage !== '' && { message: ownMessage }) }
+    },
     readSnapshot: (body) => readTextSnapshot(body[markedField]),
     withSnapshot: (body, digest) => ({ ...body, [markedField]: withTextSnapshot(markedText(body), digest) }),
     canonical: (body) =>
@@ -412,7 +433,7 @@ function mergeChannels(desired: Body, stored: Body): Body {
 function channelsOf({ channel, channels }: Body): readonly Body[] {
   const list = listOf(channels)
   if (list.length > 0) return list
-  return isMap(channel) ? [channel] : []
+  return isFields(channel) ? [channel] : []
 }
 
 /** The server itself sets which service a webhook belongs to. */

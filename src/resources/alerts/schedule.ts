@@ -1,12 +1,11 @@
 // When the server evaluates an alert. Its windows begin at multiples of the interval since the epoch, unless an offset or a start between
 // two of them shifts them. An alert with a start in the future is not evaluated. Recorded on HyperDX 2.36.
+import { minuteMs } from '../../core/durations.ts'
 import type { Body } from '../resource-type.ts'
 
 export const alertIntervals = ['30s', '1m', '5m', '15m', '30m', '1h', '6h', '12h', '1d'] as const
 
 export type AlertInterval = (typeof alertIntervals)[number]
-
-const minuteMs = 60_000
 
 /** Length of one window in milliseconds. */
 export const intervalMs: Readonly<Record<AlertInterval, number>> = {

@@ -1,14 +1,16 @@
 import * as z from 'zod'
 import type { WriteApi } from '../../api/client.ts'
+import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
+import { forEachConcurrently } from '../../core/concurrency.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
-import { quote } from '../../core/text.ts'
+import { listFirst, plural, quote } from '../../core/text.ts'
 import { duration, durationMsOf, flag, text } from '../../operation/inputs.ts'
 import { nameMatches } from '../../operation/listing.ts'
-import { type Context, defineOperation, pass, type Verdict } from '../../operation/operation.ts'
+import { type Context, defineOperation, pass, type Review, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatMoment } from '../../report/format.ts'
-import { type Alert, alertCollection } from './alert.ts'
+import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
 import { changeAlert } from './alert-operations.ts'
 import { startMsOf, toStart } from './schedule.ts'
 import { decideSilence, decideUnsilence } from './silence.ts'
@@ -42,6 +44,7 @@ export const silenceAlerts = defineOperation({
   summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
   input: z.strictObject({
     nameContains: text('Silences the alerts whose name contains this text. Case does not matter.', 256),
@@ -59,15 +62,19 @@ export const silenceAlerts = defineOperation({
   details,
   example: { nameContains: 'checkout', for: '30m' },
   async run(context, { nameContains, for: length, includeLongIntervals }) {
-    const request = { nowMs: context.clock.now(), durationMs: durationMsOf(length), includeLongIntervals }
-    const alerts = await changeStarts(context, nameContains, (alert) => {
-      const decided = decideSilence(alert, request)
+    const decide = (alert: Alert, nowMs: number): Decision => {
+      const decided = decideSilence(alert, { nowMs, durationMs: durationMsOf(length), includeLongIntervals })
       if (!('startMs' in decided)) return { outcome: decided.decision, reason: decided.reason }
       const times = { silencedUntil: toStart(decided.startMs), firstEvaluation: toStart(decided.firstEvaluationMs) }
       return decided.decision === 'silence'
         ? { outcome: 'silenced', ...times, startMs: decided.startMs }
         : { outcome: 'already-silenced', ...times }
+    }
+    const reviewOf = (alerts: readonly ReachedAlert[], count: number): Review => ({
+      blocks: silenceBlocks(alerts),
+      question: `Silence ${plural(count, 'alert')}?`,
     })
+    const alerts = await changeStarts(context, nameContains, { decide, reviewOf })
     const silenced = alerts.filter(isSilenced)
     return {
       count: silenced.length,
@@ -83,18 +90,20 @@ export const silenceAlerts = defineOperation({
       : judgeAlerts(alerts),
   report: ({ count, alerts }) => ({
     headline: say`${counted(count, 'alert')} silenced`,
-    blocks: [
-      {
-        kind: 'table',
-        columns: [{ title: 'Alert' }, { title: 'Silenced until' }, { title: 'First evaluation' }],
-        rows: alerts
-          .filter(isSilenced)
-          .map(({ name, silencedUntil, firstEvaluation }) => [[untrusted(name)], [moment(silencedUntil)], [moment(firstEvaluation)]]),
-      },
-      reasonTable('Not silenced', alerts),
-    ],
+    blocks: silenceBlocks(alerts),
   }),
 })
+
+const silenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
+  {
+    kind: 'table',
+    columns: [{ title: 'Alert' }, { title: 'Silenced until' }, { title: 'First evaluation' }],
+    rows: alerts
+      .filter(isSilenced)
+      .map(({ name, silencedUntil, firstEvaluation }) => [[untrusted(name)], [moment(silencedUntil)], [moment(firstEvaluation)]]),
+  },
+  ...reasonTable('Not silenced', alerts),
+]
 
 const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced' || outcome === 'already-silenced'
 
@@ -102,6 +111,7 @@ export const unsilenceAlerts = defineOperation({
   summary: 'Ends the silence of alerts before its time. Succeeds if they are not silenced.',
   effect: 'write',
   scope: 'service-or-server',
+  asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
   input: z.strictObject({
     nameContains: text('Ends the silence of the alerts whose name contains this text. Case does not matter.', 256),
@@ -114,63 +124,97 @@ export const unsilenceAlerts = defineOperation({
   details,
   example: { nameContains: 'checkout' },
   async run(context, { nameContains }) {
-    const nowMs = context.clock.now()
-    const alerts = await changeStarts(context, nameContains, (alert) => {
+    const decide = (alert: Alert, nowMs: number): Decision => {
       const decided = decideUnsilence(alert, nowMs)
       if (decided.decision === 'refused') return { outcome: 'refused', reason: decided.reason }
       if (decided.decision === 'not-silenced') return { outcome: 'not-silenced', reason: 'it is not silenced' }
       return { outcome: 'unsilenced', firstEvaluation: toStart(decided.firstEvaluationMs), startMs: decided.startMs }
+    }
+    const reviewOf = (alerts: readonly ReachedAlert[], count: number): Review => ({
+      blocks: unsilenceBlocks(alerts),
+      question: `End the silence of ${plural(count, 'alert')}?`,
     })
+    const alerts = await changeStarts(context, nameContains, { decide, reviewOf })
     const ended = alerts.filter(isUnsilenced)
     return { count: ended.length, ids: ended.map(({ id }) => id), changed: ended.length > 0, alerts }
   },
   judge: ({ alerts }) => judgeAlerts(alerts),
   report: ({ count, alerts }) => ({
     headline: count === 0 ? say`No silence ended` : say`Silence of ${counted(count, 'alert')} ended`,
-    blocks: [
-      {
-        kind: 'table',
-        columns: [{ title: 'Alert' }, { title: 'First evaluation' }],
-        rows: alerts.filter(isUnsilenced).map(({ name, firstEvaluation }) => [[untrusted(name)], [moment(firstEvaluation)]]),
-      },
-      reasonTable('Not changed', alerts),
-    ],
+    blocks: unsilenceBlocks(alerts),
   }),
 })
 
+const unsilenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
+  {
+    kind: 'table',
+    columns: [{ title: 'Alert' }, { title: 'First evaluation' }],
+    rows: alerts.filter(isUnsilenced).map(({ name, firstEvaluation }) => [[untrusted(name)], [moment(firstEvaluation)]]),
+  },
+  ...reasonTable('Not changed', alerts),
+]
+
 const isUnsilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'unsilenced'
 
-type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock'> & { readonly api: WriteApi }
+type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 
 /** The outcome for an alert; with a start, it is the outcome of writing this start. */
 type Decision = Omit<ReachedAlert, 'id' | 'name'> & { readonly startMs?: number }
 
+/** An alert of a form that this version does not know is never written. */
+const refuseUnknown =
+  (decide: StartChange['decide']): StartChange['decide'] =>
+  (alert, nowMs) => {
+    const form = unknownFormOf(alert)
+    return form === undefined ? decide(alert, nowMs) : { outcome: 'refused', reason: `it has ${form}, which this version does not know` }
+  }
+
+interface StartChange {
+  decide(alert: Alert, nowMs: number): Decision
+  /** All alerts with their decisions; `count` of them would be written. */
+  reviewOf(alerts: readonly ReachedAlert[], count: number): Review
+}
+
 /**
- * Decides for each alert whose name matches, and writes its start where the decision has one. After an error of the API, no other is
+ * Decides for each alert whose name matches, and writes its start where the decision has one. Times count from the answer of the person
+ * who was asked. After an error of the API, no other is
  * written: it would fail in the same way, and a second run continues. Throws the error where no alert was written before it, and where no
  * name matches.
  */
-async function changeStarts(context: AlertContext, namePart: string, decide: (alert: Alert) => Decision): Promise<ReachedAlert[]> {
-  const { items } = await alertCollection.list(context.api, context.service)
+async function changeStarts(
+  context: AlertContext,
+  namePart: string,
+  { decide: decideKnown, reviewOf }: StartChange,
+): Promise<ReachedAlert[]> {
+  const decide = refuseUnknown(decideKnown)
+  const { items, readAtMs } = await alertCollection.list(context.api, context.service)
   const wanted = items.filter(nameMatches(namePart))
   if (wanted.length === 0)
     throw new WatchkeeperError('not-found', `No alert has a name that contains "${quote(namePart, 80)}". list-alerts shows their names.`)
-  const reached: ReachedAlert[] = []
+  const named = ({ id, name }: Alert) => ({ id, name: name || id })
+  const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))
+  const count = planned.filter(({ startMs }) => startMs !== undefined).length
+  if (count > 0) await context.confirm?.(reviewOf(planned, count))
+  const nowMs = context.clock.now()
+  // Each alert is read again where the window of the rate limit has room for that.
+  const usesList = 2 * count > (context.api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
+  const reached = new Map<Alert, Omit<Decision, 'startMs'>>()
   let hasWritten = false
   let hasFailed = false
-  for (const alert of wanted) {
-    const { startMs, ...decided } = decide(alert)
-    reached.push({ id: alert.id, name: alert.name || alert.id, ...(startMs === undefined ? decided : await write(alert.id)) })
-  }
-  return reached
+  // At first a single one: the key may not be allowed to write.
+  const limit = (): number => (hasWritten ? countConcurrentWrites(context.api) : 1)
+  await forEachConcurrently(wanted, limit, async (alert) => {
+    const { startMs, ...decided } = decide(alert, nowMs)
+    reached.set(alert, startMs === undefined ? decided : await write(alert))
+  })
+  return wanted.map((alert) => ({ ...named(alert), ...(reached.get(alert) ?? { outcome: 'skipped' }) }))
 
-  async function write(id: string): Promise<Omit<Decision, 'startMs'>> {
+  async function write(alert: Alert): Promise<Omit<Decision, 'startMs'>> {
     if (hasFailed) return { outcome: 'skipped', reason: 'an earlier alert failed' }
     try {
-      // Another user may have changed the alert since it was listed.
-      const fresh = await alertCollection.get(context.api, context.service, id)
-      const { startMs, ...decided } = decide(fresh)
-      if (startMs !== undefined) await writeStart(context, fresh, startMs)
+      const { startMs, ...decided } = await writeStart(context, usesList ? { object: alert, readAtMs } : alert.id, (current) =>
+        decide(current, nowMs),
+      )
       hasWritten ||= startMs !== undefined
       return decided
     } catch (thrown) {
@@ -182,10 +226,20 @@ async function changeStarts(context: AlertContext, namePart: string, decide: (al
   }
 }
 
-async function writeStart(context: AlertContext, alert: Alert, startMs: number): Promise<void> {
-  const { alert: stored } = await changeAlert(context, alert, { scheduleStartAt: toStart(startMs) })
-  if (startMsOf(stored) !== startMs)
+/** Another user may have changed the alert since it was listed: what counts is the decision for the alert that the write replaces. */
+async function writeStart(
+  { confirm: _, ...context }: AlertContext,
+  alert: string | Reading<Alert>,
+  decide: (alert: Alert) => Decision,
+): Promise<Decision> {
+  let decision: Decision = { outcome: 'skipped' }
+  const { object: stored } = await changeAlert(context, alert, (current) => {
+    decision = decide(current)
+    return decision.startMs === undefined ? undefined : { scheduleStartAt: toStart(decision.startMs) }
+  })
+  if (decision.startMs !== undefined && startMsOf(stored) !== decision.startMs)
     throw new WatchkeeperError('refused', 'The service did not store the start of the alert. Its version may not have this field yet.')
+  return decision
 }
 
 function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
@@ -203,18 +257,19 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
 }
 
 /** The most alerts that one sentence names. */
-const mostNamed = 5
+const maxNamed = 5
 
 function namesOf(alerts: readonly ReachedAlert[]): Line {
-  const more = alerts.length > mostNamed ? [say`${alerts.length - mostNamed} more`] : []
-  return join([...alerts.slice(0, mostNamed).map(({ name }): Line => [untrusted(name)]), ...more], ', ')
+  const names = alerts.map(({ name }): Line => [untrusted(name)])
+  return join(
+    listFirst(names, maxNamed, (count) => say`${count} more`),
+    ', ',
+  )
 }
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(Date.parse(iso)))
 
-const reasonTable = (title: string, alerts: readonly ReachedAlert[]): Block => ({
-  kind: 'table',
-  title,
-  columns: [{ title: 'Alert' }, { title: 'Reason' }],
-  rows: alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], [sentence(reason)]]])),
-})
+function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
+  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [[[untrusted(name)], [sentence(reason)]]]))
+  return rows.length === 0 ? [] : [{ kind: 'table', title, columns: [{ title: 'Alert' }, { title: 'Reason' }], rows }]
+}

@@ -1,10 +1,11 @@
 // Silences an alert with a start in the future: the server skips it until then, so that the silence ends by itself. docs/silence.md has
 // what the server does.
+import { hourMs } from '../../core/durations.ts'
 import type { Body } from '../resource-type.ts'
 import { borderAfter, borderBefore, hasOffset, intervalMsOf, maxAheadMs, startMsOf } from './schedule.ts'
 
 /** The longest interval of the alerts that are silenced by default. Of a longer one, a silence can swallow two evaluations of a day. */
-const longestIntervalMs = 3_600_000
+const maxIntervalMs = hourMs
 
 /** When an alert notifies again. The server evaluates it for the first time one interval after the start. */
 export interface SilenceEnd {
@@ -33,7 +34,7 @@ export function decideSilence(alert: Body, { nowMs, durationMs, includeLongInter
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
   const { intervalMs, startMs = nowMs } = schedule
-  if (intervalMs > longestIntervalMs && !includeLongIntervals)
+  if (intervalMs > maxIntervalMs && !includeLongIntervals)
     return { decision: 'left-out', reason: `its interval is ${String(alert.interval)}; set include-long-intervals to silence it` }
   // A start between two borders would shift all later windows.
   const endMs = Math.min(borderAfter(nowMs + durationMs, intervalMs), borderBefore(nowMs + maxAheadMs, intervalMs))

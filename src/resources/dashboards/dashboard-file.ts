@@ -151,6 +151,7 @@ export function expandDashboard({ rows, tiles = [], ...fields }: DashboardFields
 }
 
 const withoutUndefined = <T extends object>(value: T): T =>
+  // Only a field that may be absent can be undefined.
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
 
 /** Containers and their tabs have a grid each. */

@@ -10,18 +10,20 @@ import { documentFile, documentText, resourceId, text } from '../../operation/in
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation, type Given, pass, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
-import { composeUpdate, sidesOf } from '../compare.ts'
+import { toDiffLines } from '../../report/diff-lines.ts'
+import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../compare.ts'
 import { readLostAlerts } from '../lost-alerts.ts'
-import { isMarkerTag } from '../marker.ts'
+import { isMarkerTag, readTagMarker, tagStyle, withoutMarkerTags } from '../marker.ts'
+import { checkOwnerInput, matchesOwner, type Owners, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
 import { type Body, listOf } from '../resource-type.ts'
 import { diffSides } from '../snapshot.ts'
 import {
+  createDashboardType,
   type Dashboard,
   type DashboardFields,
   dashboardBodySchema,
   dashboardCollection,
   dashboardSchema,
-  dashboardType,
   toDashboardBody,
 } from './dashboard.ts'
 
@@ -50,17 +52,34 @@ export const listDashboards = defineOperation({
   summary: 'Lists the dashboards of a service.',
   effect: 'read',
   scope: 'service-or-server',
-  input: z.strictObject({ nameContains: nameContains.optional(), tag: text('Lists only dashboards with this tag.', 256).optional() }),
+  input: z.strictObject({
+    nameContains: nameContains.optional(),
+    tag: text('Lists only dashboards with this tag.', 256).optional(),
+    ...ownerInput,
+  }),
   output: listOutput,
-  details: z.object({ dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'), mayBeCut }),
+  details: z.object({
+    dashboards: z.array(dashboardSchema).describe('The dashboards as the API returned them.'),
+    owners: ownersDetail,
+    mayBeCut,
+  }),
   example: { tag: 'shop' },
-  async run({ api, service }, { nameContains: part, tag }) {
+  check: checkOwnerInput,
+  async run({ api, service }, input) {
+    const { nameContains: part, tag } = input
     const list = await dashboardCollection.list(api, service)
-    const { items, ...result } = toListResult(list, part, ({ tags }) => tag === undefined || tags.includes(tag))
-    return { ...result, dashboards: items }
+    const { items, ...result } = toListResult(
+      list,
+      part,
+      ({ tags }) => (tag === undefined || tags.includes(tag)) && matchesOwner(readTagMarker(tags), tagStyle, input),
+    )
+    return { ...result, dashboards: items, owners: toOwners(items, ({ tags }) => readTagMarker(tags), input) }
   },
   judge: judgeCutList,
-  report: ({ dashboards }) => ({ headline: say`${counted(dashboards.length, 'dashboard')}`, blocks: [dashboardTable(dashboards)] }),
+  report: ({ dashboards, owners }) => ({
+    headline: say`${counted(dashboards.length, 'dashboard')}`,
+    blocks: [dashboardTable(dashboards, owners)],
+  }),
 })
 
 export const getDashboard = defineOperation({
@@ -92,8 +111,9 @@ export const createDashboard = defineOperation({
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   check: checkDashboardInput,
-  async run({ api, service, files }, input) {
-    return outputsOf(await dashboardCollection.create(api, service, toNewDashboard(await readDashboardInput(input, files.read))), true)
+  async run({ api, service, profile, files }, input) {
+    const declared = toNewDashboard(await readDashboardInput(input, files.read))
+    return outputsOf(await dashboardCollection.create(api, service, composeCreate(createDashboardType(profile), declared)), true)
   },
   report: ({ dashboard }) => ({ headline: say`Dashboard ${nameOf(dashboard)} created`, blocks: [tileTable(dashboard)] }),
 })
@@ -112,20 +132,47 @@ export const updateDashboard = defineOperation({
       '{ name: On call, tiles: [{ name: Notes, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: Call Ada } }] }',
   },
   check: checkDashboardInput,
-  async run({ api, service, files, confirm }, { dashboardId: id, ...input }) {
+  async run({ api, service, profile, files, confirm }, { dashboardId: id, ...input }) {
+    const type = createDashboardType(profile)
     const declared = await readDashboardInput(input, files.read)
-    const current = await dashboardCollection.get(api, service, id)
-    const desired = toDesiredDashboard(current, declared)
-    if (diffSides(dashboardType, sidesOf(dashboardType, desired, current)).length === 0)
-      return { ...outputsOf(current, false), lostAlerts: [] }
-    const body = composeUpdate(dashboardType, desired, current)
-    const lost = await readLost(api, service, current, listOf(body.tiles))
-    if (lost.length > 0)
-      await confirm?.({
-        blocks: lostAlertsBlocks(lost, 'Alerts that the server deletes with this change'),
-        question: `Change the dashboard, which deletes ${plural(lost.length, 'alert')}?`,
+    const review = async (current: Dashboard) => {
+      const desired = toDesiredDashboard(current, declared)
+      const fields = diffSides(type, sidesOf(type, desired, current))
+      if (fields.length === 0) return undefined
+      const body = composeUpdate(type, desired, current)
+      return { fields, body, lost: await readLost(api, service, current, listOf(body.tiles)) }
+    }
+    let lost: z.output<typeof lostAlerts> = []
+    let shown: Dashboard | undefined
+    if (confirm !== undefined) {
+      shown = await dashboardCollection.get(api, service, id)
+      const reviewed = await review(shown)
+      if (reviewed === undefined) return { ...outputsOf(shown, false), lostAlerts: [] }
+      lost = reviewed.lost
+      await confirm({
+        blocks: [
+          { kind: 'paragraph', line: say`Dashboard ${nameOf(shown)} (${shown.id})` },
+          { kind: 'diff', lines: toDiffLines(reviewed.fields) },
+          ...lostAlertsBlocks(lost, 'Alerts that the server deletes with this change'),
+        ],
+        question: lost.length === 0 ? 'Change this dashboard?' : `Change the dashboard, which deletes ${plural(lost.length, 'alert')}?`,
       })
-    return { ...outputsOf(await dashboardCollection.update(api, service, { before: current, body }), true), lostAlerts: lost }
+    }
+    const agreed = new Set(lost.map((alert) => alert.id))
+    const compose = async (current: Dashboard): Promise<Body | undefined> => {
+      if (shown !== undefined) requireUnchanged(type, shown, current)
+      const reviewed = await review(current)
+      lost = reviewed?.lost ?? []
+      const added = shown === undefined ? undefined : lost.find((alert) => !agreed.has(alert.id))
+      if (added !== undefined)
+        throw new WatchkeeperError(
+          'conflict',
+          `Alert ${added.id} was added to the dashboard while the question was open. Nothing was written. Run the command again.`,
+        )
+      return reviewed?.body
+    }
+    const { object, isWritten } = await dashboardCollection.update(api, service, { id, compose })
+    return { ...outputsOf(object, isWritten), lostAlerts: lost }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
   report: ({ dashboard, changed, lostAlerts: lost }) => ({
@@ -209,8 +256,11 @@ const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
 
 const nameOf = ({ name, id }: Pick<Dashboard, 'name' | 'id'>): Inline => untrusted(name || id)
 
-const tagsOf = ({ tags }: Dashboard): Line =>
-  tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
+/** Without markers, which the column of the owner explains. */
+const tagsOf = ({ tags: all }: Dashboard): Line => {
+  const tags = withoutMarkerTags(all)
+  return tags.length === 0 ? [trusted('–')] : tags.flatMap((tag, i) => (i === 0 ? [untrusted(tag)] : [trusted(', '), untrusted(tag)]))
+}
 
 const tileTable = ({ tiles }: Dashboard): Block => ({
   kind: 'table',
@@ -218,10 +268,16 @@ const tileTable = ({ tiles }: Dashboard): Block => ({
   rows: tiles.map(({ id, name }) => [[name ? untrusted(name) : trusted('–')], [untrusted(id)]]),
 })
 
-const dashboardTable = (dashboards: readonly Dashboard[]): Block => ({
+const dashboardTable = (dashboards: readonly Dashboard[], owners: Owners): Block => ({
   kind: 'table',
-  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Id' }],
-  rows: dashboards.map((dashboard) => [[nameOf(dashboard)], say`${dashboard.tiles.length}`, tagsOf(dashboard), [untrusted(dashboard.id)]]),
+  columns: [{ title: 'Name' }, { title: 'Tiles', align: 'right' }, { title: 'Tags' }, { title: 'Owner' }, { title: 'Id' }],
+  rows: dashboards.map((dashboard) => [
+    [nameOf(dashboard)],
+    say`${dashboard.tiles.length}`,
+    tagsOf(dashboard),
+    ownerCell(dashboard, owners),
+    [untrusted(dashboard.id)],
+  ]),
 })
 
 /** Reads the alerts before the write, because the server deletes them with it. */

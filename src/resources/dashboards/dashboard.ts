@@ -2,9 +2,10 @@ import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import { collectionPath, defineCollection } from '../../api/collection.ts'
 import { type Target, under } from '../../api/path.ts'
+import type { Profile } from '../../api/profiles.ts'
 import { nameOrEmpty, readOne, wireId } from '../../api/wire.ts'
 import { digestOfText } from '../../core/digest.ts'
-import { isEmpty, isMap, managedPart, normalForm, withoutEmpty } from '../compare.ts'
+import { isEmpty, isFields, managedPart, normalForm, withoutEmpty } from '../compare.ts'
 import { adoption, declaredTags, sourceFields, sourceReference, withOneSource } from '../declaration-fields.ts'
 import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { createResolver, resolveSources } from '../resolve.ts'
@@ -66,8 +67,31 @@ export type Dashboard = z.output<typeof dashboardSchema>
 /** The part of a returned dashboard that may be sent again. A gateway refuses the top-level id. */
 export function toDashboardBody(dashboard: RemoteObject): Body {
   const { id: _id, teamId: _team, createdAt: _created, updatedAt: _updated, createdBy: _creator, ...body } = dashboard
-  return body
+  return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
 }
+
+/** The tiles in the form in which the server accepts them again, with the same meaning. */
+function toWritableTiles(tiles: readonly Body[]): readonly Body[] {
+  const seen = new Set<unknown>()
+  return tiles.map((tile) => {
+    const { id, ...rest } = tile
+    // An alert on several tiles with one id watches the first of them. The server gives the others new ids.
+    const isRepeated = id !== undefined && seen.has(id)
+    seen.add(id)
+    return withMetricValues(isRepeated ? rest : tile)
+  })
+}
+
+/** The server refuses an empty value of a metric. Its queries ignore the value, and the editor of the web app writes `Value`. */
+function withMetricValues(tile: Body): Body {
+  const { config } = tile
+  if (!isFields(config) || !listOf(config.select).some(lacksMetricValue)) return tile
+  const select = listOf(config.select).map((item) => (lacksMetricValue(item) ? { ...item, valueExpression: 'Value' } : item))
+  return { ...tile, config: { ...config, select } }
+}
+
+const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
+  Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
 
 /** The requests for dashboards. */
 export const dashboardCollection = defineCollection<Dashboard, Body>({
@@ -110,7 +134,7 @@ export async function checkDashboard(api: ReadApi, service: Target, body: Body):
 }
 
 // The configuration of tiles by the API's specification of 2026-07-31, with its additions of 2026-09. Field names are those of the API.
-// Sources can also be given by name. `serverDefault` is the value that the product returns or assumes where a body lacks the field:
+// Sources can also be given by name. `serverDefault` is the value that the server returns or assumes where a body lacks the field:
 // observed on HyperDX 2.36, see test/conformance.
 
 const text = (longest: number) => z.string().max(longest)
@@ -206,7 +230,11 @@ const numberFormat = z
 /** An optional field. Without it, the server stores or assumes the given default. */
 const defaulted = <T extends z.ZodType>(schema: T, serverDefault: z.output<T>) => schema.optional().meta({ serverDefault })
 
-const whereLanguage = defaulted(language, 'lucene')
+/**
+ * The language of a condition. The web app always stores one. For an item of a select, the server stores no language that a body
+ * lacks, and answers lucene. The alert task and the charts then read the condition as SQL in one half of their query.
+ */
+const whereLanguage = language.optional().meta({ serverDefault: 'lucene', stateDefault: true })
 
 /** Words of other tools for aggregate functions. */
 const otherAggregates: Readonly<Record<string, string>> = {
@@ -271,7 +299,7 @@ const clickTarget = z.discriminatedUnion('mode', [
 const clickThrough = {
   target: clickTarget,
   whereTemplate: sql.optional(),
-  whereLanguage: language.optional(),
+  whereLanguage,
   filters: z
     .array(z.strictObject({ kind: z.literal('expressionTemplate'), expression: template, template }))
     .max(50)
@@ -305,13 +333,16 @@ const show = <const Name extends string, Shape extends z.ZodRawShape>(displayTyp
 const showSource = <const Name extends string, Shape extends z.ZodRawShape>(displayType: Name, shape: Shape) =>
   withOneSource(show(displayType, shape))
 
-const heatmapSelect = z.strictObject({
+const heatmapFields = {
   valueExpression: template,
   countExpression: sql.optional(),
   heatmapScaleType: z.enum(['log', 'linear']).optional(),
-})
+}
 
-/** Charts that the product's builder makes. */
+// Other charts have an aggregation in its place.
+const heatmapSelect = z.strictObject(heatmapFields).meta({ accepts: Object.keys(heatmapFields).join(', ') })
+
+/** Charts that the web app's builder makes. */
 export const builtConfig = z
   .discriminatedUnion('displayType', [
     showSource('line', { ...timeSeries, ...asLine }),
@@ -337,7 +368,7 @@ export const builtConfig = z
     showSource('pie', { ...sourced, select: single, ...ranked }),
     showSource('bar', { ...sourced, select: single, ...ranked }),
     showSource('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
-    showSource('search', { ...sourceFields, select: sql, where: sql.optional(), whereLanguage: language }),
+    showSource('search', { ...sourceFields, select: sql, ...filtered }),
     showSource('event_patterns', { ...sourceFields, select: sql.optional(), ...filtered }),
     show('markdown', { markdown: text(50_000).optional() }),
   ])
@@ -370,8 +401,8 @@ export const filterFields = {
   ...sourceFields,
   sourceMetricType: metricType.optional(),
   where: sql.optional(),
-  // Everywhere else the default is lucene.
-  whereLanguage: defaulted(language, 'sql'),
+  // Everywhere else the default is lucene. The editor of the web app takes the language that its user prefers for an absent one.
+  whereLanguage: language.optional().meta({ serverDefault: 'sql', stateDefault: { beside: 'where' } }),
   appliesToSources: z.array(z.string().min(1)).optional().meta({ description: 'Names of the sources that the filter applies to.' }),
   appliesToSourceIds: z.array(sourceReference).optional(),
   isBroadcastEnabled: defaulted(z.boolean(), true),
@@ -432,7 +463,11 @@ export const declaredDashboard = z.strictObject({
   tiles: z.array(declaredTile).max(500),
   filters: z.array(withOneSource(z.strictObject(filterFields))).optional(),
   savedQuery: z.string().nullable().optional(),
-  savedQueryLanguage: z.enum(['sql', 'lucene']).nullable().optional().meta({ serverDefault: 'lucene' }),
+  savedQueryLanguage: z
+    .enum(['sql', 'lucene'])
+    .nullable()
+    .optional()
+    .meta({ serverDefault: 'lucene', stateDefault: { beside: 'savedQuery' } }),
   savedFilterValues: z.array(savedFilterValue).optional(),
   containers: z.array(container).max(50).optional(),
   raw: raw.optional(),
@@ -452,14 +487,18 @@ export function resolveDashboard(
   return { body: { ...body, tiles: listOf(body.tiles).map(withRaw), ...raw }, diagnostics: resolver.diagnostics }
 }
 
-const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMap(raw) && raw) })
+const withRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isFields(raw) && raw) })
 
 /** The resource type of dashboards. */
-export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
+export const createDashboardType = ({
+  statesDefaults,
+}: Pick<Profile, 'statesDefaults'>): ResourceType<DeclaredObject<DeclaredDashboard>> => ({
   section: 'dashboards',
   noun: 'dashboard',
   collection: dashboardCollection,
   schema: declaredDashboard,
+  statesDefaults,
+  canRewrite: true,
   // The server resets the language with the query, and refuses null as the language of a query.
   clearWith: { tags: [], tiles: [], filters: [], savedQuery: null, savedQueryLanguage: undefined, savedFilterValues: [], containers: [] },
   resolve: resolveDashboard,
@@ -477,14 +516,14 @@ export const dashboardType: ResourceType<DeclaredObject<DeclaredDashboard>> = {
     tiles: withTileIds(listOf(desired.tiles), listOf(stored.tiles)),
     ...(Array.isArray(desired.filters) && { filters: withFilterIds(listOf(desired.filters), listOf(stored.filters)) }),
   }),
-}
+})
 
 const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 
 /** Removes `showOperandSeries` from a tile without formulas, where it has no effect and the server drops it. */
 function effectiveTile(tile: Body): Body {
   const { config } = tile
-  if (!isMap(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
+  if (!isFields(config) || !isEmpty(config.formulas) || !Object.hasOwn(config, 'showOperandSeries')) return tile
   const { showOperandSeries: _, ...effective } = config
   return { ...tile, config: effective }
 }

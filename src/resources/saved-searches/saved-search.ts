@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineCollection } from '../../api/collection.ts'
+import type { Profile } from '../../api/profiles.ts'
 import { nameOrEmpty, wireId } from '../../api/wire.ts'
 import { withoutEmpty } from '../compare.ts'
 import { adoption, declaredTags, sourceFields } from '../declaration-fields.ts'
@@ -8,7 +9,7 @@ import { createResolver, resolveSources } from '../resolve.ts'
 import type { Body, DeclaredObject, RemoteObject, ResolveContext, ResolvedDeclaration, ResourceType } from '../resource-type.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
-const savedSearchSchema = z.looseObject({
+export const savedSearchSchema = z.looseObject({
   id: wireId,
   name: nameOrEmpty,
   tags: z
@@ -36,7 +37,7 @@ export const savedSearchCollection = defineCollection<SavedSearch, Body>({
 
 const expression = (longest: number) => z.string().max(longest).optional()
 
-/** The product lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
+/** The server lists all three forms. It creates only SQL predicates that its sidebar can show, and keeps existing others. */
 const savedSearchFilter = z.union([
   z.strictObject({ type: z.enum(['sql', 'lucene']).default('sql'), condition: z.string().max(8192) }),
   z.strictObject({
@@ -52,7 +53,7 @@ export const declaredSavedSearch = z.strictObject({
   ...sourceFields,
   select: expression(4096),
   where: expression(8192),
-  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene' }),
+  whereLanguage: z.enum(['lucene', 'sql']).optional().meta({ serverDefault: 'lucene', stateDefault: true }),
   orderBy: expression(1024),
   tags: declaredTags,
   filters: z.array(savedSearchFilter).max(100).optional(),
@@ -72,11 +73,15 @@ export function resolveSavedSearch(
 }
 
 /** The resource type of saved searches. */
-export const savedSearchType: ResourceType<DeclaredObject<DeclaredSavedSearch>> = {
+export const createSavedSearchType = ({
+  statesDefaults,
+}: Pick<Profile, 'statesDefaults'>): ResourceType<DeclaredObject<DeclaredSavedSearch>> => ({
   section: 'savedSearches',
   noun: 'saved search',
   collection: savedSearchCollection,
   schema: declaredSavedSearch,
+  statesDefaults,
+  canRewrite: true,
   // An update replaces the whole object, so leaving a field out clears it.
   clearWith: { tags: [], filters: [], select: undefined, where: undefined, whereLanguage: undefined, orderBy: undefined },
   resolve: resolveSavedSearch,
@@ -85,4 +90,4 @@ export const savedSearchType: ResourceType<DeclaredObject<DeclaredSavedSearch>> 
   ...tagMarkers,
   canonical: (body) => withoutEmpty({ ...body, tags: withoutMarkerTags(body.tags).toSorted() }),
   carryOverIds: (desired) => desired,
-}
+})

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { counted, say, trusted, untrusted } from '../../core/line.ts'
 import { judgeCutList, listOutput, mayBeCut, nameContains, toListResult } from '../../operation/listing.ts'
 import { defineOperation } from '../../operation/operation.ts'
+import { readTextMarker, textStyle } from '../marker.ts'
+import { checkOwnerInput, matchesOwner, ownerCell, ownerInput, ownersDetail, toOwners } from '../owner.ts'
 import { webhookCollection, webhookSchema } from './webhook-wire.ts'
 
 export const listWebhooks = defineOperation({
@@ -9,22 +11,39 @@ export const listWebhooks = defineOperation({
   effect: 'read',
   scope: 'service-or-server',
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: z.strictObject({ nameContains: nameContains.optional() }),
+  input: z.strictObject({ nameContains: nameContains.optional(), ...ownerInput }),
   output: listOutput,
-  details: z.object({ webhooks: z.array(webhookSchema).describe('The webhooks, without their URLs, which are secrets.'), mayBeCut }),
+  details: z.object({
+    webhooks: z.array(webhookSchema).describe('The webhooks, without their URLs, which are secrets.'),
+    owners: ownersDetail,
+    mayBeCut,
+  }),
   example: {},
+  check: checkOwnerInput,
   async run({ api, service }, input) {
-    const { items, ...result } = toListResult(await webhookCollection.list(api, service), input.nameContains, () => true)
-    return { ...result, webhooks: items }
+    const list = await webhookCollection.list(api, service)
+    const { items, ...result } = toListResult(list, input.nameContains, ({ description }) =>
+      matchesOwner(readTextMarker(description), textStyle, input),
+    )
+    return {
+      ...result,
+      webhooks: items.map(({ id, name, service: kind }) => ({ id, name, service: kind })),
+      owners: toOwners(items, ({ description }) => readTextMarker(description), input),
+    }
   },
   judge: judgeCutList,
-  report: ({ webhooks }) => ({
+  report: ({ webhooks, owners }) => ({
     headline: say`${counted(webhooks.length, 'webhook')}`,
     blocks: [
       {
         kind: 'table',
-        columns: [{ title: 'Name' }, { title: 'Service' }, { title: 'Id' }],
-        rows: webhooks.map(({ name, service, id }) => [[untrusted(name)], [service ? untrusted(service) : trusted('–')], [untrusted(id)]]),
+        columns: ['Name', 'Service', 'Owner', 'Id'].map((title) => ({ title })),
+        rows: webhooks.map((one) => [
+          [untrusted(one.name)],
+          [one.service ? untrusted(one.service) : trusted('–')],
+          ownerCell(one, owners),
+          [untrusted(one.id)],
+        ]),
       },
     ],
   }),

@@ -1,32 +1,35 @@
 import * as core from '@actions/core'
 import { systemClock } from '../../core/clock.ts'
 import type { Severity } from '../../core/diagnostics.ts'
-import { exitCodes, InputError, toWatchkeeperError } from '../../core/errors.ts'
+import { exitCodes } from '../../core/errors.ts'
 import { logLine } from '../../core/escape.ts'
 import { toCamel } from '../../core/names.ts'
-import { createRedact, formsOf } from '../../core/secrets.ts'
+import { formsOf } from '../../core/secrets.ts'
+import type { Variables } from '../../core/variables.ts'
 import type { Cancellation } from '../../http/deadline.ts'
-import { parseApiUrl } from '../../http/proxy.ts'
 import type { ResultDocument, RunResult } from '../../operation/operation.ts'
 import { isOperationName } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
-import { credentialsIn, type Environment, partlyShownIn } from '../read-input.ts'
+import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
+import { credentialsIn, partlyShownIn } from '../read-input.ts'
 import {
   cancelOnSignals,
   footerOf,
   type PublishableResult,
-  type PublishSettings,
   runAndPublish,
   type Signals,
   type Surface,
   sendMessage,
   toErrorResult,
+  toSafeError,
+  usesForge,
 } from '../run.ts'
 import { debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
+import { writeOutputs } from './outputs.ts'
 
 /** Runs the operation that the environment asks for; resolves to the step's exit code. Throws nothing. */
-export async function runAction(env: Environment, signals: Signals): Promise<number> {
+export async function runAction(env: Variables, signals: Signals): Promise<number> {
   const cancellation = cancelOnSignals(signals)
   const startedAtMs = systemClock.now()
   try {
@@ -39,14 +42,14 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
     // One more is reserved for a message that is not delivered.
     annotate(result, result.warnings + (result.publishSettings.notifyUrl === undefined ? 0 : 1))
     const context = { env, secrets, startedAtMs, cancellation, note: (line: string) => log.fold('GitHub', line) }
-    const { failures, issueTransition } = await notifyGitHub(result, context)
+    const { failures, change } = await notifyGitHub(result, context)
     const note = (line: string): void => log.fold('Notification', line)
-    const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change: stateChanges[issueTransition] })
+    const undelivered = await sendMessage(result, { env, secrets, cancellation, note, change })
     log.close()
     // In one annotation, as a step shows only ten of them.
     if (failures.length > 0) core.notice(failures.map(logLine).join('\n'), { title: 'Watchkeeper' })
     if (undelivered !== undefined) core.warning(logLine(undelivered), { title: 'Watchkeeper' })
-    return stepExitCode(result.exitCode, cancellation.wasCanceled())
+    return stepExitCode(cancellation.exitCode() ?? result.exitCode)
   } catch (thrown) {
     return await reportCrash(thrown, env)
   } finally {
@@ -55,7 +58,7 @@ export async function runAction(env: Environment, signals: Signals): Promise<num
 }
 
 /** The runner sets `INPUT_` and the name in capitals, with dashes. An empty value means not given. */
-function readInputs(env: Environment): Readonly<Record<string, string>> {
+function readInputs(env: Variables): Readonly<Record<string, string>> {
   const inputs = Object.entries(env).flatMap(([name, value]) => {
     const text = name.startsWith('INPUT_') ? value?.trim() : undefined
     return text ? [[toCamel(name.slice('INPUT_'.length).toLowerCase()), text] as const] : []
@@ -63,15 +66,17 @@ function readInputs(env: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(inputs)
 }
 
-// A step is either passed or failed. A canceled one is neither.
-const stepExitCode = (exitCode: number, wasCanceled: boolean): number =>
-  wasCanceled || exitCode === exitCodes.cancelled ? exitCodes.cancelled : exitCode === exitCodes.ok ? exitCodes.ok : exitCodes.error
+/** The exit codes of a step. It has passed or failed, but after a canceled run, one must know whether anything was written. */
+const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.cancelled]
+
+const stepExitCode = (exitCode: number): number => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
 /** Reports an unexpected exception: the step fails, and its outputs contain the reason. */
-export async function reportCrash(thrown: unknown, env: Environment): Promise<number> {
+export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''
-  const result = toErrorResult(operation, toWatchkeeperError(thrown), {}, [footerOf({}, systemClock.now())])
+  const error = toSafeError(thrown, () => credentialsIn(readInputs(env), env))
+  const result = toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())])
   const files = stepFiles(env)
   await publish(result, files, { resultFile: resultFilePath(undefined, files, operation), summary: true })
   annotateVerdict(result.document)
@@ -79,19 +84,18 @@ export async function reportCrash(thrown: unknown, env: Environment): Promise<nu
 }
 
 /** The files of a step. */
-const stepFiles = (env: Environment) => ({
+const stepFiles = (env: Variables) => ({
   env,
   directory: env.GITHUB_WORKSPACE || process.cwd(),
   summaryFile: env.GITHUB_STEP_SUMMARY ?? '',
   warn: (line: string) => core.warning(logLine(line)),
   setOutputs(outputs: Readonly<Record<string, string>>) {
-    // Without the file, the toolkit prints the values to the log, in a command that runners no longer obey.
     if (!env.GITHUB_OUTPUT) throw new Error('GITHUB_OUTPUT is not set')
-    for (const [name, value] of Object.entries(outputs)) core.setOutput(name, value)
+    writeOutputs(outputs, env.GITHUB_OUTPUT)
   },
 })
 
-const actionSurface = (env: Environment, cancellation: Cancellation, log: Log): Surface => ({
+const actionSurface = (env: Variables, cancellation: Cancellation, log: Log): Surface => ({
   ...stepFiles(env),
   cancellation,
   keepsIssue: true,
@@ -172,68 +176,9 @@ function annotateVerdict({ operation, status, failureReason }: ResultDocument): 
   else core.error(lines, { title })
 }
 
-interface NotifyContext {
-  readonly env: Environment
-  readonly secrets: readonly string[]
-  readonly startedAtMs: number
-  readonly cancellation: Cancellation
-  readonly note: (line: string) => void
-}
-
-/** The issue is open while the state is failing. */
-const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
-
-type GitHubOutcome = Awaited<ReturnType<typeof import('../../github/notify.ts').notify>>
-
 /** Updates comment and issue, if the settings ask for them. */
-async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
-  const { comment = 'off', issue = 'off', commentLabel, prNumber, githubToken } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note } = context
-  if ((comment === 'off' && issue === 'off') || cancellation.stop.aborted) return { failures: [], issueTransition: 'unknown' }
-  if (commentLabel === undefined && hasWrongLabelInput(result)) {
-    const failure =
-      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.'
-    return { failures: [failure], issueTransition: 'unknown' }
-  }
-  const { document, blocks, hasFailed } = result
-  const { operation, status, failureReason: reason } = document
-  const { notify } = await import('../../github/notify.ts')
-  const outcome = await notify(
-    {
-      notification: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
-      comment,
-      issue,
-      label: commentLabel,
-      target: labelTargetOf(result.publishSettings),
-      prNumber,
-      token: githubToken,
-      redact: createRedact(secrets),
-    },
-    env,
-    { clock: systemClock, random: Math.random, note, cancellation },
-  )
-  // A user who cancels a run knows that it did not finish.
-  return cancellation.stop.aborted ? { ...outcome, failures: [] } : outcome
-}
-
-/** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
-const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
-  changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
-
-/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
-function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
-  const parts = ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
-  const isPart = (name: string): boolean => parts.includes(name) || name.startsWith('environments/')
-  return error instanceof InputError && error.diagnostics.some(({ location }) => isPart(location.file))
-}
-
-/** What the run is about, for the default label. */
-const labelTargetOf = (settings: PublishSettings): string | undefined =>
-  [settings.environment, serviceOrServer(settings)].filter((part) => part !== undefined).join(' / ') || undefined
-
-/** An address that is not valid may hold a password. */
-function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
-  if (profile !== 'hyperdx') return serviceId ?? organizationId
-  const address = parseApiUrl(apiUrl, true)
-  return 'url' in address ? address.url.href : undefined
+async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<ForgeOutcome> {
+  if (!usesForge(result.publishSettings)) return { failures: [], change: 'unknown' }
+  const [{ notifyForge }, { github }] = await Promise.all([import('../notify-forge.ts'), import('../../forge/github/github.ts')])
+  return notifyForge(result, context, github)
 }

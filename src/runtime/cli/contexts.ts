@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { stringify } from 'yaml'
 import * as z from 'zod'
 import { inputError } from '../../core/errors.ts'
 import { didYouMean, toEnvironmentName, toKebab } from '../../core/names.ts'
 import { quote } from '../../core/text.ts'
+import type { Variables } from '../../core/variables.ts'
 import { metaOf } from '../../documents/schema.ts'
 import { parseDocument } from '../../documents/validate.ts'
 import { parseApiUrl } from '../../http/proxy.ts'
 import { type Settings, settingsSchema } from '../../operation/inputs.ts'
-import type { Environment } from '../read-input.ts'
+import { requireReplaceable } from '../workspace.ts'
 
 /** The settings of a context. It has no key, and no allow-http, which is an option of each command. */
 export const contextSettings = [
@@ -28,16 +30,22 @@ const { profile, apiUrl, observabilityPath, organizationId, serviceId, apiKeyId 
 const contextSchema = z
   .strictObject({
     profile,
-    'api-url': apiUrl,
+    // Both are easily confused with a key, or hold one: no message quotes them.
+    'api-url': apiUrl.meta({ ...metaOf(apiUrl), secret: true }),
     'observability-path': observabilityPath,
     'organization-id': organizationId,
     'service-id': serviceId,
     'api-key-id': apiKeyId,
     'key-env': z
       .string()
-      .regex(/^[A-Za-z_]\w{0,99}$/)
+      // Many keys are letters and digits. A name has capital letters only and, when it is long, more than one word.
+      .regex(/^(?=.{1,20}$|.*_)[A-Z_][A-Z0-9_]{0,99}$/)
       .optional()
-      .meta({ description: 'Environment variable with the key.', accepts: 'the name of an environment variable' }),
+      .meta({
+        description: 'Environment variable with the key.',
+        accepts: 'the name of an environment variable, in capital letters, such as HYPERDX_KEY',
+        secret: true,
+      }),
     'key-command': z
       .string()
       .min(1)
@@ -56,7 +64,7 @@ const contextSchema = z
         addIssue({ code: 'custom', path: [field], message: 'is not for profile hyperdx', params: { isComplete: true } })
   })
 
-export type Context = z.output<typeof contextSchema>
+export type NamedContext = z.output<typeof contextSchema>
 
 const contextName = z
   .string()
@@ -68,15 +76,16 @@ const contextsSchema = z.record(contextName, contextSchema)
 type Contexts = z.output<typeof contextsSchema>
 
 /** In the user's configuration directory, outside of every repository. Throws an InputError where there is none. */
-export function contextsPath(env: Environment): string {
+export function contextsPath(env: Variables): string {
   const home = env.HOME ?? env.USERPROFILE
-  const base = env.XDG_CONFIG_HOME || env.APPDATA || (home && join(home, '.config'))
-  if (!base) throw inputError('context', 'there is no directory for contexts: set HOME or XDG_CONFIG_HOME')
+  // The XDG specification ignores relative paths. Here, one could lead into a repository, whose contexts could run commands.
+  const base = [env.XDG_CONFIG_HOME, env.APPDATA, home && join(home, '.config')].find((path) => path && isAbsolute(path))
+  if (!base) throw inputError('context', 'there is no directory for contexts: set HOME or XDG_CONFIG_HOME to an absolute path')
   return join(base, 'watchkeeper', 'contexts.yml')
 }
 
 /** All contexts by name; none where there is no file. */
-export async function readContexts(env: Environment): Promise<Contexts> {
+export async function readContexts(env: Variables): Promise<Contexts> {
   const path = contextsPath(env)
   let text: string
   try {
@@ -89,7 +98,7 @@ export async function readContexts(env: Environment): Promise<Contexts> {
 }
 
 /** Adds a context. Throws an InputError when it is not valid, or the name is taken. */
-export async function addContext(env: Environment, name: string, values: Readonly<Record<string, string>>): Promise<string> {
+export async function addContext(env: Variables, name: string, values: Readonly<Record<string, string>>): Promise<string> {
   const contexts = await readContexts(env)
   if (Object.hasOwn(contexts, name)) throw inputError('context', `"${quote(name, 64)}" exists; remove it first, or choose another name`)
   if (!contextName.safeParse(name).success)
@@ -100,22 +109,29 @@ export async function addContext(env: Environment, name: string, values: Readonl
   return writeContexts(env, { ...contexts, [name]: context })
 }
 
-export async function removeContext(env: Environment, name: string): Promise<void> {
+export async function removeContext(env: Variables, name: string): Promise<void> {
   const contexts = await readContexts(env)
   findContext(contexts, name)
   const { [name]: _, ...others } = contexts
   await writeContexts(env, others)
 }
 
-async function writeContexts(env: Environment, contexts: Contexts): Promise<string> {
+async function writeContexts(env: Variables, contexts: Contexts): Promise<string> {
   const path = contextsPath(env)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeFile(`${path}.new`, stringify(contexts), { mode: 0o600 })
-  await rename(`${path}.new`, path)
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    await requireReplaceable(path)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await writeFile(temporary, stringify(contexts), { mode: 0o600, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (thrown) {
+    await rm(temporary, { force: true })
+    throw inputError('context', `${path} could not be written: ${thrown instanceof Error ? thrown.message : ''}`)
+  }
   return path
 }
 
-function findContext(contexts: Contexts, name: string): Context {
+function findContext(contexts: Contexts, name: string): NamedContext {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined
   if (context !== undefined) return context
   const names = Object.keys(contexts)
@@ -127,7 +143,7 @@ function findContext(contexts: Contexts, name: string): Context {
  * The environment of a command with `--context`. Variables for the settings of contexts do not count: a service of one context and the key
  * of another would be a mistake. Options still win.
  */
-export async function withContext(env: Environment, name: string): Promise<Environment> {
+export async function withContext(env: Variables, name: string): Promise<Variables> {
   const context = findContext(await readContexts(env), name)
   const own = [...contextSettings, 'apiKeySecret', 'apiKey', 'allowHttp'].map((setting) => toEnvironmentName(toKebab(setting)))
   // The key has one place: its own variable.
@@ -139,7 +155,7 @@ export async function withContext(env: Environment, name: string): Promise<Envir
   return { ...Object.fromEntries([...others, ...given]), [keyVariable]: await readKey(name, context, env) }
 }
 
-async function readKey(name: string, context: Context, env: Environment): Promise<string> {
+async function readKey(name: string, context: NamedContext, env: Variables): Promise<string> {
   const { 'key-env': variable, 'key-command': command = '' } = context
   if (variable !== undefined) {
     const key = env[variable]?.trim()
@@ -157,7 +173,7 @@ async function readKey(name: string, context: Context, env: Environment): Promis
 }
 
 /** Its standard input and its errors are those of this process, so that it can ask for a passphrase. */
-async function runShell(command: string, env: Environment): Promise<{ readonly output: string; readonly code: number | null }> {
+async function runShell(command: string, env: Variables): Promise<{ readonly output: string; readonly code: number | null }> {
   const child = spawn(command, { shell: true, env: { ...env }, stdio: ['inherit', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => {
     child.on('error', () => resolve(null))

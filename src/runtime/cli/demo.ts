@@ -4,9 +4,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { styleText } from 'node:util'
-import { exitCodes } from '../../core/errors.ts'
+import type { ProfileName } from '../../api/profiles.ts'
+import { exitCodes, inputError } from '../../core/errors.ts'
 import { demo, type Emulator, startEmulator } from '../../emulator/index.ts'
-import type { ProfileName } from './profile-names.ts'
+import { isExecutable, startCommand } from './installation.ts'
 
 interface DemoStep {
   readonly title: string
@@ -160,7 +161,7 @@ const declared = (webhookId: string) => ({
         config:
           displayType: line
           sourceId: { source: Logs }
-          select: [{ aggFn: count, where: 'ServiceName:orders level:error', whereLanguage: lucene }]
+          select: [{ aggFn: count, where: 'ServiceName:orders SeverityText:error', whereLanguage: lucene }]
 alerts:
   failed-orders:
     name: Failed orders
@@ -182,7 +183,12 @@ interface DemoRun {
 }
 
 /** Runs a step in a process of its own: the action's bundle as a runner does, or this command line. */
-export async function runStep(step: DemoStep, script: string, asAction: boolean, env: Readonly<Record<string, string>>): Promise<DemoRun> {
+export async function runStep(
+  step: DemoStep,
+  command: Command,
+  asAction: boolean,
+  env: Readonly<Record<string, string>>,
+): Promise<DemoRun> {
   const directory = join(tmpdir(), `watchkeeper-demo-${randomUUID()}`)
   await mkdir(directory)
   try {
@@ -198,17 +204,20 @@ export async function runStep(step: DemoStep, script: string, asAction: boolean,
     )
     const flags = [...Object.entries(step.inputs).flatMap(([name, value]) => [`--${name}`, value]), ...ownFlags(step)]
     const ran = asAction
-      ? await run([script], { ...env, ...files, ...inputs }, directory)
-      : await run([script, step.operation, ...flags], { ...env, GITHUB_STEP_SUMMARY: summary }, directory)
+      ? await run(command, { ...env, ...files, ...inputs }, directory)
+      : await run([...command, step.operation, ...flags], { ...env, GITHUB_STEP_SUMMARY: summary }, directory)
     return { ...ran, outputs: await readFile(outputs, 'utf8'), summary: await readFile(summary, 'utf8') }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-function run(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<Pick<DemoRun, 'exitCode' | 'log'>> {
+/** A program and its first arguments. */
+type Command = readonly [string, ...string[]]
+
+function run([program, ...args]: Command, env: Readonly<Record<string, string>>, cwd: string): Promise<Pick<DemoRun, 'exitCode' | 'log'>> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     let log = ''
     const add = (text: string): void => {
       log += text
@@ -237,6 +246,7 @@ interface DemoOptions {
 
 /** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
 export async function runDemo({ script, bundle, profile, write, color, isVerbose }: DemoOptions): Promise<number> {
+  if (bundle !== undefined && isExecutable()) throw inputError('--bundle', 'needs Node; run npm run demo in a clone of Watchkeeper')
   const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
   const line = (text = ''): void => write(`${text}\n`)
   const program = bundle === undefined ? 'The command line' : `The action's bundle ${bundle}`
@@ -248,8 +258,8 @@ export async function runDemo({ script, bundle, profile, write, color, isVerbose
     let surprises = 0
     for (const [i, step] of steps.entries()) {
       const title = `━━ ${i + 1} of ${steps.length} · ${step.title} `
-      const { lines, isAsExpected } = await showStep(step, { emulator, script, bundle, profile, isVerbose, paint })
-      for (const text of ['', paint('bold', title.padEnd(longestLine, '━')), ...lines]) line(text)
+      const { lines, isAsExpected } = await showStep(step, { emulator, command: startCommand(script), bundle, profile, isVerbose, paint })
+      for (const text of ['', paint('bold', title.padEnd(maxLineLength, '━')), ...lines]) line(text)
       if (!isAsExpected) surprises += 1
     }
     line()
@@ -263,16 +273,18 @@ export async function runDemo({ script, bundle, profile, write, color, isVerbose
 
 type Paint = (format: 'bold' | 'dim' | 'green' | 'red', text: string) => string
 
-interface StepContext extends Pick<DemoOptions, 'script' | 'bundle' | 'profile' | 'isVerbose'> {
+interface StepContext extends Pick<DemoOptions, 'bundle' | 'profile' | 'isVerbose'> {
+  /** Starts this command line. */
+  readonly command: Command
   readonly emulator: Emulator
   readonly paint: Paint
 }
 
-async function showStep(step: DemoStep, { emulator, script, bundle, profile, isVerbose, paint }: StepContext) {
+async function showStep(step: DemoStep, { emulator, command, bundle, profile, isVerbose, paint }: StepContext) {
   const asAction = bundle !== undefined
   step.before?.()
   const before = emulator.requests.length
-  const run = await runStep(step, asAction ? resolve(bundle) : script, asAction, demoEnvironment(emulator, profile))
+  const run = await runStep(step, asAction ? [process.execPath, resolve(bundle)] : command, asAction, demoEnvironment(emulator, profile))
   const isAsExpected = (run.exitCode !== 0) === (step.fails === true)
   if (isAsExpected && !isVerbose) return { isAsExpected, lines: showBriefly(step, run, asAction) }
   const requests = emulator.requests.slice(before).map(({ method }) => method)
@@ -296,9 +308,9 @@ const indent = (text: string): readonly string[] =>
     .map((line) => `   ${line}`.trimEnd())
 
 /** Fits a terminal of ordinary width. */
-const longestLine = 80
+const maxLineLength = 80
 
-const cut = (text: string): string => (text.length <= longestLine ? text : `${text.slice(0, longestLine - 1)}…`)
+const cut = (text: string): string => (text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1)}…`)
 
 /** The call, the verdict, and the lines of the report that matter most. */
 function showBriefly(step: DemoStep, { log }: DemoRun, asAction: boolean): readonly string[] {
@@ -350,12 +362,12 @@ function asRunnerShows(log: string): string {
 /** The text of a workflow command, as @actions/core escapes it. */
 const unescapeCommand = (text: string): string => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%')
 
-const longestShown = 100
+const maxShownLength = 100
 
 function readOutputs(text: string): readonly string[] {
   return [...text.matchAll(/^(.+?)<<(ghadelimiter_.+)\n([\s\S]*?)\n?\2$/gm)].map(
     ([, name, , value = '']) =>
-      `${name} = ${value.length > longestShown ? `${value.slice(0, longestShown)}…` : value.replaceAll('\n', ' ')}`,
+      `${name} = ${value.length > maxShownLength ? `${value.slice(0, maxShownLength)}…` : value.replaceAll('\n', ' ')}`,
   )
 }
 

@@ -2,9 +2,10 @@
 import { type Command, CommanderError, Option } from 'commander'
 import * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
-import { exitCodeOfKind, exitCodes, inputError, toWatchkeeperError, WatchkeeperError } from '../../core/errors.ts'
+import { exitCodeOfKind, exitCodes, inputError, WatchkeeperError } from '../../core/errors.ts'
 import { jsonLine, logLine } from '../../core/escape.ts'
 import { toKebab } from '../../core/names.ts'
+import { isGitLabJob } from '../../core/run-page.ts'
 import { createRedact } from '../../core/secrets.ts'
 import { plural, shellQuote } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
@@ -12,14 +13,26 @@ import { type Settings, settingsSchema } from '../../operation/inputs.ts'
 import type { Operation, ResultDocument } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
+import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
 import { credentialsIn } from '../read-input.ts'
-import { cancelOnSignals, footerOf, type PublishSettings, runAndPublish, type Surface, sendMessage, toErrorResult } from '../run.ts'
+import {
+  cancelOnSignals,
+  footerOf,
+  type PublishableResult,
+  type PublishSettings,
+  runAndPublish,
+  type Surface,
+  sendMessage,
+  toErrorResult,
+  toSafeError,
+  usesForge,
+} from '../run.ts'
 import { contextVariable, debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { createConfirm } from './confirm.ts'
 import { contextSettings, withContext } from './contexts.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
-import { remoteRepository } from './repository.ts'
+import { remoteAddress, remoteRepository } from './repository.ts'
 import { columnsOf, hasColors, type Terminal } from './terminal.ts'
 
 /** Flags by camelCase name, as text. */
@@ -32,10 +45,11 @@ export async function addOperation(
   terminal: Terminal,
   exitWith: (code: number) => void,
 ): Promise<void> {
-  const { summary, input, asksFirst, scope, example }: Operation = await operations[name]()
+  const { summary, effect, input, asksFirst, scope, example }: Operation = await operations[name]()
   const command = program.command(name).description(summary)
   addFlags(command, input.shape, '')
-  if (asksFirst) command.option('--yes', 'write without asking')
+  if (effect === 'write')
+    command.option('--yes', asksFirst ? 'write without asking' : 'accepted, because every command that writes has it; this one never asks')
   if (name === 'plan') command.option('--detailed-exitcode', `exit with ${exitCodes.hasChanges} when there are changes`)
   addFlags(command, settingsSchema.shape, commonGroup)
   if (scope !== 'none')
@@ -56,6 +70,7 @@ export async function addOperation(
     if (context?.trim() === '') throw inputError('--context', 'is empty; give it the name of a context')
     const chosen = scope === 'none' ? undefined : context || terminal.env[contextVariable]?.trim()
     const env = chosen ? await withContext(terminal.env, chosen) : terminal.env
+    for (const secret of credentialsIn({}, env)) terminal.secrets.add(secret)
     const inputs = Object.fromEntries(given)
     const hasContext = chosen !== undefined && chosen !== ''
     const { exitCode } = await runAtTerminal(name, inputs, { json, yes, detailedExitcode, hasContext }, { ...terminal, env })
@@ -82,15 +97,8 @@ function commandLine(name: string, example: Readonly<Record<string, unknown>>): 
   return ['watchkeeper', name, ...flags].join(' ')
 }
 
-/** Only the action comments and opens issues, and only a runner has a job summary. The flags are accepted, but not listed. */
-const actionOnlyFlags: readonly string[] = [
-  'comment',
-  'commentLabel',
-  'prNumber',
-  'issue',
-  'githubToken',
-  'summary',
-] satisfies readonly (keyof Settings)[]
+/** Only the action writes to GitHub, and only a runner has a job summary. The flags are accepted, but not listed. */
+const actionOnlyFlags: readonly string[] = ['githubToken', 'summary'] satisfies readonly (keyof Settings)[]
 
 function addFlags(command: Command, shape: Shape, group: string): void {
   for (const [name, field] of Object.entries(shape)) {
@@ -111,7 +119,7 @@ function addFlags(command: Command, shape: Shape, group: string): void {
 }
 
 /** The longest list of choices that help shows in place of the value. */
-const longestChoices = 36
+const maxChoicesLength = 36
 
 const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^(?:a path|paths|globs?)\b/, 'file'],
@@ -128,7 +136,7 @@ function placeholderFor(field: z.core.$ZodType): string {
   const core = coreOf(field)
   const { accepts = '' } = metaOf(field)
   const choices = isChoice(core) ? core.options.join('|') : ''
-  if (choices !== '' && choices.length <= longestChoices) return choices
+  if (choices !== '' && choices.length <= maxChoicesLength) return choices
   return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
 }
 
@@ -138,7 +146,7 @@ function flagHelp(field: z.core.$ZodType): string {
   const { description = '', accepts } = metaOf(field)
   const standard = defaultOf(field)
   const core = coreOf(field)
-  const isShown = core instanceof z.ZodBoolean || (isChoice(core) && core.options.join('|').length <= longestChoices)
+  const isShown = core instanceof z.ZodBoolean || (isChoice(core) && core.options.join('|').length <= maxChoicesLength)
   return [
     description,
     ...(accepts !== undefined && !isShown ? [`(${accepts})`] : []),
@@ -167,6 +175,7 @@ export async function runAtTerminal(
     signals.exit(code)
   }
   const cancellation = cancelOnSignals({ ...signals, exit })
+  const startedAtMs = systemClock.now()
   try {
     const surface = terminalSurface(terminal, progress, cancellation, json)
     const result = await runAndPublish(operation, inputs, {
@@ -176,10 +185,13 @@ export async function runAtTerminal(
     })
     if (result.warnings === 0) for (const { path } of result.files) surface.note(`Wrote ${path}`)
     const secrets = credentialsIn(inputs, env)
-    const undelivered = await sendMessage(result, { env, secrets, cancellation, note: surface.note, change: 'unknown' })
-    if (undelivered !== undefined) surface.warn(undelivered)
+    const context = { env, secrets, startedAtMs, cancellation, note: surface.note }
+    const { failures, change } = await notifyGitLab(result, context)
+    const undelivered = await sendMessage(result, { ...context, change })
+    for (const line of [...failures, ...(undelivered === undefined ? [] : [undelivered])]) surface.warn(line)
     const { document } = result
-    if (cancellation.wasCanceled()) return { exitCode: exitCodes.cancelled, document }
+    const canceledCode = cancellation.exitCode()
+    if (canceledCode !== undefined) return { exitCode: canceledCode, document }
     const hasChanges = detailedExitcode && result.exitCode === exitCodes.ok && document.changed === true
     return { exitCode: hasChanges ? exitCodes.hasChanges : result.exitCode, document }
   } finally {
@@ -195,6 +207,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
     env,
     directory,
     cancellation,
+    keepsIssue: isGitLabJob(env),
     note,
     ...(env[debugVariable] === '1' && { debug: (line: string) => note(`debug: ${line}`) }),
     warn: (line) => note(`warning: ${line}`),
@@ -203,7 +216,7 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
     },
     showResult({ document, blocks, publishSettings }, resultFile) {
       progress.erase()
-      warnOfIgnoredSettings(publishSettings, note)
+      warnOfIgnoredSettings(publishSettings, env, note)
       if (json) stdout.write(`${jsonLine(JSON.stringify(document, null, 2))}\n`)
       const isError = document.status === 'error'
       if (json && !isError) return
@@ -215,31 +228,45 @@ function terminalSurface(terminal: Terminal, progress: ProgressLine, cancellatio
         stream.write(`${color ? line : logLine(line)}\n`)
     },
     summaryFile: env.GITHUB_STEP_SUMMARY || undefined,
-    remoteRepository: () => remoteRepository(directory),
+    remote: { name: () => remoteRepository(directory), address: () => remoteAddress(directory) },
   }
 }
 
+/** Comment and issue in GitLab CI. Elsewhere, the command line writes none. */
+async function notifyGitLab(result: PublishableResult, context: NotifyContext): Promise<ForgeOutcome> {
+  if (!isGitLabJob(context.env) || !usesForge(result.publishSettings)) return { failures: [], change: 'unknown' }
+  const [{ notifyForge }, { gitlab }] = await Promise.all([import('../notify-forge.ts'), import('../../forge/gitlab/gitlab.ts')])
+  return notifyForge(result, context, gitlab)
+}
+
 /** The command line has no event and no token for GitHub. */
-function warnOfIgnoredSettings({ comment = 'off', issue = 'off' }: PublishSettings, note: (line: string) => void): void {
+function warnOfIgnoredSettings(
+  { comment = 'off', issue = 'off' }: PublishSettings,
+  env: Terminal['env'],
+  note: (line: string) => void,
+): void {
+  if (isGitLabJob(env)) return
   const ignored = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])]
-  if (ignored.length > 0) note(`warning: ${ignored.join(' and ')}: ignored, because only the action writes to GitHub`)
+  if (ignored.length > 0)
+    note(`warning: ${ignored.join(' and ')}: ignored, because the command line writes comments and issues only in GitLab CI`)
 }
 
 /** Prints an error, and resolves to its exit code. `message` is commander's message about a wrong argument. */
 export async function reportError(thrown: unknown, message: string, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { env, stderr } = terminal
-  const redact = createRedact([...secretsIn(args), ...credentialsIn({}, env)])
+  const { env, stderr, secrets } = terminal
+  const listSecrets = (): readonly string[] => [...secretsIn(args), ...credentialsIn({}, env), ...secrets]
+  const [first = ''] = args
   if (thrown instanceof CommanderError) {
+    const redact = createRedact(listSecrets())
     // A word that is not a command may be a secret in the wrong place.
     stderr.write(redact(rewordUsageError(message)))
-    const [first = ''] = args
-    if (isOperationName(first)) await publishUsageError(first, redact(thrown.message), args, terminal)
+    if (isOperationName(first))
+      await publishError(first, new WatchkeeperError('input', redact(rewordUsageError(thrown.message))), args, terminal)
     return exitCodes.input
   }
-  const error = toWatchkeeperError(thrown)
-  stderr.write(redact(`${error.message}\n`))
-  const [first = ''] = args
-  if (isOperationName(first)) await publishUsageError(first, redact(error.message), args, terminal)
+  const error = toSafeError(thrown, listSecrets)
+  stderr.write(`${error.message}\n`)
+  if (isOperationName(first)) await publishError(first, error, args, terminal)
   return exitCodeOfKind[error.kind]
 }
 
@@ -262,8 +289,8 @@ function rewordUsageError(text: string): string {
 }
 
 /** Programs that read the JSON or the result file also need the message. */
-async function publishUsageError(operation: OperationName, message: string, args: readonly string[], terminal: Terminal): Promise<void> {
-  const result = toErrorResult(operation, new WatchkeeperError('input', rewordUsageError(message)), {}, [footerOf({}, systemClock.now())])
+async function publishError(operation: OperationName, error: WatchkeeperError, args: readonly string[], terminal: Terminal): Promise<void> {
+  const result = toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())])
   const surface = terminalSurface(terminal, createProgressLine(terminal.stderr, false), neverCancelled, false)
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
   const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined

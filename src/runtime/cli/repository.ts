@@ -18,6 +18,10 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
 export const remoteRepository = async (directory: string): Promise<string | undefined> =>
   repositoryIn(await git(directory, ['config', '--get', 'remote.origin.url']))
 
+/** `host/owner/repo` of the remote `origin`, without user and port. Undefined without Git, without a remote, and for a path. */
+export const remoteAddress = async (directory: string): Promise<string | undefined> =>
+  addressIn(await git(directory, ['config', '--get', 'remote.origin.url']))
+
 /** The default branch of the remote `origin`, or else the current branch. Undefined without both, and for a name with unusual characters. */
 export async function defaultBranch(directory: string): Promise<string | undefined> {
   const remote = await git(directory, ['symbolic-ref', '--quiet', '--short', 'refs/remotes/origin/HEAD'])
@@ -29,7 +33,7 @@ export async function defaultBranch(directory: string): Promise<string | undefin
 export const isPlainBranch = (name: string): boolean => /^\w[\w./-]{0,199}$/.test(name)
 
 /** What a command of Git prints. Empty when it fails. */
-async function git(directory: string, args: readonly string[]): Promise<string> {
+export async function git(directory: string, args: readonly string[]): Promise<string> {
   const { execFile } = await import('node:child_process')
   return new Promise((resolve) => {
     execFile('git', args, { cwd: directory, timeout: 5000 }, (_error, stdout) => resolve(stdout.trim()))
@@ -39,3 +43,12 @@ async function git(directory: string, args: readonly string[]): Promise<string> 
 /** The last two parts of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/owner/repo/`. */
 const repositoryIn = (url: string): string | undefined =>
   /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+@[^/:]+:)(?:[^?#]*\/)?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1]
+
+/** Host and whole path of the same forms of URL: GitLab has groups in groups. */
+export function addressIn(url: string): string | undefined {
+  const [, host, path] =
+    /^[a-z+]+:\/\/(?:[^/@]*@)?([\w.-]+)(?::\d+)?\/+([\w./-]+?)(?:\.git)?\/?$/.exec(url) ??
+    /^[^/:@]+@([\w.-]+):\/?([\w./-]+?)(?:\.git)?\/?$/.exec(url) ??
+    []
+  return host === undefined || path?.includes('/') !== true ? undefined : `${host}/${path}`
+}

@@ -1,9 +1,9 @@
 import { Argument, Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander'
+import { type ProfileName, profileNames } from '../../api/profiles.ts'
 import { toKebab } from '../../core/names.ts'
 import { version } from '../../core/version.ts'
-import { operationNames } from '../../operations.ts'
-import type { InitFlags } from './init.ts'
-import { type ProfileName, profileNames } from './profile-names.ts'
+import { operationGroups, operationNames } from '../../operations.ts'
+import type { InitFlags } from './init/settings.ts'
 import type { EmulatorCommand } from './serve-emulator.ts'
 import { summaries } from './summaries.ts'
 import { hasColors, type Terminal } from './terminal.ts'
@@ -37,6 +37,12 @@ export async function runCli(given: readonly string[], terminal: Terminal): Prom
   }
 }
 
+/** Reports an exception that nothing caught. Resolves to the exit code. */
+export async function reportCrash(thrown: unknown, given: readonly string[], terminal: Terminal): Promise<number> {
+  const { reportError } = await loadOperationCommands()
+  return reportError(thrown, '', splitValues(given), terminal)
+}
+
 /** An operation that the arguments name gets its flags. The list of commands needs only the summaries of the others. */
 async function addOperations(
   program: Command,
@@ -44,17 +50,20 @@ async function addOperations(
   terminal: Terminal,
   exitWith: (code: number) => void,
 ): Promise<void> {
-  for (const name of operationNames) {
-    if (args.includes(name)) {
-      const { addOperation } = await loadOperationCommands()
-      await addOperation(program, name, terminal, exitWith)
-    } else program.command(name).description(summaries[name]).option('--json', 'print the result as JSON')
+  for (const { title, names } of operationGroups) {
+    program.commandsGroup(`${title}:`)
+    for (const name of names) {
+      if (args.includes(name)) {
+        const { addOperation } = await loadOperationCommands()
+        await addOperation(program, name, terminal, exitWith)
+      } else program.command(name).description(summaries[name]).option('--json', 'print the result as JSON')
+    }
   }
 }
 
 async function loadOperationCommands() {
-  const { disableSchemaCompiler } = await import('../schema-compiler.ts')
-  disableSchemaCompiler()
+  const { prepareForOneRun } = await import('../one-run.ts')
+  prepareForOneRun()
   return import('./operation-commands.ts')
 }
 
@@ -93,20 +102,23 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
   const write = (text: string): void => void terminal.stdout.write(text)
 
   program
+    .commandsGroup('Setup:')
     .command('init')
     .description('Writes workflows and sample files into this repository. Asks which ones, and never overwrites a file.')
     .argument('[kits...]', 'kits to write; without kits, init asks')
     .option('--list', 'list the kits and their files')
-    .addOption(profileOption('product that the workflows are for; in a terminal, init asks'))
+    .addOption(
+      profileOption('server that the workflows are for; at a terminal, init asks [default: WATCHKEEPER_PROFILE, or else clickhouse-cloud]'),
+    )
     .option('--organization-id <uuid>', 'id of the organization, for the variable of the repository')
     .option('--service-id <uuid>', 'id of the service, for the variable of the repository')
     .option('--api-url <url>', 'address of a self-hosted server, for the variable of the repository')
     .option('--project <text>', 'owner of alerts and dashboards [default: owner/repo of the Git remote]')
     .option('--branch <name>', 'branch that is applied [default: the default branch of the Git remote, or else the current branch]')
     .action(async (words: readonly string[], { list = false, profile, ...flags }: InitCommand) => {
-      const { disableSchemaCompiler } = await import('../schema-compiler.ts')
-      disableSchemaCompiler()
-      const { runInit } = await import('./init.ts')
+      const { prepareForOneRun } = await import('../one-run.ts')
+      prepareForOneRun()
+      const { runInit } = await import('./init/init.ts')
       exitWith(await runInit({ words, list, profile, flags }, terminal))
     })
 
@@ -115,7 +127,7 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .description('Runs the main operations against an emulator, without an account and without network access.')
     .option('--bundle <file>', "run the action's bundle like a runner, instead of this command line")
     .option('--verbose', 'show logs, outputs and job summaries')
-    .addOption(profileOption('product to show').default('clickhouse-cloud'))
+    .addOption(profileOption('server to show').default('clickhouse-cloud'))
     .action(async ({ bundle, profile, verbose = false }: { bundle?: string; profile: ProfileName; verbose?: boolean }) => {
       const { runDemo } = await import('./demo.ts')
       exitWith(await runDemo({ script: terminal.script, bundle, profile, write, color: hasColors(terminal), isVerbose: verbose }))
@@ -133,6 +145,14 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     .action(async (options: EmulatorCommand) => {
       const { serveEmulator } = await import('./serve-emulator.ts')
       exitWith(await serveEmulator(options, terminal.signals, write))
+    })
+
+  program
+    .command('licenses')
+    .description('Prints the license of this program, and those of the software in it.')
+    .action(async () => {
+      const { readInstalled } = await import('./installation.ts')
+      for (const path of ['LICENSE', 'dist/licenses.txt']) write(await readInstalled(terminal.script, path))
     })
 }
 
@@ -196,7 +216,7 @@ function addContextCommands(program: Command, terminal: Terminal): void {
 }
 
 const contextOptions = [
-  ['--profile <clickhouse-cloud|hyperdx>', 'product behind the API'],
+  ['--profile <clickhouse-cloud|hyperdx>', 'server behind the API'],
   ['--api-url <url>', 'base URL of the API'],
   ['--observability-path <text>', 'path segment of dashboards and alerts'],
   ['--organization-id <uuid>', 'id of the organization'],
@@ -207,8 +227,8 @@ const contextOptions = [
 ] as const
 
 async function loadContexts() {
-  const { disableSchemaCompiler } = await import('../schema-compiler.ts')
-  disableSchemaCompiler()
+  const { prepareForOneRun } = await import('../one-run.ts')
+  prepareForOneRun()
   return import('./contexts.ts')
 }
 

@@ -40,6 +40,7 @@ const describe = (url: string, dialect: Dialect): string =>
     '',
     ...(dialect === 'hyperdx' ? selfHostedCommands(url) : cloudCommands(url, dialect)),
     '',
+    'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/first-alert.md',
     `Faults, request log and data: ${url}/_emulator`,
   ].join('\n')
 

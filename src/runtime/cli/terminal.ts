@@ -1,12 +1,14 @@
-import type { Environment } from '../read-input.ts'
+import type { Variables } from '../../core/variables.ts'
 import type { Signals } from '../run.ts'
 
 /** The parts of a process that the command line uses. */
 export interface Terminal {
-  /** The entry of the command line. The package's examples are in `../examples`. */
+  /** The entry of the command line. In the single executable, the executable. */
   readonly script: string
-  readonly env: Environment
+  readonly env: Variables
   readonly directory: string
+  /** The secrets that the command has learned so far, such as the key of a context. No message may quote them. */
+  readonly secrets: Set<string>
   readonly signals: Signals
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: OutputStream

@@ -2,10 +2,10 @@ import type * as z from 'zod'
 import { systemClock } from '../../core/clock.ts'
 import { WatchkeeperError } from '../../core/errors.ts'
 import { toCamel } from '../../core/names.ts'
+import type { Variables } from '../../core/variables.ts'
 import type { settingsSchema } from '../../operation/inputs.ts'
 import type { ResultDocument } from '../../operation/operation.ts'
 import { type OperationName, type Operations, operationNames } from '../../operations.ts'
-import type { Environment } from '../read-input.ts'
 import { runOperation, writeEssentialFiles } from '../run.ts'
 import { workspaceFiles, writeOutputFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
@@ -21,16 +21,17 @@ type ProcessSetting =
   | 'prNumber'
   | 'issue'
   | 'githubToken'
+  | 'gitlabToken'
   | 'notifyUrl'
   | 'notifyFormat'
   | 'notifyOn'
 
 export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
   /**
-   * The environment variables: `WATCHKEEPER_…` for settings that are not given here, and `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. The
-   * default is none. To use those of the process, pass `env: process.env`.
+   * The environment variables: `WATCHKEEPER_…` for settings that are not given here, `WATCHKEEPER_VAR_…` for files, and `HTTPS_PROXY`,
+   * `HTTP_PROXY` and `NO_PROXY`. The default is none. To use those of the process, pass `env: process.env`.
    */
-  readonly env?: Environment
+  readonly env?: Variables
   /** Cancels running and later calls. They reject with a WatchkeeperError of kind `cancelled`. */
   readonly signal?: AbortSignal
   /** Called with one line of text for each retry and each wait, without secrets. */
@@ -91,5 +92,5 @@ export function createClient(options: ClientOptions): Client {
     return result.document
   }
   const methods = operationNames.map((name) => [toCamel(name), (input?: object) => call(name, input)] as const)
-  return Object.fromEntries(methods) as Client
+  return Object.fromEntries(methods) as Client // One method for each operation, which checks its input itself.
 }

@@ -1,14 +1,16 @@
 import type { Profile } from '../../api/profiles.ts'
 import { type Diagnostic, errorsIn, type Location } from '../../core/diagnostics.ts'
+import { abilitiesOf, type Declarations, overriddenFields, withAlternatives } from '../../declarations/declarations.ts'
 import { interpolate, readDocument } from '../../documents/document.ts'
 import { ownValue } from '../../documents/schema.ts'
+import { nameMatches } from '../../operation/listing.ts'
 import type { NamedEnvironment } from '../../operation/operation.ts'
 import { createDirectory } from '../../resources/directory.ts'
-import type { DeclaredKey, Section } from '../../resources/resource-type.ts'
+import type { DeclaredKey, RemoteObject } from '../../resources/resource-type.ts'
 import { createResourceTypes, type Declared } from '../../resources/resource-types.ts'
-import type { Change, Plan } from '../change.ts'
-import { abilitiesOf, type Declarations, overriddenFields, withAlternatives } from '../declarations.ts'
-import type { RemoteState } from '../remote-state.ts'
+import { type Section, sectionNames } from '../../resources/section.ts'
+import type { Change, Plan } from '../plan/change.ts'
+import type { RemoteState } from '../plan/remote-state.ts'
 import { editFile, type Update } from './edit-yaml.ts'
 import {
   createReferenceRenderer,
@@ -32,12 +34,33 @@ export interface DraftInput {
   readonly globs: readonly string[]
   /** Whether objects that no file declares stay out. */
   readonly declaredOnly: boolean
+  readonly filter?: PullFilter
   /** The files that exist, by path. */
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
   /** Objects to leave out, by `identityOf`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
+}
+
+/** What to pull; everything without a filter. */
+export interface PullFilter {
+  readonly nameContains?: string | undefined
+  readonly tag?: string | undefined
+  readonly kind?: readonly string[] | undefined
+  readonly key?: readonly string[] | undefined
+}
+
+type Filtered = Pick<NewObject, 'section' | 'key'> & { readonly actual?: RemoteObject | undefined; readonly name: string }
+
+/** An object that the service does not have has no tags. */
+function passes({ section, key, name, actual }: Filtered, { nameContains, tag, kind, key: keys }: PullFilter): boolean {
+  return (
+    (nameContains === undefined || nameMatches(nameContains)({ name: actual?.name ?? name })) &&
+    (tag === undefined || (Array.isArray(actual?.tags) && actual.tags.includes(tag))) &&
+    (kind?.includes(section) ?? true) &&
+    (keys?.includes(key) ?? true)
+  )
 }
 
 /** The files after a pull, before anything is written. */
@@ -72,6 +95,8 @@ export interface PulledObject {
   readonly replacedExpressions: readonly string[]
   /** Fields that the environment overrides and the service has with another value. The files stay as they are there. */
   readonly overridden: readonly OverriddenField[]
+  /** For an object of a file with instances, which is never edited: the fields that the service has with another value. */
+  readonly instantiated?: { readonly location: Location; readonly differing: readonly OverriddenField[] }
 }
 
 interface OverriddenField {
@@ -86,11 +111,23 @@ export const identityOf = (section: Section, id: string): string => `${section} 
 export function draftPull(input: DraftInput): Draft {
   const { declarations, plan, remote, profile, nowMs, excluded } = input
   const types = createResourceTypes(profile, nowMs)
-  const selected = selectObjects({ remote, types, plan, declarations })
-  const { newObjects, skipped } = input.declaredOnly ? { newObjects: [], skipped: [] } : selected
+  const selected = selectObjects({
+    remote,
+    types,
+    plan,
+    declarations,
+    sections: sectionNames.filter((one) => abilitiesOf(profile).sections.has(one)),
+  })
+  const { filter = {} } = input
+  // An object that is left out has no key.
+  const isWanted = (one: NewObject | SkippedObject): boolean => passes({ key: '', ...one, name: one.actual.name ?? '' }, filter)
+  const newObjects = input.declaredOnly ? [] : selected.newObjects.filter(isWanted)
+  const skipped = input.declaredOnly ? [] : selected.skipped.filter(isWanted)
   const directory = createDirectory(remote)
   const contextFor = (targets: readonly NewObject[]): RenderContext => ({
     types,
+    directory,
+    sources: remote.sources,
     canNameRows: abilitiesOf(profile).containers,
     references: createReferenceRenderer(remote, directory, keysById(plan.changes, targets)),
   })
@@ -104,7 +141,7 @@ export function draftPull(input: DraftInput): Draft {
   const declared = new Map(declarations.objects.map((one) => [`${one.section}.${one.key}`, one]))
   const existing = plan.changes.flatMap((change) => {
     const one = declared.get(`${change.section}.${change.key}`)
-    return one === undefined ? [] : [draftExisting(one, change, context, input)]
+    return one === undefined || !passes(change, filter) ? [] : [draftExisting(one, change, context, input)]
   })
   const additions = added.flatMap(({ addition }) => addition ?? [])
   const paths = placeAdditions(additions, input)
@@ -153,7 +190,7 @@ interface DraftedNew {
 
 function draftNew(source: NewObject, context: RenderContext, excluded: DraftInput['excluded']): DraftedNew {
   const { section, key, actual, adoption } = source
-  const { name, ...others } = renderNewObject(section, actual, context).fields
+  const { name, ...others } = renderNewObject(source, context).fields
   const fields = { name, ...adoption, ...others }
   const reason = excluded.get(identityOf(section, actual.id)) ?? explainUnwritable(fields, section)
   return { source, reason, addition: reason === undefined ? { section, key, fields } : undefined }
@@ -186,7 +223,18 @@ function draftExisting(
   const rendered = renderChange(declared, { ...change, actual }, context)
   const { before, after, overridden } = keepOverridden(rendered, overriddenFields(environment, section, key))
   const isUnchanged = isEqual(before.fields, after.fields)
-  const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : explainUnwritable(after.fields, section))
+  const { location } = declared
+  if (location.instance !== undefined && !isEqual(rendered.before.fields, rendered.after.fields)) {
+    const differing = differingFields(rendered)
+    const names = differing.map(({ field }) => field).join(', ')
+    const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
+    return { object: { ...object, outcome: 'left-out', reason, instantiated: { location, differing } }, update: undefined }
+  }
+  const unwritable = () =>
+    declared.madeFrom === undefined
+      ? explainUnwritable(after.fields, section)
+      : `differs from what ${declared.madeFrom} makes, and pull does not edit it; change the file, or run apply`
+  const reason = excluded.get(identityOf(section, actual.id)) ?? (isUnchanged ? undefined : unwritable())
   if (reason !== undefined) return { object: { ...object, outcome: 'left-out', reason }, update: undefined }
   if (isUnchanged && overridden.length > 0) {
     const overriddenReason = `the environment overrides ${overridden.map(({ field }) => field).join(', ')}, and the service has another value`
@@ -195,6 +243,11 @@ function draftExisting(
   if (isUnchanged) return { object: { ...object, outcome: 'unchanged' }, update: undefined }
   return { object: { ...object, name: actual.name ?? name, outcome: 'updated', overridden }, update: { section, key, before, after } }
 }
+
+const differingFields = ({ before, after }: RenderedChange): readonly OverriddenField[] =>
+  [...new Set([...Object.keys(before.fields), ...Object.keys(after.fields)])]
+    .filter((field) => !isEqual(before.fields[field], after.fields[field]))
+    .map((field) => ({ field, value: after.fields[field] }))
 
 /** Leaves fields that the environment overrides as they are, because the file is for all environments. */
 function keepOverridden({ before, after }: RenderedChange, fields: readonly string[]) {
@@ -213,10 +266,13 @@ function keepOverridden({ before, after }: RenderedChange, fields: readonly stri
 /** The path for each addition. An alert goes to the file that declares its dashboard. */
 function placeAdditions(additions: readonly Addition[], { declarations, globs, texts }: DraftInput): ReadonlyMap<Addition, string> {
   if (additions.length === 0) return new Map()
-  const place = createPlacement({ globs, paths: [...texts.keys()] })
-  const dashboardPaths = new Map(
-    declarations.objects.filter(({ section }) => section === 'dashboards').map(({ key, location: { file } }) => [key, file]),
+  // A file with instances is never edited.
+  const closed = new Set(
+    [...declarations.objects, ...declarations.broken].flatMap(({ location: { file, instance } }) => (instance === undefined ? [] : [file])),
   )
+  const place = createPlacement({ globs, paths: [...texts.keys()], closed })
+  const isOpen = ({ section, location: { file } }: Declared): boolean => section === 'dashboards' && !closed.has(file)
+  const dashboardPaths = new Map(declarations.objects.filter(isOpen).map(({ key, location: { file } }) => [key, file]))
   return new Map(
     additions.map((addition) => {
       const { section, key, fields } = addition
@@ -313,7 +369,12 @@ function messagesByObject(diagnostics: readonly Diagnostic[], { objects, broken 
   const all = [...objects, ...broken]
   return new Map(
     diagnostics.toReversed().flatMap(({ location, message }) => {
-      const before = all.filter((one) => one.location.file === location.file && compareLocations(one.location, location) <= 0)
+      const before = all.filter(
+        (one) =>
+          one.location.file === location.file &&
+          one.location.instance === location.instance &&
+          compareLocations(one.location, location) <= 0,
+      )
       const owner = before.toSorted((a, b) => compareLocations(a.location, b.location)).at(-1)
       return owner === undefined ? [] : [[qualifiedKey(owner), message] as const]
     }),

@@ -1,8 +1,10 @@
 import {
+  type Alias,
   type Document,
   isAlias,
   isCollection,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   type Node,
@@ -14,12 +16,13 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import * as z from 'zod'
-import { hasExpression, readDocument } from '../../documents/document.ts'
+import { escapeExpressions, hasVariable, readDocument } from '../../documents/document.ts'
 import { defaultOf, ownValue, type Shape } from '../../documents/schema.ts'
-import { isMap as isFields } from '../../resources/compare.ts'
+import { isFields } from '../../resources/compare.ts'
 import { canonicalText } from '../../resources/marker.ts'
-import type { Body, Section } from '../../resources/resource-type.ts'
+import type { Body } from '../../resources/resource-type.ts'
 import { sections } from '../../resources/resource-types.ts'
+import type { Section } from '../../resources/section.ts'
 import { mergeLines } from './merge-lines.ts'
 import { isEqual, type RenderedChange } from './render.ts'
 import {
@@ -71,8 +74,7 @@ export function editFile(edit: FileEdit): EditedFile {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text) !== undefined
   } catch {
     return false
   }
@@ -108,7 +110,7 @@ function hasSameContent(text: string, document: Document.Parsed, path: string): 
 
 function detectIndentation({ contents }: Document.Parsed, text: string): Indentation {
   const columnOf = (node: unknown): number | undefined => {
-    const start = (node as { readonly range?: readonly number[] | null } | null)?.range?.[0]
+    const start = isNode(node) ? node.range?.[0] : undefined
     return start === undefined ? undefined : start - (text.lastIndexOf('\n', start - 1) + 1)
   }
   const pairsIn = (value: unknown): readonly Pair[] => (isMap(value) ? value.items : [])
@@ -180,19 +182,20 @@ export function overrideDefaults(section: Section, names: readonly string[]): Bo
 function findObject(root: YAMLMap, section: string, key: string, document: Document.Parsed): YAMLMap {
   let node: unknown = root
   for (const name of [section, key]) {
-    const pair = isMap(node) ? findPair(node as YAMLMap, name) : undefined
+    const pair = isMap(node) ? findPair(node, name) : undefined
     if (pair === undefined) throw new Error(`${section}.${key} is missing`)
     const { value } = pair
     if (isCollection(value)) moveAnchor(value, document)
-    else pair.value = copyNode((value as { resolve(document: Document): never }).resolve(document))
+    else if (isAlias(value)) pair.value = copyTarget(value, document)
     node = pair.value
   }
-  return node as YAMLMap
+  if (!isMap(node)) throw new Error(`${section}.${key} is not a map`)
+  return node
 }
 
 function addObject(root: YAMLMap, { section, key, fields }: Addition, document: Document.Parsed, indent: number): void {
   const pair = findPair(root, section)
-  if (pair !== undefined && isAlias(pair.value)) pair.value = copyNode(pair.value.resolve(document) as Node)
+  if (pair !== undefined && isAlias(pair.value)) pair.value = copyTarget(pair.value, document)
   const map = isMap(pair?.value) ? pair.value : new YAMLMap(document.schema)
   moveAnchor(map, document)
   for (const empty of [root, map]) if (empty.items.length === 0) empty.flow = false
@@ -263,7 +266,7 @@ function editNode(node: unknown, { before, after }: ValueChange, place: Place, c
   }
   releaseNode(node, context)
   if (isScalar(node) && (typeof after !== 'object' || after === null)) return setScalar(node, after)
-  const { comment, commentBefore } = (node ?? {}) as Partial<Node>
+  const { comment, commentBefore }: Partial<Node> = isNode(node) ? node : {}
   return Object.assign(buildNode(after, place, context), comment && { comment }, commentBefore && { commentBefore })
 }
 
@@ -286,7 +289,7 @@ function setScalar(node: Scalar, value: unknown): Scalar {
   const needsOtherStyle = node.type?.startsWith('BLOCK') || (typeof value === 'string' && value.includes('\n'))
   for (const name of ['format', 'minFractionDigits', 'source', 'tag', ...(needsOtherStyle ? ['type'] : [])])
     Reflect.deleteProperty(node, name)
-  node.value = value
+  node.value = escapeExpressions(value)
   return node
 }
 
@@ -340,8 +343,8 @@ function releaseNode(node: unknown, { document, replacedExpressions }: EditConte
   visit(node, {
     Node(_, inner) {
       if (isAlias(inner)) return
-      moveAnchor(inner as Node, document)
-      if (isScalar(inner) && typeof inner.value === 'string' && hasExpression(inner.value)) replacedExpressions.push(inner.value)
+      moveAnchor(inner, document)
+      if (isScalar(inner) && typeof inner.value === 'string' && hasVariable(inner.value)) replacedExpressions.push(inner.value)
     },
   })
 }
@@ -379,17 +382,24 @@ function findAnchor(anchor: string, document: Document.Parsed): Node | undefined
   visit(document, {
     Node(_, node) {
       if (isAlias(node) || !('anchor' in node) || node.anchor !== anchor) return undefined
-      found = node as Node
+      found = node
       return visit.BREAK
     },
   })
   return found
 }
 
+/** Throws when the alias has no anchor, which a document that was read cannot have. */
+function copyTarget(alias: Alias, document: Document.Parsed): Node {
+  const target = alias.resolve(document)
+  if (target === undefined) throw new Error(`the alias ${alias.source} has no anchor`)
+  return copyNode(target)
+}
+
 /** Copies a node without anchors, and without the comments around it. */
 function copyNode(node: Node): Node {
-  const copy = node.clone() as Node
-  visit(copy, { Node: (_, inner) => void Reflect.deleteProperty(inner as Node, 'anchor') })
+  const copy = node.clone() as Node // A clone has the class of its original, which the library's types do not state.
+  visit(copy, { Node: (_, inner) => void Reflect.deleteProperty(inner, 'anchor') })
   for (const name of ['comment', 'commentBefore', 'spaceBefore']) Reflect.deleteProperty(copy, name)
   return copy
 }

@@ -3,10 +3,10 @@ import * as z from 'zod'
 import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
 import { counted, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { plural } from '../../core/text.ts'
+import { inEnvironment, ofEnvironment } from '../../declarations/environment.ts'
 import type { Verdict } from '../../operation/operation.ts'
 import type { Block, DiffLine } from '../../report/blocks.ts'
-import { sectionNames, sectionNouns } from '../../resources/resource-type.ts'
-import { inEnvironment, ofEnvironment } from '../environment.ts'
+import { sectionNames, sectionNouns } from '../../resources/section.ts'
 import { type Draft, type DraftedFile, pullOutcomes } from './draft.ts'
 
 export interface Pulled {
@@ -25,13 +25,14 @@ export const pullOutput = z.object({
   updated: count('Objects whose declarations were updated.'),
   unchanged: count('Objects that are equal in the files and in the service.'),
   missing: count('Objects that the files declare and the service does not have. Their declarations are kept.'),
+  otherOwners: count('Objects of other projects, which are never pulled.'),
   leftOut: count('Objects that a file cannot declare, or whose key or owner is unknown.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
 
 const object = z.object({
-  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches` or `alerts`.'),
+  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
   key: z.string().describe('The key in the files. Empty if the object is in no file.'),
   name: z.string(),
   outcome: z.enum(pullOutcomes).describe('`other-project`: the object has the ownership marker of another project.'),
@@ -71,6 +72,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     updated: numberOf('updated'),
     unchanged: numberOf('unchanged'),
     missing: numberOf('missing'),
+    otherOwners: numberOf('other-project'),
     leftOut: numberOf('left-out'),
     project,
     ...(environment !== undefined && { environment }),
@@ -132,7 +134,7 @@ export function pullHeadline(result: PullResult): Line {
     )
     return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}`
   }
-  if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no alerts, dashboards or saved searches`
+  if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no objects of these kinds`
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 
@@ -146,9 +148,16 @@ const listedOutcomes = {
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {
-  const { added, updated, unchanged, missing, leftOut, diagnostics } = result
+  const { added, updated, unchanged, missing, otherOwners, leftOut, diagnostics } = result
   if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
-  const facts = { Added: added, Updated: updated, Unchanged: unchanged, 'Not in the service': missing, 'Left out': leftOut }
+  const facts = {
+    Added: added,
+    Updated: updated,
+    Unchanged: unchanged,
+    'Not in the service': missing,
+    'Of other projects': otherOwners,
+    'Left out': leftOut,
+  }
   return [
     { kind: 'facts', facts: Object.entries(facts).map(([label, count]) => ({ label, value: [trusted(String(count))] })) },
     { kind: 'diagnostics', diagnostics },

@@ -1,21 +1,21 @@
 import type * as z from 'zod'
-import { quote } from '../../core/text.ts'
-import { hasExpression, type ReadDocument } from '../../documents/document.ts'
+import type { ReadDocument } from '../../documents/document.ts'
 import { elementOf, formOf, isRequired, ownValue, type Schema, valueAt } from '../../documents/schema.ts'
 import { schemaDiagnostics } from '../../documents/validate.ts'
 import { declaredAlert } from '../../resources/alerts/alert.ts'
-import { comparable, isMap, managedPart } from '../../resources/compare.ts'
-import { dashboardType, declaredDashboard } from '../../resources/dashboards/dashboard.ts'
+import { comparable, isFields, managedPart } from '../../resources/compare.ts'
+import { declaredDashboard } from '../../resources/dashboards/dashboard.ts'
 import type { Place } from '../../resources/dashboards/layout.ts'
 import { shortSourceNames } from '../../resources/declaration-fields.ts'
 import type { Directory, Noun } from '../../resources/directory.ts'
 import { canonicalText, withoutMarkerTags } from '../../resources/marker.ts'
-import { PendingId } from '../../resources/resolve.ts'
-import { type Body, listOf, type RemoteObject, type ResourceType, type Section } from '../../resources/resource-type.ts'
+import { type Body, type FileContext, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
 import { type Declared, isOf, type ResourceTypes, sections } from '../../resources/resource-types.ts'
-import { declaredSavedSearch, savedSearchType } from '../../resources/saved-searches/saved-search.ts'
-import type { Change } from '../change.ts'
-import type { RemoteState } from '../remote-state.ts'
+import { declaredSavedSearch } from '../../resources/saved-searches/saved-search.ts'
+import { PendingId, type Section } from '../../resources/section.ts'
+import type { Change } from '../plan/change.ts'
+import type { RemoteState } from '../plan/remote-state.ts'
+import type { NewObject } from './select.ts'
 import { spellLayout } from './spell-layout.ts'
 
 /** An object as a file declares it. */
@@ -31,39 +31,43 @@ export interface RenderedChange {
   readonly after: Rendered
 }
 
-export interface RenderContext {
+export interface RenderContext extends Pick<FileContext, 'directory' | 'sources'> {
   readonly types: ResourceTypes
   readonly references: ReferenceRenderer
-  /** Whether the product has containers, which rows with a name become. */
+  /** Whether the server has containers, which rows with a name become. */
   readonly canNameRows: boolean
 }
 
 /** Renders an object that no file declares. */
-export function renderNewObject(section: Section, actual: RemoteObject, { types, references, canNameRows }: RenderContext): Rendered {
-  const type = types[section]
+export function renderNewObject({ section, key, actual }: Pick<NewObject, 'section' | 'key' | 'actual'>, context: RenderContext): Rendered {
+  const { types, references, canNameRows } = context
+  const type: ResourceType = types[section]
   const body = type.toBody(actual)
-  if (section === 'dashboards') return renderDashboard(body, { references, canNameRows })
-  const managed = managedPart(type.pulledPart?.(body, {}) ?? body, undefined, type.schema) as Body
-  return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, references)
+  if (type.toFile !== undefined) return { fields: type.toFile(body, { ...context, key, written: undefined }), itemIds: new Map() }
+  if (section === 'dashboards') return renderDashboard(body, { type, references, canNameRows })
+  const managed = managedPart(type.pulledPart?.(body, {}) ?? body, undefined, type.schema)
+  return section === 'alerts' ? renderAlert(managed, { type, references }) : renderSavedSearch(managed, { type, references })
 }
 
 /** Renders an object that a file declares and the service has. */
 export function renderChange(
   declared: Declared,
   { desired = {}, actual }: Change & { readonly actual: RemoteObject },
-  { types, references, canNameRows }: RenderContext,
+  context: RenderContext,
 ): RenderedChange {
-  const { section, value, written } = declared
-  const type = types[section]
+  const { types, references, canNameRows } = context
+  const { section, key, value, written } = declared
+  const type: ResourceType = types[section]
   const stored = type.toBody(actual)
   const body = type.pulledPart?.(stored, desired) ?? stored
   const before = withTileIds(type.carryOverIds(desired, body))
-  const after = managedPart(body, before, type.schema) as Body
+  const after = managedPart(body, before, type.schema)
   const inFile = isOf('dashboards')(declared) ? readDashboardInFile(declared, before) : undefined
   const render = (side: Body): Rendered => {
-    if (section === 'savedSearches') return renderSavedSearch(side, references, written)
+    if (type.toFile !== undefined) return { fields: type.toFile(side, { ...context, key, written }), itemIds: new Map() }
+    if (section === 'savedSearches') return renderSavedSearch(side, { type, references, written })
     if (section === 'alerts') return renderAlert(side, { type, references, usesList: 'channels' in value && value.channels !== undefined })
-    return renderDashboard(side, { references, canNameRows, inFile })
+    return renderDashboard(side, { type, references, canNameRows, inFile })
   }
   const rendered = render(before)
   // A renamed tile already has its new name here. The file has the old one, so the alert must also change.
@@ -101,8 +105,6 @@ export const isEqual = (a: unknown, b: unknown): boolean => canonicalText(a) ===
 
 /** Explains why a file cannot declare these fields; undefined when it can. */
 export function explainUnwritable(fields: Body, section: Section): string | undefined {
-  const expression = findExpression(fields)
-  if (expression !== undefined) return `"${quote(expression, 60)}" would be read as an expression`
   const schema = sections[section]
   const parsed = schema.safeParse(fields)
   if (parsed.success) return undefined
@@ -115,17 +117,6 @@ const withoutPlaces = (value: unknown): ReadDocument => ({
   locationOf: () => ({ file: '' }),
   locationOfKey: () => ({ file: '' }),
 })
-
-/** The first text with an expression, anywhere in the value. */
-export function findExpression(value: unknown): string | undefined {
-  if (typeof value === 'string') return hasExpression(value) ? value : undefined
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const item of Object.values(value)) {
-    const found = findExpression(item)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
 
 /** Renders references: by a key in these files, else by a name if it is unique, else by id. */
 export interface ReferenceRenderer {
@@ -150,7 +141,7 @@ export function createReferenceRenderer(
 ): ReferenceRenderer {
   const uniqueName = (noun: Noun, id: unknown): string | undefined => {
     const name = directory.nameOf(id)
-    if (name === undefined || hasExpression(name)) return undefined
+    if (name === undefined) return undefined
     const found = directory.byName(noun, name)
     return 'id' in found && found.id === id ? name : undefined
   }
@@ -175,7 +166,7 @@ export function createReferenceRenderer(
       const tiles = listOf(dashboards.find(({ id }) => id === dashboardId)?.tiles)
       const name = tiles.find(({ id }) => id === tileId)?.name
       const isUnique = typeof name === 'string' && name !== '' && tiles.filter((tile) => tile.name === name).length === 1
-      return isUnique && !hasExpression(name) ? name : { id: tileId }
+      return isUnique ? name : { id: tileId }
     },
   }
 }
@@ -188,8 +179,8 @@ interface AlertOptions {
 }
 
 export function renderAlert(body: Body, { type, references, usesList = false }: AlertOptions): Rendered {
-  const alert = withPlainNumbers(comparable(type, body)) as Body
-  const channels = (alert.channels as readonly Body[] | undefined)?.map((channel) => renderChannel(channel, references)) ?? []
+  const alert = withPlainNumbers(comparable(type, body))
+  const channels = listOf(alert.channels).map((channel) => renderChannel(channel, references))
   const [channel] = channels
   const values: Body = {
     ...alert,
@@ -215,10 +206,17 @@ function renderChannel({ type, webhookId, ...others }: Body, references: Referen
   return withoutUndefined({ type, ...(webhookId == null ? {} : references.webhook(webhookId)), ...others })
 }
 
-export function renderSavedSearch(body: Body, references: ReferenceRenderer, written?: unknown): Rendered {
+interface SavedSearchOptions {
+  readonly type: ResourceType
+  readonly references: ReferenceRenderer
+  /** The same in the file. */
+  readonly written?: unknown
+}
+
+export function renderSavedSearch(body: Body, { type, references, written }: SavedSearchOptions): Rendered {
   const value = { ...body, tags: withoutMarkerTags(body.tags) }
-  const normalized = { ...comparable(savedSearchType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
-  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredSavedSearch, references) as Body
+  const normalized = { ...comparable(type, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredSavedSearch, references)
   return { fields: withoutUndefined({ name, tags, ...others }), itemIds: new Map() }
 }
 
@@ -247,6 +245,7 @@ interface TileInFile {
 }
 
 interface DashboardOptions {
+  readonly type: ResourceType
   readonly references: ReferenceRenderer
   readonly canNameRows: boolean
   readonly inFile?: DashboardInFile | undefined
@@ -256,17 +255,17 @@ interface DashboardOptions {
 const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
 
 /** Fields that the schema of declarations rejects go to `raw`, so that nothing is lost. */
-export function renderDashboard(body: Body, { references, inFile, canNameRows }: DashboardOptions): Rendered {
+export function renderDashboard(body: Body, { type, references, inFile, canNameRows }: DashboardOptions): Rendered {
   const itemIds = new Map<unknown, string>()
   const tiles = inFileOrder(listOf(body.tiles), inFile).map((tile, i) => {
-    const rendered = renderTile(tile, i, { references, inFile: inFile?.tiles.get(String(tile.id)) })
+    const rendered = renderTile(tile, i, { type, references, inFile: inFile?.tiles.get(String(tile.id)) })
     itemIds.set(rendered, String(tile.id))
     return rendered
   })
   const value = { ...body, tags: withoutMarkerTags(body.tags), tiles: [] }
-  const normalized = { ...comparable(dashboardType, value), ...(value.tags.length > 0 && { tags: value.tags }) }
+  const normalized = { ...comparable(type, value), ...(value.tags.length > 0 && { tags: value.tags }) }
   const written = { filters: listOf(body.filters).map(({ id }) => inFile?.filters.get(id)) }
-  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredDashboard, references) as Body
+  const { name, tags, ...others } = renderValue({ value, normalized, written }, declaredDashboard, references)
   const fields = { name, ...(tags !== undefined && { tags }), tiles, ...omit(others, ['tiles']) }
   const raw = [...invalidFields(fields, declaredDashboard), ...(inFile?.raw ?? [])].filter((field) => !neverRaw.includes(field))
   const { containers, ...rest } = withRaw(fields, raw, body)
@@ -298,12 +297,14 @@ const requiredByTiles: readonly string[] = ['name', 'x', 'y', 'w', 'h']
 const tileSchema = declaredDashboard.shape.tiles.element
 
 interface TileOptions {
+  /** Of dashboards. */
+  readonly type: ResourceType
   readonly references: ReferenceRenderer
   readonly inFile: TileInFile | undefined
 }
 
-function renderTile(tile: Body, index: number, { references, inFile }: TileOptions): Body {
-  const [normalized] = listOf(comparable(dashboardType, { tiles: [tile] }).tiles)
+function renderTile(tile: Body, index: number, { type, references, inFile }: TileOptions): Body {
+  const [normalized] = listOf(comparable(type, { tiles: [tile] }).tiles)
   // The service allows tiles without a name, files do not.
   const isNameless = (tile.name ?? '') === ''
   const name = isNameless ? (inFile?.name ?? `Tile ${index + 1}`) : tile.name
@@ -311,7 +312,7 @@ function renderTile(tile: Body, index: number, { references, inFile }: TileOptio
     { value: { ...tile, name: 'any' }, normalized, written: inFile?.written },
     tileSchema,
     references,
-  ) as Body
+  )
   const fields = { name, ...others }
   const raw = [
     ...(isNameless ? ['name'] : []),
@@ -351,6 +352,8 @@ interface RenderInput {
 const lastFields: readonly string[] = ['numberFormat', 'raw']
 
 /** Keeps the fields that the schema knows and that are not defaults of the server, in the order of the schema. */
+function renderValue(input: RenderInput & { readonly value: Body }, schema: Schema, references: Pick<ReferenceRenderer, 'source'>): Body
+function renderValue(input: RenderInput, schema: Schema | undefined, references: Pick<ReferenceRenderer, 'source'>): unknown
 function renderValue(
   { value, normalized, written }: RenderInput,
   schema: Schema | undefined,
@@ -362,8 +365,8 @@ function renderValue(
       renderValue({ value: item, normalized: ownValue(normalized, i), written: ownValue(written, i) }, element, references),
     )
   }
-  const form = isMap(value) ? formOf(schema, value) : undefined
-  if (!isMap(value) || form === undefined) return withPlainNumbers(value)
+  const form = isFields(value) ? formOf(schema, value) : undefined
+  if (!isFields(value) || form === undefined) return withPlainNumbers(value)
   const renderField = (name: string): readonly [string, unknown] => {
     const field = value[name]
     const short = shortSourceNames.get(name)
@@ -389,8 +392,10 @@ function renderSources(name: string, short: string, sources: unknown, written: u
 }
 
 /** Files cannot hold more digits than a JavaScript number, so exact numbers are rounded. */
+function withPlainNumbers(value: Body): Body
+function withPlainNumbers(value: unknown): unknown
 function withPlainNumbers(value: unknown): unknown {
   if (JSON.isRawJSON(value)) return Number(value.rawJSON)
   if (Array.isArray(value)) return value.map(withPlainNumbers)
-  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
+  return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainNumbers(item)])) : value
 }

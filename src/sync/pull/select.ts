@@ -1,11 +1,12 @@
 import { inputError } from '../../core/errors.ts'
+import type { Declarations } from '../../declarations/declarations.ts'
 import { keyGrammar } from '../../resources/marker.ts'
-import { type RemoteObject, type ResourceType, type Section, sectionNames } from '../../resources/resource-type.ts'
+import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
 import type { ResourceTypes } from '../../resources/resource-types.ts'
-import type { Change, Plan } from '../change.ts'
-import type { Declarations } from '../declarations.ts'
-import { type MarkedObject, markedObjects } from '../match.ts'
-import type { RemoteState } from '../remote-state.ts'
+import type { Section } from '../../resources/section.ts'
+import type { Change, Plan } from '../plan/change.ts'
+import { type MarkedObject, markedObjects } from '../plan/match.ts'
+import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
 
 /** How `apply` finds an object that has no ownership marker yet. An object with a marker needs neither field. */
 type Adoption = { readonly adopt: true } | { readonly id: string } | Readonly<Record<string, never>>
@@ -36,22 +37,24 @@ interface SelectOptions {
   readonly types: ResourceTypes
   readonly plan: Pick<Plan, 'project' | 'changes'>
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
+  /** Those whose objects are added. */
+  readonly sections: readonly Section[]
 }
 
 /** Chooses the objects that files do not declare yet, and their keys. */
 export function selectObjects(options: SelectOptions): Selection {
-  const parts = sectionNames.map((section) => selectIn(section, options))
+  const parts = options.sections.map((section) => selectIn(section, options))
   return { newObjects: parts.flatMap(({ newObjects }) => newObjects), skipped: parts.flatMap(({ skipped }) => skipped) }
 }
 
 function selectIn(section: Section, { remote, types, plan, declarations }: SelectOptions): Selection {
-  const type = types[section]
+  const type: ResourceType = types[section]
   const changes = plan.changes.filter((change) => change.section === section)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set(
     [...declarations.objects, ...declarations.broken].filter((one) => one.section === section).map(({ key }) => key),
   )
-  const all = markedObjects(type, uniqueById(remote[section]))
+  const all = markedObjects(type, uniqueById(remoteObjects(remote, section)))
   const undeclared = all.filter(({ actual }) => !declaredIds.has(actual.id)).toSorted(byName)
   const isOurs = ({ marker }: MarkedObject): boolean => marker?.project === type.markerStyle.projectToken(plan.project)
   const ours = undeclared.filter(isOurs)
@@ -59,9 +62,11 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   const unmanaged = undeclared.filter(({ marker }) => marker === undefined)
   // Keys in markers come first: an unmanaged object can have another key.
   const managed = ours.map((one) => selectManaged(one, { type, project: plan.project, ours, takenKeys }))
+  const identityOf = (one: RemoteObject): string =>
+    (type.ownership === 'identity' ? type.tokenOf(type.toBody(one)) : undefined) ?? trimmedName(one)
   const unmarkedByName = Map.groupBy(
     all.filter(({ marker }) => marker === undefined),
-    ({ actual }) => trimmedName(actual),
+    ({ actual }) => identityOf(actual),
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
@@ -70,7 +75,7 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
     const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
-    const isUnique = unmarkedByName.get(name)?.length === 1 && remote.doubts[section] === undefined
+    const isUnique = unmarkedByName.get(identityOf(actual))?.length === 1 && remote.doubts[section] === undefined
     const key = claimKey({ name, id: actual.id, noun: type.noun }, takenKeys)
     return { section, key, actual, adoption: isUnique ? { adopt: true } : { id: actual.id } }
   })
@@ -170,6 +175,8 @@ interface PlacementOptions {
   readonly globs: readonly string[]
   /** The files that exist. */
   readonly paths: readonly string[]
+  /** Files that get no other objects. */
+  readonly closed: ReadonlySet<string>
 }
 
 interface PlacedObject {
@@ -183,7 +190,7 @@ interface PlacedObject {
  * Returns a function that gives the path of the file for a new object: a file for each dashboard with its alerts, one for the other
  * alerts, and one for saved searches. Throws an InputError when the globs do not say where new files belong.
  */
-export function createPlacement({ globs, paths }: PlacementOptions): (object: PlacedObject) => string {
+export function createPlacement({ globs, paths, closed }: PlacementOptions): (object: PlacedObject) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
     throw inputError(
@@ -193,13 +200,27 @@ export function createPlacement({ globs, paths }: PlacementOptions): (object: Pl
   // Some file systems ignore case.
   const existing = new Map(paths.map((path) => [path.toLowerCase(), path]))
   return ({ section, key, dashboard }) => {
-    const path = toPath(baseNameOf(section, section === 'dashboards' ? key : dashboard))
-    return existing.get(path.toLowerCase()) ?? path
+    const name = baseNameOf(section, section === 'dashboards' ? key : dashboard)
+    const pathFor = (baseName: string): string => existing.get(toPath(baseName).toLowerCase()) ?? toPath(baseName)
+    let path = pathFor(name)
+    for (let i = 2; closed.has(path); i++) {
+      const next = pathFor(`${name}-${i}`)
+      if (next === path)
+        throw inputError(
+          'files',
+          `pull adds no objects to ${path}, because it has instances; start with a glob such as observability/**/*.yml`,
+        )
+      path = next
+    }
+    return path
   }
 }
 
 const baseNameOf = (section: Section, dashboard: string | undefined): string =>
-  section === 'savedSearches' ? 'saved-searches' : dashboard === undefined ? 'alerts' : toFileName(dashboard)
+  ownFiles[section] ?? (dashboard === undefined ? 'alerts' : toFileName(dashboard))
+
+/** Files for all objects of a section. */
+const ownFiles: Readonly<Partial<Record<Section, string>>> = { savedSearches: 'saved-searches', webhooks: 'webhooks', sources: 'sources' }
 
 /** Windows reserves these names, whatever the extension. */
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/

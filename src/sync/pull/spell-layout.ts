@@ -19,7 +19,7 @@ interface LayoutInput {
   /** Rendered containers. */
   readonly containers: readonly Body[] | undefined
   readonly inFile: LayoutInFile | undefined
-  /** Whether the product has containers, which rows with a name become. */
+  /** Whether the server has containers, which rows with a name become. */
   readonly canNameRows: boolean
   /** The ids of rendered tiles. It gets those of the tiles and rows of the result. */
   readonly itemIds: Map<unknown, string>
@@ -50,6 +50,7 @@ const isPlaced = (tile: Body): tile is Body & Place =>
 /** Rows without a name are one below the other. A tile above its row would have a negative position. */
 function isAccepted(fields: Body): boolean {
   const { at, y } = tileInFile.shape
+  // The layout was made of these fields.
   const { tiles = [], rows = [] } = fields as Pick<DashboardFields, 'tiles' | 'rows'>
   return [...tiles, ...rows.flatMap((row) => row.tiles)].every((tile) => at.safeParse(tile.at).success && y.safeParse(tile.y).success)
 }
@@ -73,7 +74,7 @@ function canHaveRows({ tiles, containers = [], canNameRows }: LayoutInput): bool
 /** Whether the fields have the same meaning as the plain ones. The order counts for tiles with the same name, because `plan` matches them by it. */
 function isSameLayout(fields: Body, plain: Body): boolean {
   const meaning = (body: Body): string => {
-    const { value } = expandDashboard({ name: '', ...body } as DashboardFields)
+    const { value } = expandDashboard({ name: '', ...body })
     const tiles: readonly Body[] = value.tiles
     const byName = [...Map.groupBy(tiles, nameOf)].map(([name, alike]) =>
       canonicalText([name, alike.map((tile) => ({ ...placeOf(tile), containerId: tile.containerId, tabId: tile.tabId }))]),

@@ -3,11 +3,11 @@ import {
   Document,
   isCollection,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   type Node,
   type Pair,
-  type Scalar,
   type ScalarTag,
   type Tags,
   type ToStringOptions,
@@ -15,7 +15,10 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { version } from '../../core/version.ts'
-import { type Body, type Section, sectionNames } from '../../resources/resource-type.ts'
+import { escapeExpressions } from '../../documents/document.ts'
+import { ownValue } from '../../documents/schema.ts'
+import type { Body } from '../../resources/resource-type.ts'
+import { type Section, sectionNames } from '../../resources/section.ts'
 import { isEqual } from './render.ts'
 
 /** An object that a file does not declare yet. */
@@ -30,7 +33,7 @@ const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper
 /** The text of a new file, formatted as a person would write it. */
 export function writeNewFile(path: string, additions: readonly Addition[]): string {
   const content = contentOf(additions)
-  if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...content }, null, 2)}\n`
+  if (path.endsWith('.json')) return `${JSON.stringify({ $schema: schemaAddress, ...escapeExpressions(content) }, null, 2)}\n`
   const { indent } = defaultIndentation
   const document = new Document(undefined, documentOptions)
   const root = new YAMLMap(document.schema)
@@ -74,7 +77,7 @@ function extractDefaults(alerts: readonly Body[]): { readonly defaults: Body; re
 
 /** Adds a pair at the end of a map, after an empty line if it is not the first one. */
 export function appendPair(map: YAMLMap, pair: Pair): void {
-  if (map.items.length > 0) (pair.key as Scalar).spaceBefore = true
+  if (map.items.length > 0 && isNode(pair.key)) pair.key.spaceBefore = true
   map.items.push(pair)
 }
 
@@ -117,8 +120,8 @@ function withPadding(tag: CollectionTag, padding: string): CollectionTag {
 function customTags(tags: Tags): Tags {
   const others = tags.map((tag) => {
     if (typeof tag === 'string' || !('collection' in tag)) return tag
-    if (tag.collection === 'seq') return withPadding(tag as CollectionTag, '')
-    return tag.collection === 'map' ? withPadding(tag as CollectionTag, ' ') : tag
+    if (tag.collection === 'seq') return withPadding(tag, '')
+    return tag.collection === 'map' ? withPadding(tag, ' ') : tag
   })
   return [quotedText, ...others]
 }
@@ -161,8 +164,9 @@ export interface Position {
 }
 
 /** Creates a node for the value, with short maps and lists on one line. */
-export function createNode(document: Document, value: unknown, position: Position): Node {
-  const node = document.createNode(value) as Node
+export function createNode(document: Document, content: unknown, position: Position): Node {
+  const value = escapeExpressions(content)
+  const node = document.createNode(value)
   layOut(node, value, { isOpen: alwaysOpen.includes(position.name), ...position })
   return node
 }
@@ -177,13 +181,12 @@ function layOut(node: unknown, value: unknown, { name, column, indent, isOpen = 
   }
   if (isSeq(node)) {
     node.items.forEach((item, i) => {
-      layOut(item, (value as readonly unknown[])[i], { name: '', column: column + indent, indent, isOpen: openLists.includes(name) })
+      layOut(item, ownValue(value, i), { name: '', column: column + indent, indent, isOpen: openLists.includes(name) })
     })
   } else if (isMap(node)) {
     for (const { key, value: inner } of node.items) {
       const field = String(isScalar(key) ? key.value : key)
-      const innerValue = (value as Readonly<Record<string, unknown>>)[field]
-      layOut(inner, innerValue, { name: field, column: column + indent, indent, isOpen: alwaysOpen.includes(field) })
+      layOut(inner, ownValue(value, field), { name: field, column: column + indent, indent, isOpen: alwaysOpen.includes(field) })
     }
   }
 }

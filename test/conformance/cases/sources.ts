@@ -151,6 +151,7 @@ const fields: readonly Case[] = [
   ),
   create('null for what is not required', log({ serviceNameExpression: null, disabled: null, section: null })),
   create('null for the logs of traces', trace({ logSourceId: null }), { show: ['logSourceId'] }),
+  create('a reference to a source that does not exist is stored', log({ traceSourceId: '$gone' }), { show: ['traceSourceId'] }),
   create('sessions without traces', without(session(), 'traceSourceId')),
   create('sessions without times', without(session(), 'timestampValueExpression')),
   create('metrics without tables', metric({ metricTables: {} })),
@@ -199,6 +200,10 @@ const update = (name: string, body: unknown, changes: Partial<Case> = {}): Case 
 const updates: readonly Case[] = [
   update('the least: the rest is cleared', log({ name: 'New' }), { after: [{ request: 'GET sources/$own' }] }),
   update('what it answers', copy('own')),
+  update('a source that refers back to it: a circle is not checked', log({ traceSourceId: '$traces' }), {
+    given: [aSource(log()), { request: 'POST sources', as: 'traces', body: trace({ name: 'Conformance traces', logSourceId: '$own' }) }],
+    show: ['traceSourceId'],
+  }),
   update('another kind', session(), { after: [{ request: 'GET sources/$own' }] }),
   update('to another kind and back', log(), { given: [aSource(session())], after: [{ request: 'GET sources/$own' }] }),
   update('a connection that does not exist', log({ connection: '$gone' })),

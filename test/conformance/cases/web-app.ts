@@ -33,7 +33,58 @@ const savedFilters = {
   },
 }
 
+const language = 'tiles.0.config.select.0.whereLanguage'
+
+/** What is stored for a tile that the API wrote with, or without, a language, and whether the web app can save it. */
+const stores = (name: string, config: Json, show: readonly string[], isUpdated = false): Case => {
+  const tiles = [tile(config)]
+  return {
+    name: `web app: ${name}`,
+    ...(isUpdated
+      ? { given: [{ request: 'POST dashboards', body: { name: 'Before', tiles }, as: 'before' }], request: 'PUT dashboards/$before' }
+      : { request: 'POST dashboards' }),
+    body: { name: 'Written by the API', tiles },
+    as: 'written',
+    show: ['name'],
+    after: [{ inWebApp: '$written', show }, { savedAgainInWebApp: '$written' }],
+  }
+}
+
+const condition = { where: 'Env:prod' }
+const ofKind = (displayType: string, sourceId: string, select: unknown): Json => ({ displayType, sourceId, select, ...condition })
+
+const storedLanguages: readonly Case[] = [
+  stores('a series without a language is stored without one', line({ select: [{ aggFn: 'count', ...condition }] }), [language]),
+  stores(
+    'an update without a language stores null, and the web app cannot save it',
+    line({ select: [{ aggFn: 'count', ...condition }] }),
+    [language],
+    true,
+  ),
+  stores(
+    'a series with a language keeps it',
+    line({ select: [{ aggFn: 'count', ...condition, whereLanguage: 'lucene' }] }),
+    [language],
+    true,
+  ),
+  ...[false, true].flatMap((isUpdated) =>
+    [
+      ofKind('search', '$Logs', 'At'),
+      ofKind('event_patterns', '$Logs', 'At'),
+      ofKind('heatmap', '$Traces', [{ valueExpression: 'Took' }]),
+    ].map((config) =>
+      stores(
+        `${isUpdated ? 'an update' : 'a create'} of a tile without a language stores Lucene: ${config.displayType}`,
+        config,
+        ['tiles.0.config.whereLanguage'],
+        isUpdated,
+      ),
+    ),
+  ),
+]
+
 export const webAppCases: readonly Case[] = [
+  ...storedLanguages,
   saved('a line', line()),
   saved('a PromQL tile is not shown', promql),
   {

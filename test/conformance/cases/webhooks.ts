@@ -82,6 +82,10 @@ const updates: readonly Case[] = [
   }),
   update('the least: the rest is cleared', webhook()),
   update('the name of another', webhook({ name: 'Other' }), { given: [aWebhook(), aWebhook({ name: 'Other' }, 'other')] }),
+  update('the name of another service', webhook({ name: 'Other' }), {
+    given: [aWebhook(), { request: 'POST webhooks', as: 'other', body: slack({ name: 'Other' }) }],
+    show: ['name', 'service'],
+  }),
   update('slack at another address', slack({ url: 'https://hooks.example.com/x' })),
   update('slack with a body', slack({ body: 'x' })),
   update('nothing', {}),

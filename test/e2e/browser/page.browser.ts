@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openBrowser } from '../../support/browser.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -42,8 +42,10 @@ afterAll(async () => {
 })
 
 /** The page, and everything that it must not do. */
-async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+async function visit(options: BrowserContextOptions = {}, language?: string): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage()
+  if (language !== undefined)
+    await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => ${JSON.stringify(language)} })`)
   const faults: string[] = []
   open.push({ page, faults })
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
@@ -98,6 +100,22 @@ describe.each<[string, BrowserContextOptions]>([
   it('has the colours of its theme', async () => {
     const ground = await ask(page, 'getComputedStyle(document.body).backgroundColor')
     expect(ground).toBe(name === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)')
+  })
+})
+
+describe.each<[string, BrowserContextOptions & { readonly language?: string }]>([
+  ['no language tag', { locale: 'en-US@posix' }],
+  ['empty', { language: '' }],
+  ['German', { locale: 'de-DE' }],
+])('where the language of the browser is %s', (_, { language, ...options }) => {
+  it('is drawn and sorted, with English numbers', async () => {
+    const page = await visit(options, language)
+    expect(await shades(page)).toBeGreaterThan(5)
+    const readout = page.locator('.readout').first()
+    await page.locator('.u-over').first().hover()
+    await expect.poll(() => readout.innerText()).toMatch(/^\d{1,2} [A-Z][a-z]{2}: used \d+\.\d\d Credits/)
+    await page.getByRole('columnheader').filter({ hasText: 'Limit' }).first().click()
+    await expect.poll(async () => isDescending(amounts(await column(page, 0, 2)))).toBe(true)
   })
 })
 
@@ -211,26 +229,3 @@ it('does nothing that it must not, wherever it is opened', () => {
   expect(open.length).toBeGreaterThan(8)
   expect(open.flatMap(({ faults }) => faults)).toEqual([])
 })
-
-// Finds the Chromium of this machine; nothing is downloaded.
-
-const usualPlaces = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-  '/usr/bin/microsoft-edge',
-  '/snap/bin/chromium',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-]
-
-/** Throws when there is none: a test that did not run must not look as if it had passed. */
-function openBrowser(): Promise<Browser> {
-  const { CHROME_PATH: wanted } = process.env
-  const executablePath = wanted || usualPlaces.find((path) => existsSync(path))
-  if (executablePath === undefined || !existsSync(executablePath)) {
-    throw new Error(`no browser at ${wanted || usualPlaces.join(', ')}: install Chromium, or set CHROME_PATH to one`)
-  }
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
-}

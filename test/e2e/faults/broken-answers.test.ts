@@ -1,4 +1,4 @@
-// Rows 5 to 7, 13 and 24 of the fault matrix: the request arrived, and the answer breaks off, is no HTTP, or is unusual and right.
+// The request arrived, and the answer breaks off, is no HTTP, or is unusual and right.
 import { describe, expect, it } from 'vitest'
 import { forEachEntry } from '../../support/corpus.ts'
 import { type Failure, type GoodAnswer, type ReplaceAnswer, runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
@@ -40,8 +40,8 @@ type Break = keyof typeof breaks
 
 const names = Object.keys(breaks) as readonly Break[]
 
-describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
-  it('a read survives every broken answer', () =>
+describe.concurrent('a request whose answer breaks off is repeated only if nothing can be done twice', () => {
+  it('repeats a read after every kind of broken answer', () =>
     forEachEntry(
       names,
       async (name) => {
@@ -52,12 +52,12 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     ))
 
   // Whether the server acted or not, the client sees the same and must do the same.
-  it('a create is not sent again after a broken answer, whether it was carried out or not', () =>
+  it('does not send a create again after a broken answer, whether the server carried it out or not', () =>
     forEachEntry<readonly [Break, 'before' | 'after']>(
       names.map((name, i) => [name, i % 2 === 0 ? 'before' : 'after'] as const),
       async (name, act) => {
         const { outcome, ran } = await runWithFailure('create', breaks[name], { act })
-        expect(outcome).toEqual({ exitCode: 1, conclusion: 'may-exist', methods: 'POST GET', added: act === 'after' ? 1 : 0, problems: [] })
+        expect(outcome).toEqual({ exitCode: 4, conclusion: 'may-exist', methods: 'POST GET', added: act === 'after' ? 1 : 0, problems: [] })
         const reason = ran.outputs.get('failure-reason')
         expect(reason).toContain('The server may still have created the alert')
         expect(reason).toMatch(act === 'after' ? /Currently, these alerts match it: [0-9a-f]{24}\./ : /Currently, no alert matches it\./)
@@ -70,7 +70,7 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     ['create a dashboard', 'an end before any byte', 'POST'],
   ])('to %s is not sent again after %s either', async (action, name, methods) => {
     const { outcome } = await runWithFailure(action, breaks[name], { act: 'after' })
-    expect(outcome).toEqual({ exitCode: 1, conclusion: 'may-exist', methods, added: 1, problems: [] })
+    expect(outcome).toEqual({ exitCode: 4, conclusion: 'may-exist', methods, added: 1, problems: [] })
   })
 
   it.each<[TestAction, Break, string]>([
@@ -87,7 +87,7 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
     if (action === 'delete') expect(outcome.added).toBe(-1)
   })
 
-  it('the error of a read names how the answer broke off', () =>
+  it('names in the error how the answer to a read broke off', () =>
     forEachEntry<[string, Break, RegExp]>(
       [
         ['that there was no answer', 'a reset before any byte', /^No answer: the connection was closed before an answer \(ECONNRESET\)\n/],
@@ -116,12 +116,12 @@ describe.concurrent('rows 5 and 6: an answer that breaks off', () => {
       times: 2,
       inputs: { 'max-attempts': '2' },
     })
-    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', methods, problems: [] })
+    expect(outcome).toMatchObject({ exitCode: 4, conclusion: 'network', methods, problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('The server may still have applied it')
   })
 })
 
-describe.concurrent('row 7: half an answer that looks whole', () => {
+describe.concurrent('half an answer that looks whole is not used', () => {
   it.each<[TestAction, string, string]>([
     ['read', 'bad-answer', 'GET GET'],
     // Once with the days before the period, and once without them.
@@ -129,17 +129,23 @@ describe.concurrent('row 7: half an answer that looks whole', () => {
     ['create', 'may-exist', 'POST GET'],
   ])('to %s is an error that names the place', async (action, conclusion, methods) => {
     const { outcome, ran } = await runWithFailure(action, { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
-    expect(outcome).toEqual({ exitCode: 1, conclusion, methods, added: action === 'create' ? 1 : 0, problems: [] })
+    expect(outcome).toEqual({
+      exitCode: action === 'create' ? 4 : 1,
+      conclusion,
+      methods,
+      added: action === 'create' ? 1 : 0,
+      problems: [],
+    })
     expect(ran.outputs.get('failure-reason')).toMatch(/^The API answered 200, but the answer is not JSON at character \d+: /)
   })
 
-  it('to update is looked up, and was done', async () => {
+  it('looks up an update whose answer is cut, and finds that it was done', async () => {
     const { outcome } = await runWithFailure('update', { effect: { kind: 'truncate' } }, { times: 9, act: 'after' })
     expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET PUT GET', added: 0, problems: [] })
   })
 })
 
-describe.concurrent('row 24: what is unusual and right works', () => {
+describe.concurrent('unusual answers that are valid HTTP are accepted', () => {
   const unusual: Readonly<Record<string, ReplaceAnswer>> = {
     'early hints before it': (wire, answer) => wire.write(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${toHttp(answer)}`),
     'a hundred signs of life before it': (wire, answer) => wire.write(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100)}${toHttp(answer)}`),

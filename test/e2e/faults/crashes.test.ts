@@ -1,7 +1,13 @@
-// The process rows of the fault matrix: something of ours breaks. Never a green gate, and the outputs say that it broke.
+// Something of ours breaks. Never a green gate, and the outputs say that it broke.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
+import { basicPair } from '../../support/emulator.ts'
 import { runWithFailure, type TestAction } from '../../support/faults.ts'
-import type { Preload } from '../../support/run-process.ts'
+import { startRawServer } from '../../support/raw-server.ts'
+import { type Preload, runCli } from '../../support/run-process.ts'
 
 const bug =
   'Internal error: broken on purpose. This is a bug in Watchkeeper. Report it at https://github.com/watchkeeper/watchkeeper/issues.'
@@ -34,6 +40,42 @@ describe.concurrent('V3: an exception in any part of a run is an error with outp
     expect(outcome.problems.filter((complaint) => !complaint.startsWith('it left behind'))).toEqual(problems)
     expect(ran.outputs.get('failure-reason')).toBe(bug)
     expect(ran.stdout.length).toBeLessThan(5000)
+  })
+})
+
+// Each run is searched for its secrets in everything that leaves the process.
+describe.concurrent('S1: an uncaught exception is reported without the secrets in its text', () => {
+  it.each(['exception', 'rejection'] as const)('an %s in the action', async (as) => {
+    const message = `sent ${basicPair} for ${demo.apiKeySecret}`
+    const { ran } = await runWithFailure('read a cost', { effect: { kind: 'hang' } }, { preload: { crash: { afterMs: 700, as, message } } })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.outputs.get('failure-reason')).toMatch(/^Internal error: sent \*\*\* for \*\*\*\./)
+    expect(ran.result).toMatchObject({ status: 'error', error: { kind: 'bug' } })
+  })
+
+  const key = 'key-of-a-server-0123456789'
+  it.each<[string, 'exception' | 'rejection', readonly string[], Readonly<Record<string, string>>]>([
+    ['its flag', 'exception', [`--api-key=${key}`], {}],
+    ['its variable', 'rejection', [], { WATCHKEEPER_API_KEY: key }],
+    ['the command of a context', 'exception', ['--context', 'staging'], {}],
+  ])('a key from %s, in the command line, after an %s', async (_, as, flags, variables) => {
+    const server = await startRawServer(() => undefined)
+    const home = await mkdtemp(join(tmpdir(), 'watchkeeper-crash-'))
+    try {
+      const env = { ...variables, XDG_CONFIG_HOME: home }
+      const url = ['--profile', 'hyperdx', '--api-url', `http://127.0.0.1:${server.port}`]
+      await runCli(['context', 'add', 'staging', ...url, '--key-command', `echo ${key}`], env)
+      const message = `sent Bearer ${key}`
+      const ran = await runCli(['list-sources', '--json', ...(flags[0] === '--context' ? [] : url), ...flags], env, {
+        preload: { crash: { afterMs: 1500, as, message } },
+      })
+      expect(server.requests).not.toEqual([])
+      expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Internal error: sent Bearer ***. This is a bug') })
+      expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'error', error: { kind: 'bug' } })
+    } finally {
+      await server.close()
+      await rm(home, { recursive: true })
+    }
   })
 })
 

@@ -1,4 +1,4 @@
-// The process rows of the fault matrix: streams that break and variables that are wrong. The verdict is the same.
+// Streams that break and variables that are wrong. The verdict is the same.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

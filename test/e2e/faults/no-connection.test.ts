@@ -1,9 +1,10 @@
-// Rows 1 to 4 of the fault matrix: the API is not reached at all, so that nothing can have been done.
+// The API is not reached at all, so that nothing can have been done.
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TlsOptions } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Certificate, type CertificateOptions, createCertificate } from '../../support/certificates.ts'
 import { runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
@@ -22,9 +23,9 @@ async function closedPort(): Promise<number> {
   return address.port
 }
 
-describe.concurrent('row 1: no server listens', () => {
+describe.concurrent('requests to an address without a server are tried again, and the error names the address', () => {
   it.each<TestAction>(['read', 'create', 'update', 'delete'])(
-    'to %s is tried again, and the address is named in the end',
+    'tries to %s again where no server listens, and names the address in the error',
     async (action) => {
       const url = `http://127.0.0.1:${await closedPort()}`
       const { outcome, ran } = await runWithFailure(action, undefined, { url, inputs: { 'max-attempts': '3' } })
@@ -36,19 +37,22 @@ describe.concurrent('row 1: no server listens', () => {
   )
 })
 
-describe.concurrent('row 2: the host has no address', () => {
-  it.each<TestAction>(['read', 'create'])('to %s is tried once more, and the host is named in the end', async (action) => {
-    const { outcome, ran } = await runWithFailure(action, undefined, {
-      url: 'https://watchkeeper.invalid',
-      inputs: { 'max-attempts': '2' },
-    })
-    expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'network' })
-    expect(ran.outputs.get('failure-reason')).toMatch(/watchkeeper\.invalid \((?:ENOTFOUND|EAI_AGAIN)\)/)
-    expect(ran.stdout.match(/Trying again/g)).toHaveLength(1)
-  })
+describe.concurrent('requests to a host without an address are tried once more, and the error names the host', () => {
+  it.each<TestAction>(['read', 'create'])(
+    'tries to %s once more where the host has no address, and names the host in the error',
+    async (action) => {
+      const { outcome, ran } = await runWithFailure(action, undefined, {
+        url: 'https://watchkeeper.invalid',
+        inputs: { 'max-attempts': '2' },
+      })
+      expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'network' })
+      expect(ran.outputs.get('failure-reason')).toMatch(/watchkeeper\.invalid \((?:ENOTFOUND|EAI_AGAIN)\)/)
+      expect(ran.stdout.match(/Trying again/g)).toHaveLength(1)
+    },
+  )
 })
 
-it('row 3: a create whose connection is never made may not exist, and the limit for connecting is named', { timeout: 30_000 }, async () => {
+it('creates nothing where no connection is made, and names the limit for connecting', { timeout: 30_000 }, async () => {
   const hole = await openBlackHole()
   try {
     const { outcome, ran } = await runWithFailure('create', undefined, {
@@ -64,7 +68,7 @@ it('row 3: a create whose connection is never made may not exist, and the limit 
   }
 })
 
-describe.concurrent('row 4: TLS that cannot be trusted', () => {
+describe.concurrent('a server whose certificate or TLS version cannot be trusted gets no request', () => {
   const loopback = { addresses: ['127.0.0.1'] }
   let directory: string
   beforeAll(async () => {
@@ -99,21 +103,40 @@ describe.concurrent('row 4: TLS that cannot be trusted', () => {
     const reason = ran.outputs.get('failure-reason')
     expect(reason).toMatch(words)
     expect(reason).toContain('NODE_EXTRA_CA_CERTS')
-    expect(reason).toContain('--use-system-ca')
+    expect(reason).toContain('NODE_USE_SYSTEM_CA=1')
   })
 
-  it('a port that speaks no TLS: the same', async () => {
+  // Each side ends the handshake before any certificate counts.
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
+  const otherCiphers = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-RSA-AES128-SHA256' } as const
+  it.each<[string, TestAction, TlsOptions, readonly [RegExp, RegExp]]>([
+    ['a version that is too old', 'read', old, [/^No answer: tlsv1 alert protocol version \(ERR_SSL_\w+\)$/m, /TLS 1\.2/]],
+    ['a version that is too old, for a create', 'create', old, [/alert protocol version/, /TLS 1\.2/]],
+    ['no common cipher', 'read', otherCiphers, [/alert handshake failure \(ERR_SSL_/, /ended the TLS handshake.*client certificate/]],
+  ])('%s: the advice is not about certificates of authorities, and nothing is tried again', async (_, action, options, expected) => {
+    const server = await startRawServer((wire) => wire.end(), { ...createCertificate(loopback), ...options })
+    const { outcome, ran } = await runWithFailure(action, undefined, { url: `https://127.0.0.1:${server.port}` })
+    await server.close()
+    expect(outcome).toEqual({ ...unreached, exitCode: 1, conclusion: 'tls' })
+    expect(server.requests).toEqual([])
+    const reason = ran.outputs.get('failure-reason')
+    for (const pattern of expected) expect(reason).toMatch(pattern)
+    expect(reason).not.toMatch(/not trusted|NODE_EXTRA_CA_CERTS|openssl/)
+  })
+
+  it('sends nothing to a port that does not speak TLS', async () => {
     const server = await startRawServer((wire) => wire.end())
     const { outcome } = await runWithFailure('create', undefined, {
       url: `https://127.0.0.1:${server.port}`,
       inputs: { 'timeout-seconds': '2' },
     })
     await server.close()
-    expect(outcome).toMatchObject({ exitCode: 1, added: 0, problems: [] })
+    // How a handshake ends that the other side breaks off does not show whether anything was sent.
+    expect(outcome).toMatchObject({ exitCode: 4, added: 0, problems: [] })
     expect(server.received.join('')).not.toContain('Basic')
   })
 
-  it('an authority of one’s own is trusted by NODE_EXTRA_CA_CERTS', async () => {
+  it('trusts an own authority that NODE_EXTRA_CA_CERTS names', async () => {
     const certificate = createCertificate(loopback)
     const server = await serve(certificate)
     const { outcome } = await runWithFailure('read', undefined, {

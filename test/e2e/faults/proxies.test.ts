@@ -1,4 +1,4 @@
-// Row 23 of the fault matrix: a proxy in between that refuses, hangs or does not exist. Its password is in no message.
+// A proxy in between that refuses, hangs or does not exist. Its password is in no message.
 
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demo } from '../../../src/emulator/index.ts'
 import { type Certificate, createCertificate } from '../../support/certificates.ts'
 import { runWithFailure, type TestAction, toHttp } from '../../support/faults.ts'
 import { pullRequestEvent, runnerEnvironment } from '../../support/notify.ts'
 import { type Play, type RawServer, startRawServer } from '../../support/raw-server.ts'
+import { runCli } from '../../support/run-process.ts'
 
 const password = 'proxy-pass%word-0123456789'
 
@@ -65,8 +67,8 @@ const tunnel: Play = async (wire, { path }) => {
   target.on('data', (bytes) => wire.socket.write(bytes)).on('close', () => wire.socket.end())
 }
 
-describe.concurrent('row 23: a proxy', () => {
-  it('that works is worked through, with its password and nothing else of ours in clear', async () => {
+describe.concurrent('R4: a proxy that refuses or hangs ends the run in time, and is named in the error', () => {
+  it('sends requests through a proxy, with its password and nothing else readable', async () => {
     const { outcome, proxy } = await through('read', tunnel)
     expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', problems: [] })
     expect(proxy.requests[0]).toMatchObject({ method: 'CONNECT', path: `127.0.0.1:${api.port}` })
@@ -79,7 +81,7 @@ describe.concurrent('row 23: a proxy', () => {
     ['forbids the host', '403 Forbidden', 'read', 2, /the proxy answered 403\n/],
     ['cannot reach the host', '502 Bad Gateway', 'create', 2, /the proxy answered 502\n/],
     // biome-ignore lint/complexity/useMaxParams: one column of the table each
-  ])('that %s is named as what refused', async (_, head, action, attempts, words) => {
+  ])('names the proxy that %s', async (_, head, action, attempts, words) => {
     const { outcome, proxy, reason } = await through(action, answer(head))
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(proxy.requests.filter(({ method }) => method === 'CONNECT')).toHaveLength(attempts)
@@ -91,16 +93,16 @@ describe.concurrent('row 23: a proxy', () => {
     ['never answers', 'read', () => undefined, 'deadline'],
     ['never answers', 'create', () => undefined, 'may-exist'],
     ['answers without an end', 'read', (wire) => wire.write('HTTP/1.1 200 OK\r\nx'), 'deadline'],
-  ])('that %s is given up in time', async (_, action, play, conclusion) => {
+  ])('abandons in time a proxy that %s', async (_, action, play, conclusion) => {
     const { outcome, ran, proxy, reason } = await through(action, play, { 'timeout-seconds': '1' })
-    expect(outcome).toMatchObject({ exitCode: 1, conclusion, problems: [] })
+    expect(outcome).toMatchObject({ exitCode: action === 'read' ? 1 : 4, conclusion, problems: [] })
     expect(reason).toMatch(
       new RegExp(`^No answer within [\\d.]+ s \\(REQUEST_TIMEOUT\\) through the proxy 127\\.0\\.0\\.1:${proxy.port}\n`),
     )
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
-  it('that closes the connection midway gives no answer', async () => {
+  it('reports that a proxy closed the connection without an answer', async () => {
     const { outcome, proxy, reason } = await through('read', (wire) => wire.reset())
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'network', problems: [] })
     expect(reason).toContain(`No answer through the proxy 127.0.0.1:${proxy.port}: `)
@@ -123,6 +125,24 @@ describe.concurrent('row 23: a proxy', () => {
     const { outcome, ran } = await runWithFailure('read', undefined, { env, secrets: [password] })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
     expect(ran.outputs.get('failure-reason')).toContain('HTTPS_PROXY: is not a proxy URL')
+  })
+
+  it('with a % in its password that begins no escape sequence is named by its variable, by both shipped programs', async () => {
+    const wrong = 'proxy-pass%word-0123456789'
+    const env = { HTTPS_PROXY: `http://user:${wrong}@127.0.0.1:9` }
+    const expected = 'HTTPS_PROXY: is not a proxy URL; accepted: http://[user:password@]host:port'
+    const { outcome, ran } = await runWithFailure('read', undefined, { env, secrets: [wrong] })
+    expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '', problems: [] })
+    expect(ran.outputs.get('failure-reason')).toContain(expected)
+    const settings = { WATCHKEEPER_ORGANIZATION_ID: demo.organizationId, WATCHKEEPER_SERVICE_ID: demo.services.checkout }
+    const keys = {
+      WATCHKEEPER_API_URL: 'https://127.0.0.1:1',
+      WATCHKEEPER_API_KEY_ID: 'key',
+      WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
+    }
+    const typed = await runCli(['list-alerts'], { ...env, ...settings, ...keys })
+    expect(typed.exitCode).toBe(2)
+    expect(typed.stderr).toContain(expected)
   })
 
   it('for plain http that refuses is named as well', async () => {

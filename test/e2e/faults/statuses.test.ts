@@ -1,4 +1,4 @@
-// Rows 8 to 11, 21 and 22 of the fault matrix: a whole answer with a status that is no success.
+// A whole answer with a status that is no success.
 import { describe, expect, it } from 'vitest'
 import type { Effect, FaultHeaders } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
@@ -12,7 +12,7 @@ const status = (code: number, more: object = {}): { readonly effect: Effect } =>
   effect: { kind: 'status', status: code, ...more } as Effect,
 })
 
-describe.concurrent('R2 (row 8): a rate limit is waited for as long as the server asks, and otherwise for a short time', () => {
+describe.concurrent('R2: a rate limit is waited for as long as the server asks, and otherwise for a short time', () => {
   const inTwoSeconds = (): string => new Date(Date.now() + 2000).toUTCString()
 
   it('waits for every spelling of Retry-After, and then sends the request again', () =>
@@ -43,7 +43,7 @@ describe.concurrent('R2 (row 8): a rate limit is waited for as long as the serve
     ))
 })
 
-describe.concurrent('row 9: a rate limit that does not end', () => {
+describe.concurrent('R2: a rate limit that does not end fails the run within its time limit', () => {
   it.each<[TestAction, string]>([
     ['read', 'GET'],
     ['create', 'POST'],
@@ -57,7 +57,7 @@ describe.concurrent('row 9: a rate limit that does not end', () => {
     expect(ran.ending?.activeMs).toBeLessThan(9000)
   })
 
-  it('is waited for until there is no time left, and no longer', async () => {
+  it('waits for a rate limit that does not end until no time is left, and no longer', async () => {
     const page = limited({}, '<html><body>Slow down</body></html>')
     const { outcome, ran } = await runWithFailure('create', page, { times: 99, inputs: { 'timeout-seconds': '3' } })
     expect(outcome).toMatchObject({ exitCode: 1, methods: expect.stringMatching(/^POST POST/), added: 0, problems: [] })
@@ -65,7 +65,7 @@ describe.concurrent('row 9: a rate limit that does not end', () => {
   })
 })
 
-describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
+describe.concurrent('R1: server errors are retried where nothing can be done twice', () => {
   it.each<[TestAction, string, string]>([
     ['read', 'pass', 'GET GET'],
     ['update', 'pass', 'GET PUT GET PUT'],
@@ -77,10 +77,10 @@ describe.concurrent('R1 (rows 10 and 11): the server fails', () => {
   })
 })
 
-describe.concurrent('row 22: the API refuses, and that is final', () => {
+describe.concurrent('a request that the API refuses is not sent again', () => {
   const notServed = { body: '<html><body>Cannot GET /x</body></html>', contentType: 'text/html' }
 
-  it('names the reason and sends nothing again, for every such status', () =>
+  it('names the reason of a refusal and sends nothing again, for every such status', () =>
     forEachEntry<[TestAction, number, object, string, RegExp]>(
       [
         ['read', 401, {}, 'authentication', /The API rejects the key demo…0001/],
@@ -107,14 +107,14 @@ describe.concurrent('row 22: the API refuses, and that is final', () => {
       { atOnce: 4 },
     ))
 
-  it('a thing that is gone already is deleted', async () => {
+  it('reports an object as deleted that is already gone', async () => {
     const { outcome, ran } = await runWithFailure('delete', status(404))
     expect(outcome).toMatchObject({ exitCode: 0, conclusion: 'pass', methods: 'DELETE', problems: [] })
     expect(ran.outputs.get('changed')).toBe('false')
   })
 })
 
-describe.concurrent('S4 (row 21): redirects', () => {
+describe.concurrent('S4: a redirect is not followed, and the error names its origin', () => {
   it.each<[TestAction, number, string]>([
     ['read', 302, 'redirect'],
     ['create', 307, 'may-exist'],
@@ -124,7 +124,7 @@ describe.concurrent('S4 (row 21): redirects', () => {
     const origin = `http://127.0.0.1:${target.port}`
     const { outcome, ran } = await runWithFailure(action, status(code, { headers: { location: `${origin}/v1/x?a=b` } }))
     await target.close()
-    expect(outcome).toMatchObject({ exitCode: 1, conclusion, added: 0, problems: [] })
+    expect(outcome).toMatchObject({ exitCode: action === 'read' ? 1 : 4, conclusion, added: 0, problems: [] })
     expect(target.received).toEqual([])
     expect(ran.outputs.get('failure-reason')).toContain(`The API answered ${code}: a redirect to ${origin}\n`)
   })

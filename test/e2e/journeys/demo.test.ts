@@ -40,8 +40,7 @@ describe.each([
     expect(ran.stdout).not.toMatch(/%25|%0A|&#\d+;|^ *::/m)
     expect(ran.stdout).toContain('Plan for demo/shop (2 to create)')
     expect(ran.stdout).toContain('Applied to demo/shop (2 created)')
-    expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(3)
-    expect(ran.stdout.match(/requests: GET, GET · exit code 0/g)).toHaveLength(1)
+    expect(ran.stdout.match(/requests: GET · exit code 0/g)).toHaveLength(4)
     expect(ran.stdout.match(/requests: POST · exit code 0/g)).toHaveLength(1)
   })
 

@@ -1,16 +1,14 @@
 // A fleet of 1,000 services: the matrix, its legs as runners would start them, and the report over what they left.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Clock } from '../../../src/core/clock.ts'
 import { type Emulator, type LoggedRequest, startEmulator } from '../../../src/emulator/index.ts'
 import { renderMarkdown } from '../../../src/report/markdown.ts'
 import { type PublishableResult, runOperation } from '../../../src/runtime/run.ts'
 import { toResultTexts, workspaceFiles } from '../../../src/runtime/workspace.ts'
-import { createVirtualClock, type VirtualClock } from '../../support/clocks.ts'
+import { createVirtualClock, type VirtualClock, watchRequests } from '../../support/clocks.ts'
 import { fleetFile, loadFleet, type MadeOrganization, makeFleet } from '../../support/fleet.ts'
 
 interface Leg {
@@ -22,6 +20,8 @@ interface Leg {
 
 const fleet = makeFleet([400, 250, 200, 120, 30])
 const rateLimit = { limit: 10, windowMs: 10_000 }
+
+const requests = watchRequests()
 
 let emulator: Emulator
 let clock: VirtualClock
@@ -57,17 +57,8 @@ async function runLeg({ name, organization, services, ...leg }: Leg): Promise<vo
   running.delete(name)
 }
 
-let underWay = 0
-const ends = ['undici:request:trailers', 'undici:request:error']
-const started = (): unknown => (underWay += 1)
-const ended = (): unknown => (underWay -= 1)
-
-const isCalm = (): boolean => underWay === 0 && [...running.values()].every((waits) => waits > 0)
-
 /** Time passes only while every leg waits for it: what is real takes no virtual time. */
-async function everybodyWaits(): Promise<void> {
-  for (let calm = 0; calm < 2; calm = isCalm() ? calm + 1 : 0) await sleep(1)
-}
+const everybodyWaits = (): boolean => [...running.values()].every((waits) => waits > 0)
 
 /** As GitHub does: the next leg of the matrix starts when one of those that run is over. */
 async function runMatrix(all: readonly Leg[], maxParallel: number): Promise<void> {
@@ -90,7 +81,7 @@ const servicesOf = (organization: number) => emulator.store.organizations[organi
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'watchkeeper-fleet-'))
-  clock = createVirtualClock(Date.now(), everybodyWaits)
+  clock = createVirtualClock(Date.now(), () => requests.pause(everybodyWaits))
   emulator = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit, now: clock.now })
   loadFleet(emulator, fleet)
   // One failed, one has none at all, and one is gone.
@@ -99,8 +90,6 @@ beforeAll(async () => {
   servicesOf(3)[2]?.backups.splice(0)
   servicesOf(4).splice(5, 1)
   await mkdir(join(directory, 'results'))
-  subscribe('undici:request:create', started)
-  for (const end of ends) subscribe(end, ended)
   await writeFile(join(directory, 'fleet.yml'), fleetFile(fleet))
   const { outputs } = await run('matrix', { fleet: 'fleet.yml' })
   legs = (JSON.parse(outputs.matrix ?? '') as { include: readonly Leg[] }).include
@@ -108,8 +97,7 @@ beforeAll(async () => {
 }, 120_000)
 
 afterAll(async () => {
-  unsubscribe('undici:request:create', started)
-  for (const end of ends) unsubscribe(end, ended)
+  requests.end()
   await emulator.close()
   await rm(directory, { recursive: true })
 })

@@ -129,6 +129,15 @@ describe('two jobs', () => {
     }
   })
 
+  it('are not written while a file or a variable has a wrong id, which would be part of their label', async () => {
+    const { 'service-id': _, ...inputs } = inputsFor(emulator())
+    const wrong = { operation: 'list-sources', comment: 'always', ...inputs }
+    const ofFile = await runGitHubStep(github(), { inputs: wrong, files: { '.watchkeeper.yml': 'service-id: nope\n' }, secrets })
+    const ofVariable = await runGitHubStep(github(), { inputs: wrong, env: { WATCHKEEPER_SERVICE_ID: 'nope' }, secrets })
+    for (const ran of [ofFile, ofVariable]) expect(ran.stdout).toContain('their label depends on an input that is not valid')
+    expect(comments()).toEqual([])
+  })
+
   it('of a matrix of environments have labels of their own, and none under a wrong environment', async () => {
     const files = {
       'observability/a.yml': 'alerts: {}',
@@ -279,7 +288,7 @@ it('the command line says that it writes neither', async () => {
     GITHUB_API_URL: github().url,
   })
   expect(ran.exitCode).toBe(0)
-  expect(ran.stderr).toBe('warning: comment and issue: ignored, because only the action writes to GitHub\n')
+  expect(ran.stderr).toBe('warning: comment and issue: ignored, because the command line writes comments and issues only in GitLab CI\n')
   expect(github().received).toEqual([])
 })
 

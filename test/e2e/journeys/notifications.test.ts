@@ -144,7 +144,7 @@ describe('a step of a budget', () => {
 })
 
 describe('a message that is not delivered', () => {
-  it('is one warning, which names the host only, and changes no verdict', async () => {
+  it('warns once about a notification that was not delivered, names the host only, and changes no verdict', async () => {
     receiver().answer({ status: 404, body: 'no_service' }, { status: 302, headers: { location: 'https://elsewhere.example/' } })
     for (const reason of ['answered 404: no_service. Check notify-url and notify-format.', 'a redirect to https://elsewhere.example']) {
       const ran = await gate({ budget: '100000', 'notify-on': 'always' })
@@ -155,7 +155,7 @@ describe('a message that is not delivered', () => {
     }
   })
 
-  it('takes ten seconds at most when the receiver does not answer', async () => {
+  it('waits at most ten seconds for a receiver of notifications that does not answer', async () => {
     receiver().answer('hang')
     const startedAt = Date.now()
     const ran = await gate({ budget: '1' })
@@ -215,10 +215,10 @@ describe('the command line', () => {
     expect(ran.stderr).toBe(`warning: notification: not delivered: ${receiver().host} answered 500. The message may have been delivered.\n`)
   })
 
-  it('refuses notify-on: change, because it keeps no issue', async () => {
+  it('rejects notify-on: change on the command line, because it keeps no issue', async () => {
     const ran = await runCli(['list-sources', '--notify-on', 'change', '--issue', 'on-failure'], environment())
     expect(ran.exitCode).toBe(2)
-    expect(ran.stderr).toContain('notify-on: is change, which only the action accepts')
+    expect(ran.stderr).toContain('notify-on: `change` works only in the GitHub Action and in GitLab CI')
   })
 
   it('reads no URL from a file of the repository', async () => {

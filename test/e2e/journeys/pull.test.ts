@@ -22,6 +22,9 @@ const run = (operation: string, more: Record<string, string> = {}): Promise<RanA
     secrets,
   })
 
+/** Webhooks and sources have tests of their own: a pull leaves out some of them. */
+const pull = (): Promise<RanAction> => run('pull', { kind: 'dashboards, savedSearches, alerts' })
+
 async function snapshot(): Promise<Record<string, string>> {
   const names = (await readdir(workspace, { recursive: true })).filter((name) => /\.\w+$/.test(name)).sort()
   const entries = names.map(async (name) => [
@@ -32,8 +35,8 @@ async function snapshot(): Promise<Record<string, string>> {
 }
 
 describe('pull, as a step', () => {
-  it('takes over an installation in two commands', async () => {
-    const pulled = await run('pull')
+  it('manages an existing installation after pull and apply', async () => {
+    const pulled = await pull()
     expect([pulled.exitCode, Object.fromEntries(pulled.outputs)]).toEqual([
       0,
       expect.objectContaining({
@@ -59,17 +62,17 @@ describe('pull, as a step', () => {
     expect((await run('plan')).outputs.get('changed')).toBe('false')
     expect((await run('apply')).exitCode).toBe(0)
     const before = await snapshot()
-    const again = await run('pull')
+    const again = await pull()
     expect([again.outputs.get('changed'), again.outputs.get('unchanged')]).toEqual(['false', '10'])
     expect(await snapshot()).toEqual(before)
     expect((await run('drift')).exitCode).toBe(0)
   }, 120_000)
 
-  it('shows what became of each object, and what changed in each file', async () => {
-    await run('pull')
+  it('shows the outcome of each object, and the changes of each file', async () => {
+    await pull()
     const [alert] = serviceOf(emulator()).alerts
     if (alert !== undefined) alert.threshold = 0.5
-    const { summary, stdout } = await run('pull')
+    const { summary, stdout } = await pull()
     expect(summary).toMatch(/^### ✅ Pulled into 1 file: 1 updated/)
     expect(summary).toContain('| updated | alert | `checkout-errors` | `Checkout errors` | `observability/checkout-overview.yml` |')
     expect(summary).toContain('-     threshold: 0.02\n+     threshold: 0.5\n')
@@ -77,17 +80,17 @@ describe('pull, as a step', () => {
     expect(stdout).toContain('updated  alert  checkout-errors')
   })
 
-  it('writes nothing while a file cannot be understood, and says where', async () => {
+  it('writes nothing while a file is not valid, and names the place', async () => {
     await mkdir(join(workspace, 'observability'))
     await writeFile(join(workspace, 'observability/a.yml'), 'alerts:\n  a:\n    name: A\n    treshold: 1\n')
-    const ran = await run('pull')
+    const ran = await pull()
     expect([ran.exitCode, ran.outputs.get('status'), ran.outputs.get('changed')]).toEqual([1, 'fail', 'false'])
     expect(commandsOf(ran)).toContain('error')
     expect(await readdir(join(workspace, 'observability'))).toEqual(['a.yml'])
     expect(emulator().requests).toEqual([])
   })
 
-  it('exits with 2 on the command line for the same', async () => {
+  it('exits with 2 on the command line while a file is not valid', async () => {
     await mkdir(join(workspace, 'observability'))
     await writeFile(join(workspace, 'observability/a.yml'), 'alerts: 5\n')
     const flags = Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, value]) => [`--${name}`, value])
@@ -95,7 +98,7 @@ describe('pull, as a step', () => {
   })
 })
 
-describe('what cannot be written', () => {
+describe('pull fails when it cannot write a file, and names the files that were written', () => {
   const outside = (): string => `${workspace}-outside`
   beforeEach(() => mkdir(outside()))
   afterEach(() => rm(outside(), { recursive: true }))
@@ -103,9 +106,9 @@ describe('what cannot be written', () => {
   it.each([
     ['a directory that leads elsewhere', () => symlink(outside(), join(workspace, 'observability'))],
     ['a file in place of the directory', () => writeFile(join(workspace, 'observability'), '')],
-  ])('makes the run fail: %s', async (_, prepare) => {
+  ])('fails when a file of pull cannot be written: %s', async (_, prepare) => {
     await prepare()
-    const ran = await run('pull')
+    const ran = await pull()
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
     expect(ran.outputs.get('failure-reason')).toMatch(
       /"observability\/alerts\.yml" could not be written: .*is a link or not a directory[\s\S]*0 of 5 files were written/,
@@ -114,26 +117,26 @@ describe('what cannot be written', () => {
     expect(await readdir(outside())).toEqual([])
   })
 
-  it('is said with the files that were written all the same', async () => {
+  it('names the files that were written when another could not be', async () => {
     await mkdir(join(workspace, 'observability/payments.yml'), { recursive: true })
-    const ran = await run('pull')
+    const ran = await pull()
     expect(ran.outputs.get('failure-reason')).toMatch(
-      /"observability\/payments\.yml" could not be written: is not a file\n4 of 5 files were written\./,
+      /"observability\/payments\.yml" could not be written: it is a directory, not a regular file\n4 of 5 files were written\./,
     )
     expect(await readdir(join(workspace, 'observability'))).toHaveLength(5)
   })
 
-  it('is a secret of this run, which would come back as stars', async () => {
+  it('does not write a secret of the run into a file', async () => {
     const [alert] = serviceOf(emulator()).alerts
     if (alert !== undefined) alert.message = `Call with ${secrets[0]}`
-    const ran = await run('pull')
+    const ran = await pull()
     expect([ran.exitCode, ran.outputs.get('status')]).toEqual([1, 'error'])
     expect(ran.outputs.get('failure-reason')).toContain('would contain a secret')
     await expect(readdir(join(workspace, 'observability'))).rejects.toThrow('ENOENT')
   })
 })
 
-it('names of any kind become files that any system takes, and text that means nothing else', async () => {
+it('turns names of any kind into file names that every system accepts', async () => {
   const store = serviceOf(emulator())
   const [dashboard] = store.dashboards
   const [alert] = store.alerts
@@ -145,15 +148,15 @@ it('names of any kind become files that any system takes, and text that means no
     const id = i.toString(16).padStart(24, '0')
     return { ...alert, id: i.toString(16).padStart(24, 'f0000000'), name, message: name, dashboardId: id }
   })
-  const ran = await run('pull')
+  const ran = await pull()
   expect([ran.exitCode, commandsOf(ran).filter((command) => command !== 'warning')]).toEqual([0, []])
   expect(unexpectedHtml(ran.summary)).toEqual([])
   expect(ran.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
   const names = await readdir(join(workspace, 'observability'))
   expect(names.filter((name) => !/^[a-z0-9-]{1,70}\.yml$/.test(name))).toEqual([])
   expect(new Set(names).size).toBe(names.length)
-  const expressions = values.filter((value) => value.includes('${{')).length
-  expect(Number(ran.outputs.get('left-out'))).toBe(2 * expressions)
+  expect(values.filter((value) => value.includes('${{'))).not.toEqual([])
+  expect(ran.outputs.get('left-out')).toBe('0')
   const texts = await Promise.all(names.map((name) => readFile(join(workspace, 'observability', name), 'utf8')))
   expect(
     texts.filter((text) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
-import { type Call, type Called, callWorkflow } from '../../support/run-workflow.ts'
+import { type Call, type Called, callWorkflow, profilesOf, reusable } from '../../support/run-workflow.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -26,6 +26,51 @@ const call = (name: string, { inputs = {}, ...more }: Partial<Call> = {}): Promi
     github: onMain,
     ...more,
   })
+
+describe('with each profile of its operations, and without one,', () => {
+  const servers = {
+    'clickhouse-cloud': emulator,
+    hyperdx: useEmulator({ dialect: 'hyperdx', rateLimit: 'off' }),
+    neutral: useEmulator({ rateLimit: 'off' }),
+  }
+  const files = {
+    'observability/a.yml':
+      'dashboards: { notes: { name: Notes, tiles: [{ name: A, x: 0, y: 0, w: 12, h: 4, config: { displayType: markdown, markdown: x } }] } }',
+  }
+  const runs: Readonly<Record<string, Partial<Call> & { readonly outputs: object }>> = {
+    'cost-gate': { inputs: { period: 'last-30-days', budget: '500' }, outputs: { status: 'pass', 'budget-exceeded': 'false' } },
+    backups: { inputs: { services: demo.services.checkout }, outputs: { status: 'pass', 'backup-status': 'done' } },
+    drift: { files, outputs: { status: 'fail', 'to-create': '1' } },
+    'plan-and-apply': { files, outputs: { status: 'pass', applied: 'true', 'to-create': '1' } },
+  }
+  const claims = [...reusable.keys()].flatMap((name) =>
+    [...profilesOf(name), 'neutral' as const].map((profile) => [name, profile] as const),
+  )
+
+  it.each(claims)('%s runs: %s', async (name, profile) => {
+    const { inputs, outputs, ...more } = runs[name] ?? { outputs: {} }
+    const isSelfHosted = profile === 'hyperdx'
+    const ids = { 'organization-id': demo.organizationId, 'service-id': demo.services.checkout }
+    const called = await callWorkflow(name, {
+      inputs: {
+        'api-url': servers[profile]().url,
+        ...(profile !== 'neutral' && { profile }),
+        ...(!isSelfHosted && ids),
+        ...inputs,
+      },
+      secrets: isSelfHosted ? { 'api-key': demo.apiKeySecret } : secrets,
+      github: onMain,
+      ...more,
+    })
+    expect(called.outputs).toMatchObject(outputs)
+    expect(servers[profile]().requests.length).toBeGreaterThan(0)
+  })
+})
+
+it.each(['drift', 'plan-and-apply'])('%s of two self-hosted servers do not wait for each other', async (name) => {
+  const called = await Promise.all(['http://127.0.0.1:1', 'http://127.0.0.1:2'].map((url) => call(name, { inputs: { 'api-url': url } })))
+  expect(new Set(called.map(({ group }) => group)).size).toBe(2)
+})
 
 describe('the cost gate', () => {
   it('passes within the budget, and says what was spent', async () => {

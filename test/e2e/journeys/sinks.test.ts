@@ -1,10 +1,14 @@
 // What outlives a step can fail to be written; the verdict stands all the same.
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toKebab } from '../../../src/core/names.ts'
+import { metaOf, type Shape } from '../../../src/documents/schema.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
-import { commandsOf, runAction } from '../../support/run-process.ts'
+import { allOperations, useExampleDirectory } from '../../support/examples.ts'
+import { commandsOf, runAction, runCli } from '../../support/run-process.ts'
 
 const emulator = useEmulator()
 let directory: string
@@ -61,13 +65,15 @@ describe('the result file', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(ran.outputs.get('result') ?? ''))
   })
 
-  it('replaces a link instead of writing through it', async () => {
+  it('is not written over a link, and the verdict stays', async () => {
     const [target, link] = [join(directory, 'target'), join(directory, 'link.json')]
     await writeFile(target, 'precious')
     await symlink(target, link)
-    await gate('100000', {}, { 'result-file': link })
+    const ran = await gate('100000', {}, { 'result-file': link })
+    expect([ran.exitCode, ran.outputs.get('result-file')]).toEqual([0, ''])
+    expect(ran.stdout).toContain('::warning::the result file could not be written: it is a link')
     expect(await readFile(target, 'utf8')).toBe('precious')
-    expect(JSON.parse(await readFile(link, 'utf8'))).toMatchObject({ operation: 'usage-cost' })
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
   })
 
   it('is written under a fixed name for an unknown operation', async () => {
@@ -77,18 +83,125 @@ describe('the result file', () => {
   })
 })
 
-it('a summary stays below what GitHub keeps, whatever other steps wrote into it before', async () => {
-  const summary = join(directory, 'summary.md')
-  await mkdir(directory, { recursive: true })
-  await writeFile(summary, 'x'.repeat(1024 * 1024 - 1500))
-  await runAction({
-    inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-30-days' },
-    env: { GITHUB_STEP_SUMMARY: summary },
+/** The inputs of each operation that name a file to write, by kebab-case name. */
+const withOutputPaths = allOperations.flatMap(({ name, operation }) => {
+  const shape: Shape = operation.input.shape
+  const paths = Object.keys(shape).filter((input) => {
+    const field = shape[input]
+    return field !== undefined && metaOf(field).accepts === 'a path'
   })
-  const text = await readFile(summary)
-  expect(text.length).toBeLessThanOrEqual(1024 * 1024)
-  expect(text.toString()).toMatch(/x### ⚠️/)
-  expect(text.toString()).toContain('did not fit. See the result file.')
+  return paths.length === 0 ? [] : [{ name, example: operation.example, paths: [...paths.map(toKebab), 'result-file'] }]
+})
+
+describe('an output path', () => {
+  const root = useExampleDirectory()
+
+  const run = (operation: string, example: object, options: readonly string[]) => {
+    const inputs = {
+      ...example,
+      ...(operation === 'validate' && { profile: 'clickhouse-cloud' }),
+      ...(operation === 'apply' && { yes: true }),
+    }
+    const flags = Object.entries(inputs).flatMap(([name, value]) =>
+      [value].flat().flatMap((one) => (one === true ? [`--${toKebab(name)}`] : [`--${toKebab(name)}`, String(one)])),
+    )
+    const env = Object.entries(inputsFor(emulator())).map(([name, value]) => [
+      `WATCHKEEPER_${name.toUpperCase().replaceAll('-', '_')}`,
+      value,
+    ])
+    return runCli([operation, ...flags, ...options], Object.fromEntries(env), { directory: root() })
+  }
+
+  it('is an input of five operations', () => {
+    expect(withOutputPaths.map(({ name, paths }) => `${name}: ${paths.join(' ')}`).sort()).toEqual([
+      'apply: sarif-file code-quality-file result-file',
+      'drift: sarif-file code-quality-file plan-file result-file',
+      'plan: sarif-file code-quality-file plan-file result-file',
+      'usage-cost: csv-file focus-file metrics-file html-file result-file',
+      'validate: sarif-file code-quality-file result-file',
+    ])
+  })
+
+  it.each(withOutputPaths)('keeps an output that is a pipe, and does not wait for its reader: $name', async ({ name, example, paths }) => {
+    const pipes = paths.map((input) => join(root(), `${name}.${input}`))
+    execFileSync('mkfifo', pipes)
+    const ran = await run(
+      name,
+      example,
+      paths.flatMap((input, i) => [`--${input}`, pipes[i] ?? '']),
+    )
+    const seen = `${ran.stdout}${ran.stderr}`
+    for (const [i, input] of paths.entries()) {
+      const what = input === 'result-file' ? 'the result file' : `${input}: "${pipes[i]}"`
+      expect(seen).toContain(`${what} could not be written: it is a pipe, not a regular file`)
+    }
+    for (const pipe of pipes) expect((await lstat(pipe)).isFIFO()).toBe(true)
+    expect(ran.exitCode).toBe(paths.includes('plan-file') ? 2 : 0)
+  })
+
+  it.each(withOutputPaths)('is written, also over an older file: $name', async ({ name, example, paths }) => {
+    const options = paths.flatMap((input) => [`--${input}`, join('results', `${name}.${input}`)])
+    for (const _ of [1, 2])
+      expect(await run(name, example, options)).toMatchObject({ exitCode: expect.toSatisfy((code) => code === 0 || name === 'drift') })
+    for (const input of paths) {
+      const text = await readFile(join(root(), 'results', `${name}.${input}`), 'utf8')
+      // The examples have no problems. In this format, that is an empty list.
+      if (input === 'code-quality-file') expect(text).toBe('[]\n')
+      else expect(text.length).toBeGreaterThan(100)
+    }
+  })
+
+  it('is not the name -', async () => {
+    const ran = await run('usage-cost', {}, ['--csv-file', '-', '--result-file', '-'])
+    expect([ran.exitCode, ran.stdout]).toEqual([2, ''])
+    expect(ran.stderr).toContain('csv-file: "-" is not accepted; accepted: a path')
+    expect(ran.stderr).toContain('result-file: "-" is not accepted; accepted: a path')
+  })
+})
+
+it('a plan file that cannot be written is an error, and no output names it', async () => {
+  const file = join(directory, 'taken')
+  await mkdir(file)
+  const examples = await readFile(new URL('../../../examples/adopt/alerts.yml', import.meta.url), 'utf8')
+  const ran = await runAction({
+    inputs: { ...inputsFor(emulator()), operation: 'plan', 'plan-file': file, 'sarif-file': 'diagnostics.sarif' },
+    env: { GITHUB_REPOSITORY: 'shop/infra' },
+    files: { 'observability/alerts.yml': examples },
+  })
+  expect([ran.exitCode, ran.outputs.get('status'), ran.outputs.get('plan-file') ?? '']).toEqual([1, 'error', ''])
+  expect(ran.outputs.get('failure-reason')).toContain(`plan-file: "${file}" could not be written: it is a directory, not a regular file`)
+  expect(Object.keys(ran.written)).toEqual(['diagnostics.sarif'])
+})
+
+describe('a summary stays below what GitHub keeps, whatever other commands of the step wrote into it before', () => {
+  const limit = 1024 * 1024
+
+  const summaryAfter = async (room: number) => {
+    const summary = join(directory, 'summary.md')
+    await writeFile(summary, 'x'.repeat(limit - room))
+    const ran = await runAction({
+      inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period: 'last-30-days' },
+      env: { GITHUB_STEP_SUMMARY: summary },
+    })
+    return { ran, text: await readFile(summary, 'utf8') }
+  }
+
+  it('and says what did not fit', async () => {
+    const { text } = await summaryAfter(1500)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
+    expect(text).toMatch(/x### ⚠️/)
+    expect(text).toContain('did not fit. See the result file.')
+    expect(text).toMatch(/\nOrganization `c0ffee00-[^\n]+\n$/)
+  })
+
+  it.each([0, 1, 60, 120, 200, 400])('also with %i bytes left', async (room) => {
+    const { ran, text } = await summaryAfter(room)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
+    const isWritten = text.length > limit - room
+    expect(commandsOf(ran).includes('warning')).toBe(true)
+    expect(ran.stdout.includes('::warning::the summary could not be written: GITHUB_STEP_SUMMARY has no room left')).toBe(!isWritten)
+    expect(ran.exitCode).toBe(0)
+  })
 })
 
 describe('an error is kept where a result would be', () => {

@@ -12,7 +12,7 @@ import { type ActionOptions, runAction, runCli } from '../../support/run-process
 import { expectNoSecret, formsOfSecret } from '../../support/secret-scanner.ts'
 
 /** As nasty as a secret can be: every encoding of it looks different. */
-const canary = `p%a"s\\s<&>é'-canary-0123456789`
+const canary = `p%a"s\\s<&>é'-canary-01234/5678+9=`
 
 /** As harmless as one can be: it passes for a name, an id, a unit. */
 const plain = 'Canary0123456789abcdefABCDEF'
@@ -64,6 +64,64 @@ const sendable = canary.replace('é', '~')
 
 const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Failure => ({
   effect: { kind: 'status', status, body, headers },
+})
+
+describe('S1: the secrets of webhooks are sent to the API, and are nowhere else', () => {
+  const address = 'https://hooks.example.com'
+  const path = '/services/T0CANARY/B0CANARY/canary-0123456789'
+  const token = 'Bearer canary-abcdefghij'
+  const file = {
+    webhooks: {
+      pager: {
+        name: 'new-pager',
+        service: 'generic',
+        urlFrom: 'WEBHOOK_PAGER_URL',
+        headersFrom: { Authorization: 'WEBHOOK_PAGER_TOKEN' },
+        queryParamsFrom: { key: 'WEBHOOK_PAGER_KEY' },
+      },
+    },
+  }
+  const env = {
+    WEBHOOK_PAGER_URL: `${address}${path}`,
+    WEBHOOK_PAGER_TOKEN: token,
+    WEBHOOK_PAGER_KEY: plain,
+    WATCHKEEPER_DEBUG: '1',
+    GITHUB_REPOSITORY: 'shop/infra',
+  }
+  const run = (server: Emulator, operation: string, inputs: Readonly<Record<string, string>> = {}, files: object = file) =>
+    runAction({
+      preload: {},
+      env,
+      files: { 'observability/a.json': JSON.stringify(files) },
+      inputs: { ...inputsFor(server, 'clickhouse-cloud'), operation, ...inputs },
+      secrets: [path, token, plain],
+    })
+
+  const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  it('also in a plan file, a result file and the debug log', async () => {
+    const planned = await run(emulator(), 'plan', { 'plan-file': 'plan.json', 'result-file': 'result.json' })
+    expect([planned.exitCode, Object.keys(planned.written).toSorted()]).toEqual([0, ['plan.json', 'result.json']])
+    expect((await run(emulator(), 'apply')).exitCode).toBe(0)
+    expect(serviceOf(emulator()).webhooks.at(-1)).toMatchObject({ url: env.WEBHOOK_PAGER_URL, headers: { Authorization: token } })
+    for (const operation of ['drift', 'pull', 'list-webhooks', 'doctor'])
+      expect([operation, (await run(emulator(), operation)).exitCode]).toEqual([operation, 0])
+  })
+
+  it('also when the server repeats them', async () => {
+    const body = JSON.stringify({ error: `bad ${env.WEBHOOK_PAGER_URL} with ${token} and ${plain}` })
+    emulator().addFault({ match: { method: 'POST', path: '/webhooks' }, times: 9, effect: { kind: 'status', status: 400, body } })
+    const ran = await run(emulator(), 'apply')
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toContain('bad https://hooks.example.com***')
+  })
+
+  it('also when a file has one of them in place of its variable', async () => {
+    const literal = { webhooks: { pager: { ...file.webhooks.pager, url: env.WEBHOOK_PAGER_URL, headers: { Authorization: token } } } }
+    const ran = await run(emulator(), 'validate', {}, literal)
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toContain('is a secret and must not be in a file')
+  })
 })
 
 describe.concurrent('S1: the key never leaves the process but to the API', () => {

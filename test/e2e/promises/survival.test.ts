@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { runWithFailure } from '../../support/faults.ts'
 
-describe.concurrent('R1: a read outlives what passes', () => {
+describe.concurrent('R1: a read is repeated until a temporary failure has passed', () => {
   /** The request of `read`, as the log names it. */
   const listRequest = 'GET …/services/c0ffee00…/observability/sources'
   const troubles = (testApi: Parameters<NonNullable<NonNullable<Parameters<typeof runWithFailure>[2]>['prepare']>>[0]): void => {

@@ -51,7 +51,7 @@ describe('S3: the key goes over https, or to this very machine', () => {
       expect(refused.outputs.get('failure-reason')).toBe(`api-url: "${far}" ${refusal}`)
       const inFile = await runAction({ inputs: { operation: 'list-sources', ...inputs }, files })
       expect(inFile.exitCode).toBe(1)
-      expect(inFile.outputs.get('failure-reason')).toContain('.watchkeeper.yml: "allow-http" cannot be set in a file of the repository')
+      expect(inFile.outputs.get('failure-reason')).toContain('.watchkeeper.yml:1:1: "allow-http" cannot be set in a file of the repository')
       expect(inFile.outputs.get('failure-reason')).toContain(refusal)
     }
   })
@@ -79,7 +79,12 @@ describe('S4: no redirect is followed, wherever it leads and whatever was sent',
   const actions: Readonly<Record<string, (session: TestSession) => Promise<unknown>>> = {
     GET: ({ api }) => alertCollection.list(api, service),
     POST: ({ api }) => alertCollection.create(api, service, { name: 'x' }),
-    PUT: ({ api }) => alertCollection.update(api, service, { before: { id: ids.alert }, body: { name: 'x' } }),
+    PUT: ({ api }) =>
+      alertCollection.update(api, service, {
+        id: ids.alert,
+        reading: { object: { id: ids.alert }, readAtMs: Number.POSITIVE_INFINITY },
+        compose: () => ({ name: 'x' }),
+      }),
     DELETE: ({ api }) => alertCollection.remove(api, service, ids.alert),
   }
   const cases = [301, 302, 303, 307, 308].flatMap((status) => Object.keys(actions).map((method) => [status, method] as const))
@@ -140,8 +145,10 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
     ].join('\n')
     const { outcome, ran } = await runWithFailure('read', undefined, { files: { '.watchkeeper.yml': text } })
     expect(outcome).toMatchObject({ exitCode: 1, conclusion: 'input', methods: '' })
-    for (const key of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http', 'result-file', 'notify-url'])
-      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml: "${key}" cannot be set in a file of the repository`)
+    for (const [i, key] of ['api-url', 'api-key-id', 'api-key-secret', 'api-key', 'allow-http'].entries())
+      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 1}:1: "${key}" cannot be set in a file of the repository`)
+    for (const [i, key] of ['result-file', 'notify-url'].entries())
+      expect(ran.outputs.get('failure-reason')).toContain(`.watchkeeper.yml:${i + 7}:1: "${key}" cannot be set in a file of the repository`)
     expect(ran.outputs.get('failure-reason')).toContain('"https-proxy" is an unknown setting')
   })
 
@@ -177,6 +184,79 @@ describe.concurrent('S5: nothing in the repository decides where the key goes', 
     }
     const { reason } = await invokeText({ inputs, files })
     for (const name of variables) expect(reason).toContain(`variables: "${name}" may hold a credential`)
+  })
+})
+
+describe.concurrent('S9: files see only the variables that are passed to them', () => {
+  const canary = 'Canary0123456789'
+
+  const validateWith = (env: Readonly<Record<string, string>>, names: readonly string[]) => {
+    const alerts = Object.fromEntries(
+      names.map((name, i) => [`a${i}`, { name: `\u0024{{ env.${name} }}`, interval: `\u0024{{ env.${name} }}` }]),
+    )
+    return runAction({
+      inputs: { operation: 'validate', profile: 'clickhouse-cloud', 'sarif-file': 'all.sarif' },
+      env,
+      files: { 'observability/a.json': JSON.stringify({ alerts }) },
+      secrets: [canary],
+    })
+  }
+
+  it('no variable of a shell or a runner is inserted, whatever its name', async () => {
+    const names = [
+      'DATABASE_URL',
+      'SLACK_WEBHOOK_URL',
+      'PGPASSWORD',
+      'clientSecret',
+      'API_KEYS',
+      'DEPLOY_KEY',
+      'SENTRY_DSN',
+      'KUBECONFIG',
+      'AWS_SESSION_TOKEN',
+      'GITHUB_TOKEN',
+      'MY_VALUE',
+      'x',
+    ]
+    const ran = await validateWith(Object.fromEntries(names.map((name) => [name, canary])), names)
+    expect(ran.exitCode).toBe(1)
+    const { diagnostics } = ran.result as { diagnostics: readonly { readonly rule: string; readonly message: string }[] }
+    for (const name of names)
+      expect(diagnostics.find(({ rule, message }) => rule === 'variable' && message.includes(`env.${name} `))?.message).toMatch(
+        /is not set; set WATCHKEEPER_VAR_|may hold a credential/,
+      )
+  })
+
+  it('one that is passed is inserted', async () => {
+    const ran = await runAction({
+      inputs: { ...inputsFor(emulator()), operation: 'plan', project: 'shop/vars' },
+      env: { WATCHKEEPER_VAR_STAGE: 'staging', STAGE: canary },
+      files: {
+        'observability/a.json': JSON.stringify({ dashboards: { d: { name: 'Shop \u0024{{ env.STAGE }}', tags: ['t'], tiles: [] } } }),
+      },
+      secrets: [canary],
+    })
+    expect(ran.exitCode).toBe(0)
+    expect(ran.result).toMatchObject({ objects: [{ name: 'Shop staging' }] })
+  })
+
+  it('one whose value looks like a credential is refused by its name', async () => {
+    const value = `postgres://shop:${canary}@db.example.com/shop`
+    const ran = await validateWith({ WATCHKEEPER_VAR_SOURCE: value }, ['SOURCE'])
+    expect(ran.exitCode).toBe(1)
+    expect(JSON.stringify(ran.result)).toContain(
+      'env.SOURCE }} looks like a URL with a user or password, which is never inserted into a file',
+    )
+  })
+
+  it('nothing in the repository passes one', async () => {
+    const files = {
+      'observability/a.json': JSON.stringify({ alerts: { a: { name: '\u0024{{ env.MY_VALUE }}' } } }),
+      '.watchkeeper.yml': 'env-allow: MY_VALUE\nvariables:\n  MY_VALUE: x\n',
+      '.env': 'WATCHKEEPER_VAR_MY_VALUE=x\n',
+    }
+    const ran = await runAction({ inputs: { operation: 'validate' }, env: { MY_VALUE: canary }, files, secrets: [canary] })
+    expect(ran.exitCode).toBe(1)
+    expect(ran.outputs.get('failure-reason')).toContain('is an unknown setting')
   })
 })
 
@@ -242,6 +322,13 @@ const effects: readonly Effect[] = [
   ...[302, 400, 401, 403, 404, 409, 500, 503].map((status): Effect => ({ kind: 'status', status })),
 ]
 
+/** The files that the examples of operations name. */
+const exampleFiles = {
+  'alerts.yml': adopted,
+  'examples/adopt/alerts.yml': adopted,
+  'examples/slos/checkout.yml': readFileSync(new URL('../../../examples/slos/checkout.yml', import.meta.url), 'utf8'),
+}
+
 /** The only POST requests of operations that read. */
 const storesNothing = (method: string, path: string): boolean =>
   method === 'POST' && /\/(?:dashboards\/validate|charts\/series)$/.test(path)
@@ -279,7 +366,7 @@ describe.each(await Promise.all(operationNames.map(async (name) => ({ name, oper
       const example = Object.entries(operation.example).map(([key, value]) => [toKebab(key), String(value)])
       const place = isForServer ? inputsFor(server, 'hyperdx') : inputsFor(server)
       const inputs = { ...place, 'max-attempts': '2', operation: name, ...Object.fromEntries(example) }
-      await invokeText({ inputs, files: { 'examples/adopt/alerts.yml': adopted } })
+      await invokeText({ inputs, files: exampleFiles })
       const writes = server.requests.filter(({ method, path }) => method !== 'GET' && !storesNothing(method, path))
       if (reads) expect(writes).toEqual([])
       else expect(server.requests.length).toBeGreaterThan(0)

@@ -67,6 +67,33 @@ describe.concurrent('V1: a gate passes only on a figure that is complete, finite
       { atOnce: 4 },
     ))
 
+  // The limits of the promise, so that the document, the promise and the gate stay the same.
+  it.each<[string, string, object, 'pass' | 'fail']>([
+    [
+      'a difference of 0.01%, which is rounding',
+      to,
+      { grandTotalCredits: 10_000, costs: [record(from, 4_999), record(to, 5_000)] },
+      'pass',
+    ],
+    ['a difference of a millionth more', to, { grandTotalCredits: 10_000, costs: [record(from, 4_999), record(to, 4_999.999999)] }, 'fail'],
+    ['no records of yesterday yet', '2026-01-03', { grandTotalCredits: 3, costs: whole }, 'pass'],
+    ['no records of yesterday and today yet', '2026-01-04', { grandTotalCredits: 3, costs: whole }, 'pass'],
+    ['no records of a day that ended more than a day ago', '2026-01-04', { grandTotalCredits: 1, costs: [record(from, 1)] }, 'fail'],
+  ])('has this verdict on %s', async (_, lastDay, answer, status) => {
+    const startAt = '2026-01-04T12:00:00.000Z'
+    const { ran } = await runWithFailure(
+      'read a cost',
+      { effect: { kind: 'body', text: result(answer) } },
+      {
+        times: 9,
+        inputs: { ...gate, 'to-date': lastDay },
+        preload: { startAt, standsStill: true },
+        api: { now: () => Date.parse(startAt) },
+      },
+    )
+    expect(ran.outputs.get('status')).toBe(status)
+  })
+
   it('there are 24 of them, and the same day without anything wrong passes', async () => {
     expect(Object.keys(mutations)).toHaveLength(24)
     const text = result({ grandTotalCredits: 3, costs: whole })
@@ -81,12 +108,13 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
     return `${query.get('from_date')} ${query.get('to_date')}`
   }
 
-  /** The requests for days that fit into one, and the 28 days before them, which are read with up to three days. */
+  /** The requests for days that fit into one. Fewer than 28 days are read with the 28 days before them, and up to three in the same request. */
   const withHistory = (days: string): readonly string[] => {
     const [from = '', to = ''] = days.split(' ')
     const daysBefore = (count: number): string => new Date(Date.parse(from) - count * 86_400_000).toISOString().slice(0, 10)
-    const isShort = Date.parse(to) - Date.parse(from) < 3 * 86_400_000
-    return isShort ? [`${daysBefore(28)} ${to}`] : [`${daysBefore(28)} ${daysBefore(1)}`, days]
+    const count = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1
+    if (count >= 28) return [days]
+    return count <= 3 ? [`${daysBefore(28)} ${to}`] : [`${daysBefore(28)} ${daysBefore(1)}`, days]
   }
 
   it('reads the same days in every time zone', () =>
@@ -133,10 +161,12 @@ describe.concurrent('V5: a period is whole UTC days, whatever the zone of the ru
   })
 
   it.each([
-    ['2026-01-01', '2026-01-31', ['2025-12-04 2025-12-31', '2026-01-01 2026-01-31']],
-    ['2026-01-01', '2026-02-01', ['2025-12-04 2025-12-31', '2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
-    ['2023-12-20', '2024-03-05', ['2023-11-22 2023-12-19', '2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
-  ])('%s to %s is read in requests of at most 31 days, with the 28 days before it', async (first, last, requests) => {
+    ['2026-02-01', '2026-02-27', ['2026-01-04 2026-01-31', '2026-02-01 2026-02-27']],
+    ['2026-02-01', '2026-02-28', ['2026-02-01 2026-02-28']],
+    ['2026-01-01', '2026-01-31', ['2026-01-01 2026-01-31']],
+    ['2026-01-01', '2026-02-01', ['2026-01-01 2026-01-31', '2026-02-01 2026-02-01']],
+    ['2023-12-20', '2024-03-05', ['2023-12-20 2024-01-19', '2024-01-20 2024-02-19', '2024-02-20 2024-03-05']],
+  ])('%s to %s is read in requests of at most 31 days, with the 28 days before it where it is shorter', async (first, last, requests) => {
     const inputs = { period: '', 'from-date': first, 'to-date': last, budget: '', 'on-missing': 'ignore' }
     const { outcome, testApi } = await runWithFailure('read a cost', undefined, { inputs })
     expect(outcome).toMatchObject({ exitCode: 0, problems: [] })

@@ -54,15 +54,67 @@ describe('a create', () => {
   })
 })
 
-describe('an update and a delete', () => {
+describe('an update is sent again only if it was not done, and a delete can be repeated', () => {
   const id = '65f5e4a35eedc0de0000001f'
   const stored = () => serviceOf(emulator()).alerts.find((alert) => alert.id === id)
   const update = async ({ api }: TestSession, change: object = {}) => {
-    const before = await alertCollection.get(api, service, id)
-    await alertCollection.update(api, service, { before, body: { ...toAlertBody(before), name: 'Ours', ...change } })
+    await alertCollection.update(api, service, { id, compose: (before) => ({ ...toAlertBody(before), name: 'Ours', ...change }) })
   }
   const remove = ({ api }: TestSession) => alertCollection.remove(api, service, id)
   const lost = (act: 'before' | 'after'): Fault => ({ match: { method: 'PUT' }, act, effect: { kind: 'reset' } })
+
+  it('an update uses what was read in the last two seconds, and reads the object again after that', async () => {
+    await withSession(emulator(), async ({ api, clock }) => {
+      const object = await alertCollection.get(api, service, id)
+      const reading = { object, readAtMs: clock.monotonicMs() }
+      const updateTo = (name: string) =>
+        alertCollection.update(api, service, { id, reading, compose: (before) => ({ ...toAlertBody(before), name }) })
+      await clock.sleep(2000)
+      await updateTo('Recent')
+      await clock.sleep(1)
+      await updateTo('Late')
+    })
+    expect(methodsOf(emulator())).toEqual(['GET', 'PUT', 'GET', 'PUT'])
+  })
+
+  it('a write that waited for the rate limit is preceded by another read, which sees edits of the meantime', async () => {
+    const seen: string[] = []
+    const removeSeen = ({ api }: TestSession) =>
+      alertCollection.remove(api, service, id, { check: ({ name }) => void seen.push(name ?? '') })
+    for (const [method, write] of [
+      ['PUT', update],
+      ['DELETE', removeSeen],
+    ] as const) {
+      emulator().reset()
+      const clock = createVirtualClock()
+      const edited = {
+        ...clock,
+        sleep: async (ms: number, signal?: AbortSignal) => {
+          Object.assign(stored() ?? {}, { name: 'Theirs', threshold: 99 })
+          await clock.sleep(ms, signal)
+        },
+      }
+      emulator().addFault({ match: { method }, effect: { kind: 'status', status: 429, headers: { 'retry-after': '3' } } })
+      const session = openSession(emulator().url, {}, edited)
+      await write(session)
+      await session.close()
+      expect(methodsOf(emulator())).toEqual(['GET', method, 'GET', method])
+      if (method === 'PUT') expect(stored()).toMatchObject({ name: 'Ours', threshold: 99 })
+    }
+    expect(seen).toEqual(['Checkout errors', 'Theirs'])
+  })
+
+  it('an update that is not needed any more after another read is not sent', async () => {
+    await withSession(emulator(), async ({ api, clock }) => {
+      const before = await alertCollection.get(api, service, id)
+      Object.assign(stored() ?? {}, { name: 'Ours' })
+      await clock.sleep(3000)
+      const compose = (current: typeof before) => (current.name === 'Ours' ? undefined : { ...toAlertBody(current), name: 'Ours' })
+      const { object, isWritten } = await alertCollection.update(api, service, { id, reading: { object: before, readAtMs: 0 }, compose })
+      expect({ name: object.name, isWritten }).toEqual({ name: 'Ours', isWritten: false })
+    })
+    expect(methodsOf(emulator())).toEqual(['GET', 'GET'])
+  })
 
   it('an update that was carried out is looked up and not sent again', () =>
     forEachEntry<[string, Effect]>(

@@ -21,7 +21,7 @@ const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulat
 
 const target = () => ({ serverUrl: `${emulator().url}/api/v2` })
 
-const pathsOf = ({ requests } = emulator()) => requests.map(({ path }) => path)
+const pathsOf = ({ requests }: Pick<Emulator, 'requests'> = emulator()) => requests.map(({ path }) => path)
 
 async function withServer<T>(options: EmulatorOptions, use: (server: Emulator) => Promise<T>): Promise<T> {
   const server = await startEmulator({ dialect: 'hyperdx', ...options })

@@ -216,8 +216,8 @@ describe('the input services', () => {
   it('suggests a name for one that is unknown, without a request for backups', async () => {
     const ran = await check({ services: 'chekout, nothing like it' })
     expect([ran.exitCode, ran.document.status]).toEqual([2, 'error'])
-    expect(ran.reason).toContain('services: unknown service "chekout"; did you mean "checkout"?')
-    expect(ran.reason).toContain('services: unknown service "nothing like it"')
+    expect(ran.reason).toContain('services: no service has the id or name "chekout"; did you mean "checkout"?')
+    expect(ran.reason).toContain('services: no service has the id or name "nothing like it"')
     expect(emulator().requests.map(({ path }) => path)).toEqual([listPath])
   })
 

@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { demo, type EmulatorOptions } from '../../../src/emulator/index.ts'
+import { demo } from '../../../src/emulator/index.ts'
+import type { VariantOptions } from '../../support/server-variants.ts'
 import {
   admin,
   alertBody,
@@ -181,7 +182,7 @@ describe('a response', () => {
 
 describe('a list', () => {
   const envelope = ['status', 'requestId', 'result']
-  const read = async (options: EmulatorOptions, query = '') => {
+  const read = async (options: VariantOptions, query = '') => {
     const { json, headers } = await call(await startCloud(options), 'GET', `${clickstack}/alerts${query}`)
     return [json.result.length, headers.get('x-total-count'), Object.keys(json)]
   }

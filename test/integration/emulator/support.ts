@@ -1,20 +1,21 @@
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { demo, type Emulator, type EmulatorOptions, type Service, startEmulator } from '../../../src/emulator/index.ts'
+import { demo, type Emulator, type Service } from '../../../src/emulator/index.ts'
+import { type EmulatorVariant, startVariant, type VariantOptions } from '../../support/server-variants.ts'
 
 /** A Saturday, so that demo data is the same on every day that the tests run. */
 export const now = Date.parse('2026-03-21T09:30:00Z')
 
-export async function start(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ now: () => now, ...options })
+export async function start(options: VariantOptions = {}): Promise<EmulatorVariant> {
+  const emulator = await startVariant({ now: () => now, ...options })
   onTestFinished(() => emulator.close())
   return emulator
 }
 
-export const startCloud = (options: EmulatorOptions = {}): Promise<Emulator> =>
+export const startCloud = (options: VariantOptions = {}): Promise<EmulatorVariant> =>
   start({ dialect: 'clickhouse-cloud', rateLimit: 'off', ...options })
 
-export const startHyperdx = (options: EmulatorOptions = {}): Promise<Emulator> => start({ dialect: 'hyperdx', ...options })
+export const startHyperdx = (options: VariantOptions = {}): Promise<EmulatorVariant> => start({ dialect: 'hyperdx', ...options })
 
 export interface Key {
   readonly id: string

@@ -45,6 +45,20 @@ describe('report', () => {
     expect(renderMarkdown(ran.blocks)).toContain('`1 found`')
   })
 
+  it('fails when wildcards skip a linked directory with results', async () => {
+    const { document, exitCode } = await invokeText({
+      inputs: { operation: 'report', fleet: 'fleet.yml', 'result-files': 'results/**/*.json' },
+      files: {
+        'fleet.yml': stringify(fleetDocument(fleet)),
+        ...Object.fromEntries(Object.entries(complete).map(([name, text]) => [`results/${name}`, text])),
+        'elsewhere/bad.json': resultText({ ...first, status: 'fail', failureReason: 'too many' }),
+      },
+      links: { 'results/more': '../elsewhere' },
+    })
+    expect(exitCode).not.toBe(0)
+    expect(document).toMatchObject({ status: 'fail', unreadable: [{ file: 'results/more', reason: 'is a link to a directory' }] })
+  })
+
   it('has the verdict of the worst result, which comes first', async () => {
     const ran = await merge({
       ...complete,

@@ -95,7 +95,7 @@ describe('an exchange ends at its limit, and leaves nothing behind,', () => {
   const timeOut = async (url: URL, proxy: Parameters<typeof createTransport>[1], method: Exchange['method']) => {
     const transport = createTransport(url, proxy, systemClock)
     const startedAt = performance.now()
-    const thrown: unknown = await transport.exchange(exchange(url, { method, timeoutMs: 200 })).catch((error: unknown) => error)
+    const thrown: unknown = await transport.exchange(exchange(url, { method, timeoutMs: 100 })).catch((error: unknown) => error)
     await transport.close()
     return { thrown, isInTime: performance.now() - startedAt < 3000 }
   }

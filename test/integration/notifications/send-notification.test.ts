@@ -141,13 +141,16 @@ describe('a message that the receiver refuses', () => {
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })
 
-  it.each([301, 302, 303, 307, 308])('with a redirect (%i) is not sent to another address', async (status) => {
-    receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
-    expect((await send()).failure).toBe(
-      `notification: not delivered: ${receiver().host} answered with a redirect to https://elsewhere.example, which is not followed. Check notify-url.`,
-    )
-    expect(receiver().messages).toHaveLength(1)
-  })
+  it.each([301, 302, 303, 307, 308])(
+    'reports a redirect of the webhook and does not follow it (%i) is not sent to another address',
+    async (status) => {
+      receiver().answer({ status, headers: { location: `https://elsewhere.example${webhookPath}` } })
+      expect((await send()).failure).toBe(
+        `notification: not delivered: ${receiver().host} answered with a redirect to https://elsewhere.example, which is not followed. Check notify-url.`,
+      )
+      expect(receiver().messages).toHaveLength(1)
+    },
+  )
 })
 
 it('a message is not repeated after a 429 that asks for no wait', async () => {
@@ -157,7 +160,7 @@ it('a message is not repeated after a 429 that asks for no wait', async () => {
 })
 
 describe('a message that must not be sent', () => {
-  it('is not sent over https when certificates are not checked', async () => {
+  it('sends no notification over https when certificates are not checked', async () => {
     const { failure } = await send({ url: `https://hooks.example${webhookPath}`, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     expect(failure).toBe('notification: not sent: NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables the check of certificates.')
   })

@@ -11,14 +11,14 @@ describe('the config file', () => {
   const config = (text: string, inputs: Readonly<Record<string, string>> = {}) =>
     run({ operation: 'list-sources', 'service-id': '', ...inputs }, { files: { '.watchkeeper.yml': text } })
 
-  it('sets what the repository may decide', async () => {
+  it('reads the settings that a repository may decide from the config file', async () => {
     const ran = await config('service-id: c0ffee00-0000-4000-8000-0000000000c2\nsummary: false\n')
     expect(ran.document.status).toBe('pass')
     expect(emulator().requests[0]?.path).toContain('0000000000c2')
     expect(ran.publishSettings.summary).toBe(false)
   })
 
-  it('decides whether comments and issues are written, also after an error', async () => {
+  it('reads from the config file whether comments and issues are written, also after an error', async () => {
     const text = 'comment: changes\nissue: on-failure\n'
     expect((await config(text, { 'service-id': inputsFor(emulator())['service-id'] ?? '' })).publishSettings).toMatchObject({
       comment: 'changes',
@@ -31,7 +31,7 @@ describe('the config file', () => {
     })
   })
 
-  it('gives way to the environment, which gives way to the input', async () => {
+  it('prefers inputs to variables, and variables to the config file', async () => {
     const text = 'service-id: c0ffee00-0000-4000-8000-0000000000c1\nmax-attempts: 2\n'
     const env = { WATCHKEEPER_SERVICE_ID: 'c0ffee00-0000-4000-8000-0000000000c2' }
     await run({ operation: 'list-sources', 'service-id': '' }, { files: { '.watchkeeper.yml': text }, env })
@@ -54,23 +54,61 @@ describe('the config file', () => {
     'notify-url: https://evil.example/services/T0EVIL',
     'notify-format: json',
     'notify-on: always',
-  ])('may not set %s', async (text) => {
+  ])('rejects a config file that sets %s', async (text) => {
     const ran = await config(text)
-    expect(ran.reason).toContain(`.watchkeeper.yml: "${text.split(':')[0]}" cannot be set in a file of the repository`)
+    expect(ran.reason).toContain(`.watchkeeper.yml:1:1: "${text.split(':')[0]}" cannot be set in a file of the repository`)
     expect(emulator().requests).toHaveLength(0)
   })
 
   it.each([
-    ['servise-id: x', /"servise-id" is an unknown setting; did you mean "service-id"\?/],
-    ['https-proxy: http://evil', /"https-proxy" is an unknown setting/],
-    ['- a', /must be a map of settings/],
+    ['# a comment\n\nservise-id: x', /\.watchkeeper\.yml:3:1: "servise-id" is an unknown setting; did you mean "service-id"\?/],
+    ['https-proxy: http://evil', /\.watchkeeper\.yml:1:1: "https-proxy" is an unknown setting/],
+    ['- a', /\.watchkeeper\.yml:1:1: must be a map of settings/],
     ['a: 1\na: 2', /\.watchkeeper\.yml:2:1: Map keys must be unique/],
     ['x: !!js/function "y"', /\.watchkeeper\.yml:1:4: Unresolved tag/],
-  ])('is strict: %s', async (text, reason) => {
+  ])('rejects the config file %s', async (text, reason) => {
     expect((await config(text)).reason).toMatch(reason)
   })
 
-  it('must be there when it is asked for by name', async () => {
+  it('names the config file and the line of each value that is not accepted', async () => {
+    const text = [
+      'service-id: nope',
+      'timeout-seconds: soon # a comment',
+      'comment: always',
+      'warn-only: [1]',
+      'project: a b',
+      'profile: hyperdx',
+      'organization-id: c0ffee00-0000-4000-8000-000000000001',
+    ].join('\n')
+    const { reason } = await run({ operation: 'plan', 'service-id': '', 'organization-id': '' }, { files: { '.watchkeeper.yml': text } })
+    for (const line of [
+      '- .watchkeeper.yml:1:13: service-id: "nope" is not accepted; accepted: a UUID',
+      '- .watchkeeper.yml:2:18: timeout-seconds: "soon" is not accepted; accepted: a whole number',
+      '- .watchkeeper.yml:4:12: warn-only: "[1]" is not accepted; accepted: true or false',
+      '- .watchkeeper.yml:5:10: project: "a b" is not accepted',
+      '- .watchkeeper.yml:7:18: organization-id: is not for profile hyperdx',
+    ])
+      expect(reason).toContain(line)
+  })
+
+  it('names a config file of another name, and does not blame it for an input or a variable', async () => {
+    const files = { 'ci/watchkeeper.yml': 'max-attempts: many\nservice-id: nope\n' }
+    const service = 'c0ffee00-0000-4000-8000-0000000000c1'
+    const ofFile = await run({ operation: 'list-sources', config: 'ci/watchkeeper.yml', 'service-id': service }, { files })
+    expect(ofFile.reason).toBe('ci/watchkeeper.yml:1:15: max-attempts: "many" is not accepted; accepted: a whole number from 1 to 20')
+    const ofVariable = await run(
+      { operation: 'list-sources', config: 'ci/watchkeeper.yml', 'service-id': service },
+      { files, env: { WATCHKEEPER_MAX_ATTEMPTS: 'few' } },
+    )
+    expect(ofVariable.reason).toBe('WATCHKEEPER_MAX_ATTEMPTS: "few" is not accepted; accepted: a whole number from 1 to 20')
+    const ofInput = await run(
+      { operation: 'list-sources', config: 'ci/watchkeeper.yml', 'service-id': service, 'max-attempts': 'some' },
+      { files, env: { WATCHKEEPER_MAX_ATTEMPTS: 'few' } },
+    )
+    expect(ofInput.reason).toBe('max-attempts: "some" is not accepted; accepted: a whole number from 1 to 20')
+  })
+
+  it('fails when the config file that was asked for does not exist', async () => {
     const ran = await config('', { config: 'other.yml' })
     expect(ran.reason).toContain('config: "other.yml" does not exist or cannot be read')
   })

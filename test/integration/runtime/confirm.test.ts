@@ -1,8 +1,13 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { toKebab } from '../../../src/core/names.ts'
+import { runCli } from '../../../src/runtime/cli/run-cli.ts'
+import { forEachEntry } from '../../support/corpus.ts'
 import { ids, inputsFor, methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { allOperations, useExampleDirectory } from '../../support/examples.ts'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1000, windowMs: 1000 } })
@@ -62,6 +67,115 @@ describe('apply on the command line', () => {
   })
 })
 
+describe('an operation that writes', () => {
+  const root = useExampleDirectory()
+  const writing = allOperations.filter(({ operation }) => operation.effect === 'write')
+
+  it('accepts --yes, and without it changes and deletes nothing outside of a terminal', async () => {
+    await forEachEntry(writing, async ({ name, operation }) => {
+      const example = Object.entries(operation.example).flatMap(([input, value]) => [`--${toKebab(input)}`, String(value)])
+      const run = async (...more: readonly string[]) => {
+        emulator().reset()
+        // So that there is a silence to end.
+        await runCliInside(['silence-alerts', ...flags(), '--name-contains', 'checkout', '--for', '1m', '--yes'])
+        const silenced = writes().length
+        const { exitCode, stderr } = await runCliInside([name, ...flags(), ...example, ...more], { directory: root() })
+        return { exitCode, stderr, writes: writes().slice(silenced) }
+      }
+      const confirmed = await run('--yes')
+      const changesExisting = confirmed.writes.some((method) => method !== 'POST')
+      expect([name, confirmed.exitCode, confirmed.writes.length > 0]).toEqual([name, 0, true])
+      const unconfirmed = await run()
+      // apply asks before it creates, too.
+      if (!changesExisting && name !== 'apply') expect([name, unconfirmed.exitCode, unconfirmed.writes]).toEqual([name, 0, ['POST']])
+      else {
+        expect([name, operation.asksFirst, unconfirmed.exitCode, unconfirmed.writes]).toEqual([name, true, 2, []])
+        expect(unconfirmed.stderr).toContain('writes only with --yes')
+      }
+    })
+  })
+
+  it('says in its help whether it asks, as docs/cli.md does', async () => {
+    const guide = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+    const [, section = ''] = /## Confirm writes\n([\s\S]+?)\n## /.exec(guide) ?? []
+    for (const { name, operation } of writing) {
+      const help = (await runCliInside([name, '--help'])).stdout.replaceAll(/\s+/g, ' ')
+      expect(help).toContain(
+        operation.asksFirst ? '--yes write without asking' : '--yes accepted, because every command that writes has it',
+      )
+      expect([name, section.includes(`\`${name}\``)]).toEqual([name, operation.asksFirst === true])
+    }
+  })
+})
+
+describe('silencing at a terminal', () => {
+  const name = 'Checkout errors'
+  const silence = (typed?: string, ...more: readonly string[]) =>
+    runCliInside(['silence-alerts', ...flags(), '--name-contains', name, '--for', '30m', ...more], typed === undefined ? {} : { typed })
+  const unsilence = (typed: string) => runCliInside(['unsilence-alerts', ...flags(), '--name-contains', name], { typed })
+
+  it('shows the alerts with the end of their silence, and asks once for all', async () => {
+    const refused = await silence('n\n')
+    expect(refused).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Silence 1 alert? [y/N]') })
+    expect(refused.stderr).toMatch(/Silenced until[\s\S]*Checkout errors/)
+    expect(writes()).toEqual([])
+    expect((await silence('y\n')).stdout).toContain('1 alert silenced')
+    expect(writes()).toEqual(['PUT'])
+  })
+
+  it('asks nothing where no alert would change', async () => {
+    await silence(undefined, '--yes')
+    expect(await silence()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 alert silenced') })
+    expect(writes()).toEqual(['PUT'])
+  })
+
+  it('asks before it ends a silence', async () => {
+    await silence(undefined, '--yes')
+    expect((await unsilence('n\n')).stderr).toContain('End the silence of 1 alert? [y/N]')
+    expect(writes()).toEqual(['PUT'])
+    expect((await unsilence('y\n')).stdout).toContain('Silence of 1 alert ended')
+  })
+})
+
+describe('a change of one alert at a terminal', () => {
+  const update = (typed?: string, ...more: readonly string[]) =>
+    runCliInside(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77', ...more], typed === undefined ? {} : { typed })
+
+  it('shows what changes, and asks', async () => {
+    const refused = await update('n\n')
+    expect(refused).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Change this alert? [y/N]') })
+    expect(refused.stderr).toContain('threshold: 0.02 → 77')
+    expect(writes()).toEqual([])
+    expect((await update('y\n')).exitCode).toBe(0)
+    expect(writes()).toEqual(['PUT'])
+    expect((await update()).exitCode).toBe(0)
+  })
+
+  it('is not written when the alert changed while the question was open', async () => {
+    const alert = serviceOf(emulator()).alerts.find(({ id }) => id === ids.alert)
+    const ran = await whileAsked(['update-alert', ...flags(), '--alert-id', ids.alert, '--threshold', '77'], () =>
+      Object.assign(alert ?? {}, { interval: '1d' }),
+    )
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr.replaceAll(/\s+/g, ' ')).toContain('has changed while the question was open. Nothing was written.')
+    expect(writes()).toEqual([])
+  })
+
+  it('asks before create-alert changes the alert that exists', async () => {
+    const create = (threshold: string, typed?: string) =>
+      runCliInside(
+        ['create-alert', ...flags(), ...newAlert, '--threshold', threshold, '--if-exists', 'update'],
+        typed === undefined ? {} : { typed },
+      )
+    expect((await create('1')).exitCode).toBe(0)
+    expect((await create('2', 'n\n')).stderr).toContain('Change this alert? [y/N]')
+    expect((await create('2')).exitCode).toBe(2)
+    expect(writes()).toEqual(['POST'])
+  })
+})
+
+const newAlert = ['--dashboard-id', ids.dashboard, '--tile-id', ids.tile, '--interval', '1h', '--webhook-id', ids.webhook, '--name', 'New']
+
 it('names the alerts that a deleted dashboard takes along, and asks', async () => {
   const before = serviceOf(emulator()).dashboards.length
   const ran = await runCliInside(['delete-dashboard', ...flags(), '--dashboard-id', ids.dashboard], { typed: 'no\n' })
@@ -92,27 +206,43 @@ it('reads the YAML and JSON files of a directory', async () => {
   expect(ran.stdout).toMatch(/files\/a\.yml[\s\S]*files\/b\.json|2 files/)
 })
 
-it('writes nothing when the service changed while the question was open', async () => {
-  const { runCli } = await import('../../../src/runtime/cli/run-cli.ts')
-  const { PassThrough } = await import('node:stream')
+/** Does something while the question is open, and then says yes. */
+async function whileAsked(args: readonly string[], act: () => unknown) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   let stderr = ''
   const write = (text: string): void => {
     stderr += text
-    if (!text.includes('[y/N]')) return
-    void apply({}, '--yes').then(() => stdin.end('y\n'))
+    if (text.includes('[y/N]')) void Promise.resolve(act()).then(() => stdin.end('y\n'))
   }
-  const exitCode = await runCli(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm'], {
+  const exitCode = await runCli(args, {
     script: '',
     env: { NO_COLOR: '1' },
     directory,
+    secrets: new Set(),
     signals: { on: () => undefined, off: () => undefined, exit: () => undefined },
     stdin,
     stdout: { write: () => undefined },
     stderr: { write, isTTY: true },
   })
+  return { exitCode, stderr }
+}
+
+it('writes nothing when the service changed while the question was open', async () => {
+  const args = ['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm']
+  const { exitCode, stderr } = await whileAsked(args, () => apply({}, '--yes'))
   expect({ exitCode, writes: writes() }).toEqual({ exitCode: 1, writes: ['POST'] })
   expect(stderr).toMatch(/have changed since\s+the plan was made/)
+})
+
+it('asks before an update of a dashboard, and says what changes', async () => {
+  const { tiles } = serviceOf(emulator()).dashboards.find(({ id }) => id === ids.dashboard) ?? {}
+  const document = JSON.stringify({ name: 'Renamed', tiles })
+  const ran = await runCliInside(['update-dashboard', ...flags(), '--dashboard-id', ids.dashboard, '--dashboard', document], {
+    typed: 'n\n',
+  })
+  expect(ran.stderr).toContain('name: Checkout overview → Renamed')
+  expect(ran.stderr).toContain('Change this dashboard? [y/N]')
+  expect(writes()).toEqual([])
 })
 
 it('asks before an update of a dashboard deletes alerts', async () => {
@@ -137,4 +267,49 @@ it('prune deletes all objects of a project without declarations only with allow-
     runCliInside(['apply', ...flags(), '--files', 'empty.yml', '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
   expect((await prune()).stderr).toContain('or set allow-empty to delete them')
   expect((await prune('--allow-empty')).stdout).toContain('Applied to shop/confirm (1 deleted)')
+})
+
+describe('prune after the last file was deleted', () => {
+  const prune = (glob: string, ...more: readonly string[]) =>
+    runCliInside(['apply', ...flags(), '--files', glob, '--project', 'shop/confirm', '--prune', '--yes', ...more], { directory })
+
+  it.each(['gone/**/*.yml', 'gone', 'gone/a.yml'])('deletes all objects only with allow-empty: %s', async (glob) => {
+    await apply({}, '--yes')
+    const refused = await prune(glob)
+    expect(refused.exitCode).toBe(2)
+    expect(refused.stderr).toContain(
+      `files: no file matches ${glob}, so prune would delete all objects of the project; check the globs, or set allow-empty to delete them`,
+    )
+    expect(writes()).toEqual(['POST'])
+    const pruned = await prune(glob, '--allow-empty')
+    expect(pruned.stdout).toContain('Applied to shop/confirm (1 deleted)')
+    expect(pruned.exitCode).toBe(0)
+    expect(writes()).toEqual(['POST', 'DELETE'])
+  })
+
+  it('shows the deletes in a plan', async () => {
+    await apply({}, '--yes')
+    const plan = (...more: readonly string[]) =>
+      runCliInside(['plan', ...flags(), '--files', 'gone', '--project', 'shop/confirm', ...more], { directory })
+    expect((await plan('--prune', '--allow-empty')).stdout).toContain('Plan for shop/confirm (1 to delete)')
+    expect((await plan('--prune')).exitCode).toBe(2)
+  })
+
+  it('does not accept missing files with allow-empty where nothing is pruned', async () => {
+    const ran = await runCliInside(['apply', ...flags(), '--files', 'gone', '--project', 'shop/confirm', '--yes', '--allow-empty'], {
+      directory,
+    })
+    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('files: no file matches gone')])
+    expect(ran.stderr).not.toContain('set allow-empty')
+  })
+
+  it('refuses a file that is missing beside another, whatever is set', async () => {
+    await apply({}, '--yes')
+    const ran = await runCliInside(
+      ['apply', ...flags(), '--files', 'a.yml', '--files', 'b.yml', '--project', 'shop/confirm', '--prune', '--allow-empty', '--yes'],
+      { directory },
+    )
+    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('no file matches b.yml')])
+    expect(writes()).toEqual(['POST'])
+  })
 })

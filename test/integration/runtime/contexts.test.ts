@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -45,6 +45,30 @@ describe('a context', () => {
     expect(await readFile(path, 'utf8')).toBe(`staging:\n  profile: hyperdx\n  api-url: ${emulator().url}\n  key-env: MY_KEY\n`)
   })
 
+  it('is not stored through a link', async () => {
+    const path = join(home, 'watchkeeper', 'contexts.yml')
+    await mkdir(join(home, 'watchkeeper'))
+    await writeFile(join(home, 'other.yml'), '')
+    await symlink(join(home, 'other.yml'), path)
+    expect(await add('staging', '--key-env', 'MY_KEY')).toMatchObject({
+      exitCode: 2,
+      stderr: `context: ${path} could not be written: it is a link, not a regular file\n`,
+    })
+    expect((await lstat(path)).isSymbolicLink()).toBe(true)
+  })
+
+  // A repository could otherwise bring contexts along, whose key-command runs in a shell.
+  it.each(['XDG_CONFIG_HOME', 'APPDATA'])('is not stored below a relative %s', async (variable) => {
+    const env = { XDG_CONFIG_HOME: '', [variable]: 'config', HOME: home }
+    const ran = await run(['context', 'add', 'staging', '--profile', 'hyperdx', '--key-env', 'MY_KEY'], env)
+    expect(ran.stdout).toContain(`Added context staging to ${join(home, '.config', 'watchkeeper', 'contexts.yml')}.`)
+  })
+
+  it('needs an absolute directory', async () => {
+    const ran = await run(['context', 'list'], { XDG_CONFIG_HOME: 'config', HOME: '.' })
+    expect(ran).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('set HOME or XDG_CONFIG_HOME to an absolute path') })
+  })
+
   it('is listed and removed', async () => {
     await add('staging', '--key-env', 'MY_KEY')
     expect((await run(['context', 'list'])).stdout).toContain('staging\n  profile: hyperdx\n')
@@ -63,9 +87,31 @@ describe('a context', () => {
     expect(ran.stderr).toContain(message)
   })
 
+  // A key in the place of its name, or in the address.
+  it.each([
+    ['--api-url', 'https://user:hunter2hunter2@example.com', 'api-url: the value is not a base URL'],
+    ['--api-url', 'https://example.com?token=hunter2hunter2', 'api-url: the value is not a base URL'],
+    ['--key-env', '4b1dhunter2hunter2', 'key-env: the value is not accepted'],
+    ['--key-env', 'hunter2hunter2', 'key-env: the value is not accepted'],
+    ['--key-env', 'HUNTER2HUNTER2HUNTER2HUNTER2', 'key-env: the value is not accepted'],
+  ])('neither quotes nor stores the secret in %s %s', async (flag, value, message) => {
+    const ran = await run(['context', 'add', 'x', ...(flag === '--key-env' ? [] : ['--key-env', 'MY_KEY']), flag, value])
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(message) })
+    expect(ran.stderr).not.toMatch(/hunter2/i)
+    expect((await run(['context', 'list'])).stdout).toMatch(/^No contexts/)
+  })
+
+  it('with a secret in the place of a name is rejected without it, also when its file was edited', async () => {
+    await mkdir(join(home, 'watchkeeper'))
+    const path = join(home, 'watchkeeper', 'contexts.yml')
+    await writeFile(path, 'staging: { profile: hyperdx, api-url: "https://example.com?token=hunter2hunter2", key-env: hunter2hunter2 }\n')
+    const ran = await run(['list-sources', '--context', 'staging'])
+    expect(ran).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('key-env: the value is not accepted') })
+    expect(ran.stderr).not.toContain('hunter2')
+  })
+
   it('that holds more than its settings is rejected', async () => {
     await add('staging', '--key-env', 'MY_KEY')
-    const { writeFile } = await import('node:fs/promises')
     await writeFile(join(home, 'watchkeeper', 'contexts.yml'), 'staging: { profile: hyperdx, key-env: A, allow-http: true }\n')
     expect((await run(['list-sources', '--context', 'staging'])).stderr).toMatch(/allow-http.*unknown field/)
   })

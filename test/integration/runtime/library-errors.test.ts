@@ -8,10 +8,11 @@ import { ApiError, createClient, type InputError } from '../../../src/index.ts'
 import { settingsSchema } from '../../../src/operation/inputs.ts'
 import type { Operation } from '../../../src/operation/operation.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
-import { written } from '../../support/declarations.ts'
+import { passed, written } from '../../support/declarations.ts'
 import { useEmulator } from '../../support/emulator.ts'
 
-const emulator = useEmulator()
+// A client has the real clock. Without a stated limit it would keep the documented one, 10 requests in 10 s, over all tests.
+const emulator = useEmulator({ rateLimit: { limit: 1000, windowMs: 10_000 } })
 
 const clientOptions = () => ({
   apiUrl: emulator().url,
@@ -112,7 +113,7 @@ it('reads the file of an environment for the input `env`, beside the environment
     await writeFile(join(directory, 'environments/staging.yml'), `service-id: ${demo.services.search}\nvariables: { NAME: Staging }\n`)
     await writeFile(join(directory, 'a.yml'), written('dashboards: { d: { name: "‹env.NAME› ‹env.REGION›", tiles: [] } }'))
     const { serviceId: _, ...options } = clientOptions()
-    const { plan } = createClient({ ...options, directory, env: { REGION: 'eu', NAME: 'Another' } })
+    const { plan } = createClient({ ...options, directory, env: passed({ REGION: 'eu', NAME: 'Another' }) })
     const planned = await plan({ env: 'staging', files: ['a.yml'], project: 'shop/env' })
     expect(planned).toMatchObject({ environment: 'staging', serviceId: demo.services.search, objects: [{ name: 'Staging eu' }] })
     expect((await errorOf(plan({ env: 'stagin', files: ['a.yml'], project: 'shop/env' }))).message).toContain('did you mean "staging"?')

@@ -8,13 +8,13 @@ const run = (inputs: Readonly<Record<string, string>>, more: Omit<InvokeOptions,
   invokeText({ inputs: { ...inputsFor(emulator()), ...inputs }, ...more })
 
 describe('wrong input', () => {
-  it('gets the nearest known name for a misspelt operation', async () => {
+  it('suggests the nearest name for a misspelled operation', async () => {
     const ran = await run({ operation: 'usage-costs' })
     expect(ran.reason).toBe('operation: unknown operation "usage-costs"; did you mean "usage-cost"?')
   })
 
-  it('names the operations when none was given', async () => {
-    expect((await run({})).reason).toMatch(/^operation: is missing; accepted: create-alert, .*doctor$/)
+  it('names the operations when none is given', async () => {
+    expect((await run({})).reason).toMatch(/^operation: is missing; accepted: validate, plan, .*report$/)
   })
 
   it.each([
@@ -22,20 +22,20 @@ describe('wrong input', () => {
     ['Budgett', 'budget'],
     ['api_key_id', 'api-key-id'],
     ['on_missing', 'on-missing'],
-  ])('is an undeclared input such as %s: it must never mean that nothing was set', async (misspelt, meant) => {
+  ])('rejects the unknown input %s, so that it never means that nothing was set', async (misspelt, meant) => {
     const ran = await run({ operation: 'usage-cost', period: 'today', [misspelt]: '100' })
     expect(ran.document.status).toBe('error')
     expect(ran.reason).toBe(`${misspelt.toLowerCase()}: unknown input of usage-cost; did you mean "${meant}"?`)
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it.each(['constructor', '__proto__', 'to-string', 'has-own-property', 'length', '0'])('is an input called %s', async (name) => {
+  it.each(['constructor', '__proto__', 'to-string', 'has-own-property', 'length', '0'])('rejects an input called %s', async (name) => {
     const ran = await run({ operation: 'list-sources', [name]: 'x' })
     expect(ran.document.status).toBe('error')
     expect(ran.reason).toMatch(/unknown input of list-sources/)
   })
 
-  it('is an input of another operation', async () => {
+  it('rejects an input of another operation', async () => {
     const ran = await run({ operation: 'list-sources', budget: '100' })
     expect(ran.reason).toBe('budget: unknown input of list-sources')
   })
@@ -56,7 +56,7 @@ describe('wrong input', () => {
     ['WATCHKEEPER_ORGANISATION_ID', /^WATCHKEEPER_ORGANISATION_ID: unknown variable; did you mean WATCHKEEPER_ORGANIZATION_ID\?$/],
     ['WATCHKEEPER_DEBGU', /^WATCHKEEPER_DEBGU: unknown variable; did you mean WATCHKEEPER_DEBUG\?$/],
     ['WATCHKEEPER_ApiUrl', /^WATCHKEEPER_ApiUrl: unknown variable; did you mean WATCHKEEPER_API_URL\?$/],
-  ])('is the variable %s, which looks like an input and is never read', async (variable, reason) => {
+  ])('rejects the variable %s, which looks like an input and is never read', async (variable, reason) => {
     for (const inputs of [{ operation: 'usage-cost', period: 'today', budget: '1' }, { operation: 'list-sources' }]) {
       const ran = await run(inputs, { env: { [variable]: '1' } })
       expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(reason)])
@@ -64,13 +64,40 @@ describe('wrong input', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it('is no variable that is empty: that means not set', async () => {
+  it('accepts an empty variable as one that is not set', async () => {
     const ran = await run({ operation: 'list-sources' }, { env: { WATCHKEEPER_BUDGET: '', WATCHKEEPER_BUGET: ' ', WATCHKEEPER_XYZZY: '' } })
     expect([ran.document.status, ran.warnings]).toEqual(['pass', []])
   })
 
-  it('is no variable with another name: that is a warning', async () => {
-    const env = { WATCHKEEPER_XYZZY: '1', WATCHKEEPER_DEPLOY_RING: '2', OTHER: '3', WATCHKEEPER_TIMEOUT_SECONDS: '60' }
+  it('names the input whose value is not accepted', async () => {
+    const env = {
+      WATCHKEEPER_SERVICE_ID: 'nope',
+      WATCHKEEPER_TIMEOUT_SECONDS: 'soon',
+      WATCHKEEPER_API_URL: 'http://far.example',
+      WATCHKEEPER_API_KEY_SECRET: 'short',
+      WATCHKEEPER_NOTIFY_URL: 'ftp://x.example/short-secret',
+    }
+    const { reason } = await invokeText({
+      inputs: { operation: 'list-sources', 'organization-id': 'c0ffee00-0000-4000-8000-000000000001', 'api-key-id': 'id' },
+      env,
+    })
+    expect(reason.split('\n').slice(1).sort()).toEqual([
+      expect.stringMatching(/^- WATCHKEEPER_API_KEY_SECRET: is not accepted; accepted: at least 8/),
+      expect.stringMatching(/^- WATCHKEEPER_API_URL: "http:\/\/far.example" would send the key unencrypted/),
+      expect.stringMatching(/^- WATCHKEEPER_NOTIFY_URL: is not accepted; accepted: an https URL/),
+      expect.stringMatching(/^- WATCHKEEPER_SERVICE_ID: "nope" is not accepted/),
+      expect.stringMatching(/^- WATCHKEEPER_TIMEOUT_SECONDS: "soon" is not accepted/),
+    ])
+  })
+
+  it('warns about an unknown variable', async () => {
+    const env = {
+      WATCHKEEPER_XYZZY: '1',
+      WATCHKEEPER_DEPLOY_RING: '2',
+      OTHER: '3',
+      WATCHKEEPER_VAR_BUDGET: '4',
+      WATCHKEEPER_TIMEOUT_SECONDS: '60',
+    }
     const ran = await run({ operation: 'list-sources' }, { env })
     expect([ran.document.status, ran.warnings]).toEqual([
       'pass',
@@ -78,7 +105,7 @@ describe('wrong input', () => {
     ])
   })
 
-  it('is nothing that is empty: that means not given', async () => {
+  it('accepts an empty input as one that is not given', async () => {
     const ran = await run({ operation: 'list-sources', kind: '', 'name-contains': '   ', budget: '' })
     expect(ran.document.status).toBe('pass')
     expect(ran.outputs.count).toBe('4')
@@ -93,27 +120,31 @@ describe('wrong input', () => {
     [{ period: 'month-to-date', 'billing-cycle-day': '3' }, /^billing-cycle-day: requires the period billing-cycle/],
     [{ period: 'billing-cycle', 'billing-cycle-day': '32' }, /^billing-cycle-day: "32" is not accepted/],
     [{ period: 'today', filter: 'team=x' }, /^filter: .* is not accepted; accepted: tag:Key=Value/],
-  ])('of a period: %j', async (inputs, reason) => {
+  ])('rejects the period %j', async (inputs, reason) => {
     const ran = await run({ operation: 'usage-cost', ...inputs })
     expect(ran.reason).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason))
     expect(emulator().requests).toHaveLength(0)
   })
 
-  it.each(['http://api.example.com', 'https://user:hunter2hunter2@h', 'ftp://x', 'https://h?x', 'https://h\\@evil'])(
-    'of an address: %s',
-    async (url) => {
-      const ran = await run({ operation: 'list-sources', 'api-url': url })
-      expect(ran.reason).toMatch(/^api-url: /)
-      expect(ran.reason).not.toContain('hunter2')
-    },
-  )
+  it.each([
+    'http://api.example.com',
+    'https://user:hunter2hunter2@h',
+    'https://h?token=hunter2hunter2',
+    'https://h#hunter2hunter2',
+    'ftp://x',
+    'https://h\\@evil',
+  ])('rejects the address %s', async (url) => {
+    const ran = await run({ operation: 'list-sources', 'api-url': url })
+    expect(ran.reason).toMatch(/^api-url: /)
+    expect(ran.reason).not.toContain('hunter2')
+  })
 
   it.each([
     [{ 'api-key-secret': 'short' }, /^api-key-secret: is not accepted; accepted: at least 8 characters/],
     [{ 'api-key-secret': 'with\nnewline-inside' }, /^api-key-secret: is not accepted/],
     [{ 'api-key-id': 'a:b' }, /^api-key-id: "a:b" is not accepted/],
     [{ 'api-key-secret': '' }, /^api-key-secret: is missing; set the input or WATCHKEEPER_API_KEY_SECRET$/],
-  ])('of credentials: %j', async (inputs, reason) => {
+  ])('rejects the credentials %j', async (inputs, reason) => {
     const ran = await run({ operation: 'list-sources', ...inputs })
     expect(ran.reason).toMatch(reason)
   })
@@ -129,7 +160,7 @@ describe('wrong input', () => {
   })
 })
 
-describe('the webhook of notifications', () => {
+describe('the webhook of notifications is accepted over https, or over http to loopback addresses', () => {
   const path = '/services/T0SECRET/B0SECRET/qWeRtYuIoPaSdFgH'
   const list = { operation: 'list-sources' }
 
@@ -138,7 +169,7 @@ describe('the webhook of notifications', () => {
     `https://host:8443${path}?sig=a%2Fb&sv=1`,
     `http://127.0.0.1:9${path}`,
     `http://localhost:9${path}`,
-  ])('is accepted: %s', async (url) => {
+  ])('accepts the webhook %s', async (url) => {
     expect((await run({ ...list, 'notify-url': url })).publishSettings).toMatchObject({
       notifyUrl: url,
       notifyFormat: 'slack',
@@ -154,13 +185,13 @@ describe('the webhook of notifications', () => {
     `https:${path}`,
     `ftp://hooks.slack.com${path}`,
     'T0SECRET/B0SECRET/qWeRtYuIoPaSdFgH',
-  ])('is refused without being shown: %s', async (url) => {
+  ])('rejects the webhook %s without showing it', async (url) => {
     const ran = await run({ ...list, 'notify-url': url, 'allow-http': 'true' })
     expect(ran.reason).toBe('notify-url: is not accepted; accepted: an https URL without user and fragment; http for loopback addresses')
     expect(ran.publishSettings.notifyUrl).toBeUndefined()
   })
 
-  it('comes from the environment, too', async () => {
+  it('reads the webhook from a variable', async () => {
     const ran = await run(list, { env: { WATCHKEEPER_NOTIFY_URL: `https://hooks.slack.com${path}` } })
     expect(ran.publishSettings.notifyUrl).toContain(path)
   })
@@ -168,17 +199,24 @@ describe('the webhook of notifications', () => {
   it.each([
     [{}, true, /^notify-on: is change, which requires issue: on-failure to keep the last state$/],
     [{ issue: 'on-failure' }, true, /^$/],
-    [{ issue: 'on-failure' }, false, /^notify-on: is change, which only the action accepts/],
+    [
+      { issue: 'on-failure' },
+      false,
+      /^notify-on: `change` works only in the GitHub Action and in GitLab CI, which remember the last result in an issue. Use `failure`.$/,
+    ],
   ] as const)('with notify-on: change and %j, where an issue can be kept: %s', async (more, keepsIssue, reason) => {
     expect((await run({ ...list, 'notify-on': 'change', ...more }, { keepsIssue })).reason).toMatch(reason)
   })
 
-  it.each(['notify-on', 'notify-format'])('is missed in the log when %s is set, because a misspelt secret is empty', async (name) => {
-    const notes: string[] = []
-    const value = name === 'notify-on' ? 'always' : 'teams'
-    await run({ ...list, [name]: value, 'notify-url': '' }, { note: (line) => notes.push(line) })
-    expect(notes).toContain('No notification is sent, because notify-url is empty')
-  })
+  it.each(['notify-on', 'notify-format'])(
+    'notes in the log that the webhook is missing when %s is set, because a misspelled secret is empty',
+    async (name) => {
+      const notes: string[] = []
+      const value = name === 'notify-on' ? 'always' : 'teams'
+      await run({ ...list, [name]: value, 'notify-url': '' }, { note: (line) => notes.push(line) })
+      expect(notes).toContain('No notification is sent, because notify-url is empty')
+    },
+  )
 })
 
 it('ignores the variables that Kubernetes sets for a Service with the same name, and short words', async () => {
@@ -189,4 +227,12 @@ it('ignores the variables that Kubernetes sets for a Service with the same name,
     WATCHKEEPER_FOO: 'x',
   }
   expect((await run({ operation: 'list-sources' }, { env: variables })).document).toMatchObject({ status: 'pass' })
+})
+
+it('asks for the profile first where no setting of a server is given', async () => {
+  const nothing = Object.fromEntries(Object.keys(inputsFor(emulator())).map((name) => [name, '']))
+  const { reason } = await run({ ...nothing, operation: 'list-alerts' })
+  expect(reason).toBe(
+    'profile: is missing; set it to clickhouse-cloud, or to hyperdx for a self-hosted server, as an input or as WATCHKEEPER_PROFILE',
+  )
 })

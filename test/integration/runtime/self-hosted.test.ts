@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
 import { operationNames, operations } from '../../../src/operations.ts'
 import { forEachEntry } from '../../support/corpus.ts'
+import { passed } from '../../support/declarations.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
@@ -134,7 +135,7 @@ describe('plain http', () => {
 
   it('is refused when the config file allows it', async () => {
     const ran = await run(far, { files: { '.watchkeeper.yml': 'allow-http: true\n' } })
-    expect(ran.reason).toContain('.watchkeeper.yml: "allow-http" cannot be set in a file of the repository')
+    expect(ran.reason).toContain('.watchkeeper.yml:1:1: "allow-http" cannot be set in a file of the repository')
     expect(ran.reason).toContain(refusal)
   })
 
@@ -166,7 +167,7 @@ it('a file cannot use a variable that holds the key of the run', async () => {
   const plan = (value: string) =>
     invokeText({
       inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'plan', project: 'shop/keys' },
-      env: { MY_VALUE: value },
+      env: passed({ MY_VALUE: value }),
       files: { 'observability/a.yml': text },
     })
   const { apiKeySecret } = demo

@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type Invoked, invokeText } from '../../support/invoke.ts'
 
@@ -107,6 +111,59 @@ describe('backtest', () => {
     expect(repaired.document.alerts).toMatchObject([{ now: { verdict: 'not-estimable' }, next: { verdict: 'fires', notifications: 5 } }])
   })
 
+  describe('of an alert with a declared start at a border of its intervals', () => {
+    // The second incident of the week is on Saturday from 12:00 to 12:15.
+    const saturday = (time: string): string => `${new Date(Date.parse(until) - 2 * 86_400_000).toISOString().slice(0, 10)}T${time}:00Z`
+
+    it('evaluates only the windows from it on', async () => {
+      const { document } = await backtest({
+        before: alert('Before', { scheduleStartAt: '2026-01-01T00:00:00Z' }),
+        between: alert('Between', { scheduleStartAt: saturday('00:00') }),
+        inside: alert('Inside', { scheduleStartAt: saturday('12:05') }),
+        last: alert('Last', { scheduleStartAt: saturday('13:05'), threshold: 1 }),
+      })
+      expect(
+        (document.alerts as { key: string; next: { notifications: number; windows: number } }[]).map(({ key, next }) => [
+          key,
+          next.notifications,
+          next.windows,
+        ]),
+      ).toEqual([
+        ['before', 5, 2016],
+        ['between', 3, 576],
+        ['inside', 2, 431],
+        ['last', 69, 419],
+      ])
+    })
+
+    it('evaluates nothing when it is after the end, which no gate accepts as quiet', async () => {
+      const alerts = { later: alert('Later', { threshold: 1, scheduleStartAt: until }) }
+      const { document, blocks } = await backtest(alerts)
+      expect(document.alerts).toMatchObject([{ next: { notifications: 0, windows: 0 } }])
+      expect(JSON.stringify(blocks)).toContain('not evaluated before its start')
+      expect((await backtest(alerts, { 'must-be-quiet': 'later' })).reason).toContain(
+        'alert later must be quiet, and is not evaluated before its start',
+      )
+    })
+
+    it('is a change of the alert only where it changes an evaluation', async () => {
+      await run('apply', { errors: alert('Errors', { scheduleStartAt: '2026-01-01T00:00:00Z' }) })
+      expect((await backtest({ errors: alert('Errors', { scheduleStartAt: '2026-02-01T00:00:00Z' }) })).document).toMatchObject({
+        alertCount: 0,
+      })
+      const { document } = await backtest({ errors: alert('Errors', { scheduleStartAt: saturday('00:00') }) })
+      expect(document.alerts).toMatchObject([{ now: { notifications: 5 }, next: { notifications: 3 } }])
+    })
+
+    it('leaves out a start that no file declares: the end of a silence', async () => {
+      await run('apply', { errors: alert('Errors') })
+      const stored = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors')
+      if (stored !== undefined) stored.scheduleStartAt = saturday('00:00')
+      const { document } = await backtest({ errors: alert('Errors') }, { only: 'all' })
+      expect(document.alerts).toMatchObject([{ now: { notifications: 5 }, next: { notifications: 5 } }])
+    })
+  })
+
   it('separates alerts that fire, are quiet, have no data, or have no estimate', async () => {
     const { document } = await backtest({
       fires: alert('Fires'),
@@ -125,10 +182,28 @@ describe('backtest', () => {
       ['silent', 'quiet', undefined],
       ['empty', 'no-data', undefined],
       ['broken', 'not-estimable', expect.stringMatching(/^The API answered 500: Unknown expression or function identifier `Nope`/)],
-      ['offset', 'not-estimable', 'scheduleOffsetMinutes splits each window at the borders of the interval'],
+      ['offset', 'not-estimable', 'scheduleOffsetMinutes makes the server evaluate each window in two parts'],
     ])
     const estimates = document.alerts as { next: object }[]
     expect(estimates.slice(3).map(({ next }) => 'notifications' in next)).toEqual([false, false, false])
+  })
+
+  it('names the remedy for bare text in Lucene, with which the starter set can be estimated', async () => {
+    const starter = readFileSync(new URL('../../../examples/starter/service.yml', import.meta.url), 'utf8')
+    const estimate = async (text: string) => {
+      const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.yml', project: 'shop/main', until }
+      const variables = { SERVICE: 'checkout', WEBHOOK: 'oncall', ERRORS_PER_FIVE_MINUTES: '20' }
+      const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`WATCHKEEPER_VAR_${name}`, value]))
+      const { document } = await invokeText({ inputs, env, files: { 'a.yml': text } })
+      return document.alerts as readonly { key: string; next: { verdict: string; reason?: string } }[]
+    }
+    const verdicts = (await estimate(starter)).map(({ next }) => next.verdict)
+    expect([verdicts.includes('not-estimable'), verdicts.length]).toEqual([false, 5])
+    const bare = await estimate(starter.replace('Body:exception', 'exception'))
+    expect(bare.find(({ key }) => key === 'exceptions')?.next).toEqual({
+      verdict: 'not-estimable',
+      reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text',
+    })
   })
 
   it('needs at most 60 requests for 50 alerts over 7 days', async () => {
@@ -165,11 +240,11 @@ describe('backtest', () => {
     expect(document).toMatchObject({ notifications: 5, requestCount: 2 })
   })
 
-  it('has no estimate for groups that are numbers, because the product then compares the group', async () => {
+  it('has no estimate for groups that are numbers, because the server then compares the group', async () => {
     const slow = tile('Slow', [{ aggFn: 'count' }], { source: 'Traces', sourceId: undefined, groupBy: 'Duration' })
     const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
     const { document } = await invokeText({ inputs, files: { 'a.json': declare({ slow: alert('Slow', { tile: 'Slow' }) }, [slow]) } })
-    const reason = 'the groups are numbers, which the product compares instead of the values'
+    const reason = 'the groups are numbers, which the server compares instead of the values'
     expect(document.alerts).toMatchObject([{ next: { verdict: 'not-estimable', reason } }])
   })
 
@@ -279,13 +354,57 @@ describe('plan with backtest: true', () => {
   })
 })
 
+describe('a pull request from a fork', () => {
+  let directory: string
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'watchkeeper-fork-'))
+  })
+  afterAll(() => rm(directory, { recursive: true }))
+
+  const runOn = async (head: string, operation: string, more: Readonly<Record<string, string>> = {}): Promise<Invoked> => {
+    const event = join(directory, 'event.json')
+    await writeFile(event, JSON.stringify({ pull_request: { number: 7, head: { repo: { full_name: head } } } }))
+    return invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation, files: 'a.json', project: 'shop/main', ...more },
+      env: { GITHUB_REPOSITORY: 'shop/infra', GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_EVENT_PATH: event },
+      files: { 'a.json': declare({ errors: alert('Errors') }) },
+    })
+  }
+
+  const reason = 'the files may be those of a pull request from a fork, and the server would run their SQL'
+
+  it('plans without a backtest on a pull request from a fork, and says why', async () => {
+    const { document } = await runOn('eve/infra', 'plan', { backtest: 'true' })
+    expect(document).toMatchObject({ status: 'pass', toCreate: 2, backtest: { alerts: [], requestCount: 0, message: reason } })
+    expect(seriesRequests()).toBe(0)
+  })
+
+  it('fails a gate that needs the backtest', async () => {
+    const ran = await runOn('eve/infra', 'plan', { backtest: 'true', 'must-fire': 'errors' })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(`no backtest: ${reason}`)])
+    expect(seriesRequests()).toBe(0)
+  })
+
+  it('is refused by backtest before the first request', async () => {
+    const ran = await runOn('eve/infra', 'backtest')
+    expect([ran.document.status, ran.reason]).toEqual(['error', `No backtest: ${reason}.`])
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('differs from one of the repository itself', async () => {
+    expect((await runOn('shop/infra', 'plan', { backtest: 'true' })).document).toMatchObject({
+      backtest: { alerts: [{ next: { verdict: 'fires' } }] },
+    })
+  })
+})
+
 describe('another product', () => {
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
   it('has no backtest in a plan, and says why', async () => {
     const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
     const ran = await invokeText({ inputs, files: { 'a.json': declare({ errors: alert('Errors') }) } })
-    expect(ran.reason).toBe('backtest: requires profile: hyperdx, because the API of other products has no values of charts')
+    expect(ran.reason).toBe('backtest: requires profile: hyperdx, because the API of other servers has no values of charts')
     expect(cloud().requests).toEqual([])
   })
 })

@@ -1,5 +1,7 @@
 // W8: what somebody else changed between plan and write is not overwritten, and not deleted.
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startEmulator } from '../../../src/emulator/index.ts'
+import { createVirtualClock, watchRequests } from '../../support/clocks.ts'
 import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { outcomes, tile } from '../../support/shop-declaration.ts'
 import { emptyPlan, markersIn, type Site, stateOf, withSite } from '../../support/site.ts'
@@ -39,8 +41,8 @@ const withShop = (use: (site: Site) => Promise<void>): Promise<void> =>
     await use(site)
   })
 
-describe('an object that somebody changes after it was listed', () => {
-  it('is not updated, and the next run says what both want', () =>
+describe('an object that another user changes after it was listed is not overwritten', () => {
+  it('does not update an object that changed since the plan, and shows both versions in the next run', () =>
     withShop(async (site) => {
       const files = filesWith(
         { shop: dashboard() },
@@ -60,7 +62,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(await site.plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it('keeps what was changed after it was written', () =>
+  it('keeps a change that was made after the write', () =>
     withShop(async (site) => {
       const { shop } = owned()
       const added = { ...structuredClone(shop.tiles[0]), id: 'added-by-hand', name: 'Human' } as (typeof shop.tiles)[number]
@@ -75,7 +77,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(applied.objects.find(({ key }) => key === 'shop')?.serverChanged ?? []).toEqual([])
     }))
 
-  it('is updated when only what the files have no say in was changed', () =>
+  it('updates an object when only fields changed that files do not declare', () =>
     withShop(async (site) => {
       const { errors } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${errors.id}` }, () => {
@@ -87,7 +89,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(owned().errors).toMatchObject({ threshold: 7, state: 'ALERT' })
     }))
 
-  it('is not deleted', () =>
+  it('does not delete an object that changed since the plan', () =>
     withShop(async (site) => {
       const { slow } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${slow.id}` }, () => {
@@ -98,7 +100,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(owned().slow.threshold).toBe(99)
     }))
 
-  it('is not deleted when its mark was taken away', () =>
+  it('does not delete an object whose marker was removed', () =>
     withShop(async (site) => {
       const { slow } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${slow.id}` }, () => {
@@ -108,7 +110,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(owned().slow).toBeDefined()
     }))
 
-  it('is not deleted to be created again', () =>
+  it('does not replace an object that changed since the plan', () =>
     withShop(async (site) => {
       const files = filesWith({ shop: dashboard({ tiles: [tile('A')] }) }, { errors: alert(), slow: alert({ name: 'Slow', tile: 'A' }) })
       expect((await site.plan(files)).objects.map(({ action }) => action)).toEqual(['update', 'unchanged', 'replace'])
@@ -123,7 +125,7 @@ describe('an object that somebody changes after it was listed', () => {
       expect(serviceOf(emulator()).alerts.find(({ id }) => id === slow.id)).toMatchObject({ threshold: 99 })
     }))
 
-  it('that is gone meanwhile fails, and is created by the next run', () =>
+  it('fails an object that was deleted since the plan, and creates it with the next run', () =>
     withShop(async (site) => {
       const { errors } = owned()
       editDuring(emulator(), { method: 'GET', path: `/alerts/${errors.id}` }, () => {
@@ -143,7 +145,7 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
     store.alerts.push({ ...slow, id: '65f5e4a35eedc0deffffffff', name: 'Guest', message: 'mine' })
   }
 
-  it('keeps its tile: the update is not made', () =>
+  it('does not update a dashboard without a tile that has just got an alert', () =>
     withShop(async (site) => {
       const files = filesWith({ shop: dashboard({ tiles: [tile('A')] }) }, { errors: alert() })
       editDuring(emulator(), { method: 'GET', path: `/dashboards/${owned().shop.id}` }, addGuest)
@@ -153,7 +155,7 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
       expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
     }))
 
-  it('keeps its dashboard: it is not deleted', () =>
+  it('does not delete a dashboard whose tile has just got an alert', () =>
     withShop(async (site) => {
       const files = filesWith({ other: dashboard({ name: 'Other' }) }, {})
       editDuring(emulator(), { method: 'POST', path: '/dashboards' }, addGuest)
@@ -161,6 +163,67 @@ describe('an alert that somebody puts onto a tile while the tile is about to go'
       expect(outcomes(applied)).toEqual({ other: 'created', errors: 'deleted', slow: 'deleted', shop: 'skipped' })
       expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toContain('Guest')
     }))
+})
+
+describe('an object that is not read again before its update, because the window of the rate limit has no room for that', () => {
+  const requests = watchRequests()
+  afterAll(() => requests.end())
+
+  /** Changes three objects. `edit` changes one of them while the first is written, that much later than the lists of the plan. */
+  async function applyDuringEdit(laterMs: number, edit: (alert: { threshold: number }) => void) {
+    let passedMs = 0
+    const virtual = createVirtualClock(Date.parse('2026-11-11T03:12:10Z'), () => requests.pause())
+    const clock = { ...virtual, now: () => virtual.now() + passedMs, monotonicMs: () => virtual.monotonicMs() + passedMs }
+    const server = await startEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 10, windowMs: 10_000 }, now: clock.now })
+    const declare = (threshold: number) => ({
+      'a.json': {
+        dashboards: { shop: dashboard({ tags: [`t${threshold}`] }) },
+        alerts: { errors: alert({ threshold }), slow: alert({ name: 'Slow', tile: 'B', threshold }) },
+      },
+    })
+    try {
+      return await withSite(
+        server,
+        'clickhouse-cloud',
+        async (site) => {
+          await site.apply(declare(1))
+          await virtual.sleep(11_000)
+          const before = server.requests.length
+          const slow = serviceOf(server).alerts.find(({ name }) => name === 'Slow')
+          if (slow === undefined) throw new Error('apply created no alert')
+          editDuring(server, { method: 'PUT', path: '/dashboards' }, () => {
+            passedMs += laterMs
+            edit(slow)
+          })
+          const applied = await site.apply(declare(7))
+          const gets = server.requests.slice(before).filter(({ method, path }) => method === 'GET' && /\/alerts\/./.test(path))
+          return { applied, threshold: slow.threshold, gets: gets.length }
+        },
+        clock,
+      )
+    } finally {
+      await server.close()
+    }
+  }
+
+  it('reads an object again when its list is older than two seconds, and does not overwrite an edit', async () => {
+    const { applied, threshold, gets } = await applyDuringEdit(2001, (slow) => {
+      slow.threshold = 3
+    })
+    expect(outcomes(applied)).toEqual({ shop: 'updated', errors: 'updated', slow: 'failed' })
+    expect(applied.objects[2]?.message).toContain('has changed since the plan was made and was not written')
+    expect(threshold).toBe(3)
+    expect(gets).toBe(2)
+  })
+
+  it('overwrites only an edit that was made in the two seconds between list and update', async () => {
+    const { applied, threshold, gets } = await applyDuringEdit(1500, (slow) => {
+      slow.threshold = 3
+    })
+    expect(outcomes(applied)).toEqual({ shop: 'updated', errors: 'updated', slow: 'updated' })
+    expect(threshold).toBe(7)
+    expect(gets).toBe(0)
+  })
 })
 
 it('writes normally when no other user changes anything', () =>

@@ -101,7 +101,7 @@ describe('drift', () => {
     edit('No orders', { threshold: 3 })
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10 })
-    expect(found.text).toMatch(/alert +orders +Never applied. Apply the files/)
+    expect(found.text).toMatch(/alert +orders +Never applied, or changed/)
   })
 
   it('cannot be determined while files or markers are wrong: exit 2', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { demo, type Service } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
-import { written } from '../../support/declarations.ts'
+import { passed, watchedKinds, written } from '../../support/declarations.ts'
 import { inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -52,7 +52,14 @@ type Texts = Readonly<Record<string, string>>
 const run = (operation: string, env: string, { inputs = {}, files = {}, variables = {} }: Readonly<Record<string, Texts>> = {}) => {
   const { 'service-id': _, ...common } = inputsFor(emulator(), 'clickhouse-cloud')
   return invokeText({
-    inputs: { ...common, operation, env, ...(operation !== 'validate' && { project: 'shop' }), ...inputs },
+    inputs: {
+      ...common,
+      operation,
+      env,
+      ...(operation !== 'validate' && { project: 'shop' }),
+      ...(operation === 'pull' && { kind: watchedKinds.join(', ') }),
+      ...inputs,
+    },
     env: variables,
     files: { [path]: text, ...environments, ...files },
   })
@@ -111,8 +118,8 @@ describe('one set of files for two services', () => {
     expect(await headline('plan', 'nte: Look')).toBe('The plan in environment staging failed: 1 error')
   })
 
-  it('takes a variable of the environment before that of the process, and a missing one from the process', async () => {
-    const variables = { STAGE: 'elsewhere', LIMIT: '7' }
+  it('takes a variable of the environment before one that is passed, and a missing one from those that are passed', async () => {
+    const variables = passed({ STAGE: 'elsewhere', LIMIT: '7' })
     await run('apply', 'staging', { variables, files: { 'environments/staging.yml': staging.replace('  LIMIT: 50\n', '') } })
     expect(serviceIn('search').dashboards.map(({ name }) => name)).toContain('Overview (staging)')
     expect(serviceIn('search').alerts.map(({ message }) => message)).toContain('More than 7 errors')
@@ -167,6 +174,7 @@ it('rejects a file with errors at their lines', () => {
     ['env: x', '"env" is an unknown setting'],
     ['variables:\n  A-B: x', 'environments/staging.yml:2:3: variables: "A-B" is not a name of a variable'],
     ['variables: { DB_PASSWORD: x }', 'variables: "DB_PASSWORD" may hold a credential'],
+    ['variables: { SOURCE: "https://shop:pa55@db.example.com" }', 'variables: "SOURCE" looks like a URL with a user or password, which'],
     [written('variables: { A: "‹env.B›" }'), 'variables: "A" cannot contain an expression'],
     ['variables: { A: [x] }', 'variables.A: ["x"] is not accepted; accepted: a text, a number'],
     ['overrides: { alert: {} }', 'overrides: "alert" is an unknown field; did you mean "alerts"?'],
@@ -263,7 +271,7 @@ describe('a diagnostic about an override', () => {
 
   it('is not made without the environment', async () => {
     const { 'environments/staging.yml': file } = overriding('  alerts: { error: { threshold: 1 } }').files
-    const variables = { STAGE: 'x', LIMIT: '1' }
+    const variables = passed({ STAGE: 'x', LIMIT: '1' })
     const { document } = await run('validate', '', { files: { 'environments/staging.yml': file }, variables })
     expect(document).toMatchObject({ status: 'pass', objectCount: 2 })
     expect(document).not.toHaveProperty('environment')
@@ -312,7 +320,7 @@ describe('a plan file', () => {
     const without = await run('plan', '', {
       files: changed,
       inputs: { 'plan-file': 'plan.json', 'service-id': demo.services.catalog },
-      variables: { STAGE: 'prod', LIMIT: '5' },
+      variables: passed({ STAGE: 'prod', LIMIT: '5' }),
     })
     expect((await apply('production', without.files[0]?.content)).reason).toContain('was made without env; leave env out')
   })
@@ -379,5 +387,5 @@ describe('pull', () => {
 
 it('cannot be set in the config file', async () => {
   const { reason } = await run('validate', '', { files: { '.watchkeeper.yml': 'env: staging' } })
-  expect(reason).toBe('.watchkeeper.yml: "env" cannot be set here, because it would apply to every job; set the input env')
+  expect(reason).toBe('.watchkeeper.yml:1:1: "env" cannot be set here, because it would apply to every job; set the input env')
 })

@@ -1,7 +1,7 @@
 // What is found by its name is what the files mean, today and tomorrow, and in every environment.
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../src/emulator/index.ts'
-import { written } from '../../support/declarations.ts'
+import { passed, written } from '../../support/declarations.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { errors, outcomes, shop, watching } from '../../support/shop-declaration.ts'
@@ -107,7 +107,7 @@ describe('one set of files for several environments', () => {
   const run = (operation: string, env: Readonly<Record<string, string>>) =>
     invokeText({
       inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop/env', files: 'a.json' },
-      env,
+      env: passed(env),
       files: { 'a.json': text },
     })
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { editDuring, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { actions, errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
+import { afterPull, emptyPlan, markersIn, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -70,6 +70,31 @@ describe('a marker that a user edits', () => {
       expect(outcomes(await apply(files))).toMatchObject({ errors: 'updated' })
       expect(await plan(files)).toMatchObject(emptyPlan)
     }))
+
+  it.each([
+    ['before', (note: string) => note.replace('watchkeeper:', 'Ask Kim first. watchkeeper:'), 'n\n\nAsk Kim first.'],
+    ['behind', (note: string) => `${note} Ask Kim first.`, 'n\n\nAsk Kim first.'],
+  ])('by writing %s it on its line: the object stays ours, and pull keeps what they wrote', (_where, edit, text) =>
+    withShop(async ({ plan, pull, apply }) => {
+      const { alert } = ours()
+      alert.note = edit(alert.note ?? '')
+      expect((await plan(files)).objects.at(-1)).toMatchObject({
+        action: 'update',
+        id: alert.id,
+        fields: [{ path: 'note', before: text, after: 'n' }],
+      })
+      expect(await plan(afterPull(files, await pull(files, ['**'])))).toMatchObject(emptyPlan)
+      const changed = {
+        'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
+      }
+      expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
+      expect(ours().alert).toMatchObject({
+        threshold: 2,
+        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6}$`)),
+      })
+      expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
+    }),
+  )
 
   it('by removing it: the object is unmanaged, and the plan warns before it creates another', () =>
     withShop(async ({ plan }) => {

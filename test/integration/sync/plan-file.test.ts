@@ -160,22 +160,24 @@ describe('a plan file that is out of date', () => {
     ],
     'there is less than there was, of anything': [() => remove('Checkout errors'), 'there were 9 objects under alerts, and there are 8'],
   }
-  it('applies nothing after the service has changed, and names each change', () =>
-    forEachEntry(
+  it('applies nothing after the service has changed, and names each change', async () => {
+    const plan = await reviewed()
+    await forEachEntry(
       Object.entries(edits),
       async (_what, [edit, words]) => {
-        const plan = await reviewed()
         edit()
         const said = await refusal(plan)
         expect(said).toContain('The files or the service have changed since the plan was made, so nothing was written:')
         expect(said).toContain(`- ${words}`)
         expect(said).toContain('Run plan again and review the new plan.')
       },
-      { before: () => emulator().reset() },
-    ))
+      { before: rememberState(emulator()) },
+    )
+  })
 
-  it('applies nothing after the files have changed, and names each change', () =>
-    forEachEntry(
+  it('applies nothing after the files have changed, and names each change', async () => {
+    const plan = await reviewed()
+    await forEachEntry(
       [
         [
           'the files say something else',
@@ -190,10 +192,10 @@ describe('a plan file that is out of date', () => {
         ['the files say less', { ...after, alerts: {} }, 'alerts.errors: the plan was to update it; now the plan is to delete it'],
       ],
       async (_what, content, words) => {
-        expect(await refusal(await reviewed(), content)).toContain(`- ${words}`)
+        expect(await refusal(plan, content)).toContain(`- ${words}`)
       },
-      { before: () => emulator().reset() },
-    ))
+    )
+  })
 
   it('lists only the first changes when there are many', async () => {
     const many = { dashboards: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d${i}`, { ...shop, name: `D${i}` }])) }
@@ -205,8 +207,9 @@ describe('a plan file that is out of date', () => {
 })
 
 describe('an edited or unreadable plan file', () => {
-  it('rejects every edited or unreadable plan file, and still accepts the original', () =>
-    forEachEntry(
+  it('rejects every edited or unreadable plan file, and still accepts the original', async () => {
+    const plan = await reviewed()
+    await forEachEntry(
       [
         ['another action', (plan: Content) => ({ ...plan, changes: plan.changes.map((one) => ({ ...one, action: 'create' })) })],
         ['another digest', (plan: Content) => ({ ...plan, changes: plan.changes.map((one) => ({ ...one, digest: '0'.repeat(40) })) })],
@@ -227,12 +230,9 @@ describe('an edited or unreadable plan file', () => {
         ['a list', () => '[]'],
       ] as const,
       async (_what, spoil) => {
-        const plan = await reviewed()
-        const restore = rememberState(emulator())
         expect(await refusal(spoil(plan))).toMatch(/^plan-file: "it\.plan\.json" .*: run plan again$/)
-        restore()
-        expect((await applyPlan(after, plan)).changed).toBe(true)
       },
-      { before: () => emulator().reset() },
-    ))
+    )
+    expect((await applyPlan(after, plan)).changed).toBe(true)
+  })
 })

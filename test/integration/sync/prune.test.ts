@@ -1,6 +1,7 @@
 // W7: pruning deletes what bears this project's mark and is in no file, when it is asked to, and not too much of it.
 import { describe, expect, it } from 'vitest'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 import { errorRules, errors, errorsIn, outcomes, shop, watching } from '../../support/shop-declaration.ts'
 import { emptyPlan, markersIn, type Site, type SiteFiles, stateOf, unownedIn, withSite } from '../../support/site.ts'
 
@@ -16,8 +17,74 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 
 const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'clickhouse-cloud', use)
 
+describe('a linked directory, which a wildcard does not enter', () => {
+  const team = { dashboards: { shop }, alerts: { errors } }
+  const apart = { 'observability/keep.json': JSON.stringify(keep) }
+  const before = { ...apart, 'observability/team/a.json': JSON.stringify(team) }
+  const after = { ...apart, 'teams/a.json': JSON.stringify(team) }
+  const links = { 'observability/team': '../teams' }
+
+  const run = (operation: string, more: Partial<InvokeOptions> = {}) =>
+    invokeText({
+      files: after,
+      links,
+      ...more,
+      inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, ...more.inputs },
+      env: { GITHUB_REPOSITORY: 'shop/linked' },
+    })
+
+  const message = 'wildcards skip "observability/team", which is a link to a directory; its files are not read'
+
+  it('fails with prune at a linked directory, and deletes no object of its files', async () => {
+    expect((await run('apply', { files: before, links: {} })).document.status).toBe('pass')
+    const state = stateOf(emulator())
+    for (const operation of ['plan', 'apply', 'drift']) {
+      const { document, exitCode, annotations } = await run(operation, { inputs: { prune: 'true', 'max-deletes': '100' } })
+      expect([operation, exitCode]).toEqual([operation, 2])
+      expect(document.diagnostics).toEqual([
+        {
+          rule: 'skipped-directory',
+          severity: 'error',
+          location: { file: 'observability/team' },
+          message: `${message}, and prune would delete their objects; name the directory in files, or remove it`,
+        },
+      ])
+      expect(annotations).toMatchObject([{ message: expect.stringContaining('"observability/team"') }])
+    }
+    expect(stateOf(emulator())).toEqual(state)
+  })
+
+  it('warns about a linked directory without prune', async () => {
+    await run('apply', { files: before, links: {} })
+    for (const operation of ['validate', 'plan', 'pull']) {
+      const { document, exitCode } = await run(operation)
+      expect([operation, exitCode, document.status]).toEqual([operation, 0, 'warn'])
+      expect(document.diagnostics).toContainEqual({
+        rule: 'skipped-directory',
+        severity: 'warning',
+        location: { file: 'observability/team' },
+        message,
+      })
+    }
+  })
+
+  it('reads a linked directory that a glob names', async () => {
+    await run('apply', { files: before, links: {} })
+    const files = 'observability/**/*.json\nobservability/team'
+    const { document } = await run('plan', { inputs: { files, prune: 'true' } })
+    expect(document).toMatchObject({ status: 'pass', changed: false, orphans: [] })
+  })
+
+  it('names the linked directory where no file matches', async () => {
+    const { reason } = await run('plan', { files: { 'teams/a.json': JSON.stringify(team), 'observability/README.md': '' } })
+    expect(reason).toBe(
+      'files: no file matches observability/**/*.{yml,yaml,json}; wildcards skip "observability/team", which is a link to a directory',
+    )
+  })
+})
+
 describe('objects of this project that no file declares', () => {
-  it('stay, and are named, unless prune is asked for', () =>
+  it('keeps and names objects that no file declares, without prune', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const planned = await plan(file(keep))
@@ -27,7 +94,7 @@ describe('objects of this project that no file declares', () => {
       expect(markersIn(emulator())).toHaveLength(5)
     }))
 
-  it('go in an order in which nothing goes unasked: alerts, then what they hang on', () =>
+  it('deletes alerts before the dashboards and saved searches that they watch', () =>
     site(async ({ apply, plan }) => {
       const unowned = unownedIn(emulator())
       await apply(file(all))
@@ -42,7 +109,7 @@ describe('objects of this project that no file declares', () => {
       expect(await plan(file(keep), { prune: true })).toMatchObject({ ...emptyPlan, orphans: [] })
     }))
 
-  it('all stay when there are more than max-deletes', () =>
+  it('deletes nothing when more objects than max-deletes would be deleted', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       const before = stateOf(emulator())
@@ -57,7 +124,7 @@ describe('objects of this project that no file declares', () => {
       expect((await apply(file(keep), { prune: true, maxDeletes: 4 })).toDelete).toBe(4)
     }))
 
-  it('stay when no file declares anything: far more likely the glob is wrong', () =>
+  it('deletes nothing when no file declares an object, because the glob is more likely wrong', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       await expect(apply({ 'a.yml': 'alerts: {}' }, { prune: true })).rejects.toThrow(
@@ -65,7 +132,7 @@ describe('objects of this project that no file declares', () => {
       )
     }))
 
-  it('stay when a write before them came to nothing good', () =>
+  it('deletes nothing when a write before the deletes failed', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       emulator().addFault({
@@ -82,8 +149,8 @@ describe('objects of this project that no file declares', () => {
     }))
 })
 
-describe('what another project owns, or no project', () => {
-  it('is not seen by prune: two projects with the same keys in one service', () =>
+describe('objects of another project, or of no project, are not deleted by prune', () => {
+  it('prunes only the objects of its project where two projects use the same keys', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all), { project: 'shop/one' })
       await apply(file(all), { project: 'shop/two', adoptFrom: 'none' })
@@ -122,7 +189,7 @@ describe('what another project owns, or no project', () => {
 })
 
 describe('an alert that leaves what is pruned', () => {
-  it('is moved and keeps its id, because dashboards are deleted last', () =>
+  it('moves an alert from a dashboard that is deleted, and keeps its id', () =>
     site(async ({ apply, plan }) => {
       await apply(file(all))
       const idOf = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)?.id
@@ -142,7 +209,7 @@ describe('an alert that leaves what is pruned', () => {
       expect(await plan(file(moved), { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('keeps the dashboard when the move fails', () =>
+  it('keeps a dashboard when the move of its alert fails', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       emulator().addFault({ match: { method: 'PUT', path: '/alerts' }, effect: { kind: 'status', status: 400 } })
@@ -152,7 +219,7 @@ describe('an alert that leaves what is pruned', () => {
       expect(applied.objects.find(({ key }) => key === 'shop')?.message).toContain('"Errors"')
     }))
 
-  it('is an error when the files keep the alert and delete its dashboard', () =>
+  it('fails the plan when the files keep an alert and delete its dashboard', () =>
     site(async ({ apply }) => {
       await apply(file(all))
       const content = { ...keep, alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } }

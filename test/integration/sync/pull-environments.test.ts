@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { written } from '../../support/declarations.ts'
+import { passed, watchedKinds, written } from '../../support/declarations.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -30,8 +30,15 @@ const stages = { prod: demo.services.catalog, staging: demo.services.search }
 
 const run = (operation: string, stage: keyof typeof stages, file = text) =>
   invokeText({
-    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop', files: path, 'service-id': stages[stage] },
-    env: { STAGE: stage, LIMIT: stage === 'prod' ? '5' : '50' },
+    inputs: {
+      ...inputsFor(emulator(), 'clickhouse-cloud'),
+      operation,
+      project: 'shop',
+      files: path,
+      ...(operation === 'pull' && { kind: watchedKinds.join(', ') }),
+      'service-id': stages[stage],
+    },
+    env: passed({ STAGE: stage, LIMIT: stage === 'prod' ? '5' : '50' }),
     files: { [path]: file },
   })
 

@@ -114,7 +114,7 @@ async function pullOver(emulator: Emulator, files: SiteFiles = { [path]: file },
   })
 }
 
-describe('a pull over a file with its own formatting', () => {
+describe('pull keeps the comments, the order and the formatting of a file', () => {
   it('writes nothing when nothing changed', async () => {
     const texts = {
       'as written': file,
@@ -399,12 +399,58 @@ describe('a pull of a service', () => {
   it('leaves out a dashboard that the server would not store again', async () => {
     const [tile] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
     const broken = { ...tile, config: { ...tile?.config, formulas: [{ expression: 'A / B' }] } } as Dashboard['tiles'][number]
-    put([{ name: 'Good' }, { name: 'Bad', tiles: [broken] }], [{ dashboardId: id('1'), tileId: tile?.id ?? '' }])
+    put(
+      [{ name: 'Good' }, { name: 'Bad', tiles: [broken, { ...broken, id: 'other', name: 'Other' }] }],
+      [{ dashboardId: id('1'), tileId: tile?.id ?? '' }],
+    )
     const { pulled, text } = await pullInto()
     expect(pulled.objects.filter(({ outcome }) => outcome === 'left-out')).toMatchObject([
-      { name: 'Bad', reason: expect.stringMatching(/^the server refuses to store this dashboard again: tiles\.0\..*Unknown series/) },
+      {
+        name: 'Bad',
+        reason: `the server refuses to store this dashboard again: Unknown series "B" — this chart only has series A through A (tiles["${tile?.name}"].config.formulas.0.expression, tiles["Other"].config.formulas.0.expression). Correct it in the web app, then pull again`,
+      },
     ])
     expect(text).toContain('dashboard: { name: Bad }')
+  })
+
+  it('writes the value of a metric that the web app left empty, and apply stores it', async () => {
+    const config = {
+      displayType: 'line',
+      sourceId: serviceOf(emulator()).sources.find(({ kind }) => kind === 'metric')?.id,
+      select: [
+        { aggFn: 'avg', valueExpression: '', metricName: 'jvm.memory.used', metricType: 'sum', where: '', whereLanguage: 'lucene' },
+        { aggFn: 'count', valueExpression: '', metricName: 'jvm.memory.used', metricType: 'gauge', where: '', whereLanguage: 'lucene' },
+      ],
+    }
+    put([], [])
+    const { id } = emulator().saveInWebApp({ name: 'JVM', tiles: [{ name: 'Heap', config }] })
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      const files = afterPull({}, await site.pull({}))
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 1, diagnostics: [] })
+      expect(await site.apply(files)).toMatchObject({ objects: [{ id, outcome: 'adopted' }] })
+      const [tile] = serviceOf(emulator()).dashboards.find((one) => one.id === id)?.tiles ?? []
+      expect(tile?.config.select).toMatchObject([{ aggFn: 'avg', valueExpression: 'Value' }, { aggFn: 'count' }])
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 0 })
+    })
+  })
+
+  it('gives tiles with the same id ids of their own with the next apply, and keeps the alert on the first of them', async () => {
+    const [tile] = serviceOf(emulator()).dashboards[0]?.tiles ?? []
+    const names = ['A', 'B', 'C']
+    const tiles = names.map((name, i) => ({ ...tile, id: 'same', name, y: i * 6 })) as Dashboard['tiles']
+    put([{ tiles }], [{ dashboardId: id('0'), tileId: 'same' }])
+    await withSite(emulator(), 'clickhouse-cloud', async (site) => {
+      const files = afterPull({}, await site.pull({}))
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 2, diagnostics: [] })
+      expect(await site.apply(files)).toMatchObject({ objects: [{ outcome: 'adopted' }, { outcome: 'adopted' }] })
+      const { dashboards, alerts } = serviceOf(emulator())
+      const stored = dashboards[0]?.tiles ?? []
+      expect(stored.map((one) => one.name)).toEqual(names)
+      expect(stored[0]?.id).toBe('same')
+      expect(new Set(stored.map((one) => one.id)).size).toBe(3)
+      expect(alerts).toMatchObject([{ tileId: 'same' }])
+      expect(await site.plan(files)).toMatchObject({ ...emptyPlan, toAdopt: 0, diagnostics: [] })
+    })
   })
 
   it('writes JSON when the globs ask for it', async () => {

@@ -4,7 +4,7 @@ import type { Fault } from '../../../src/emulator/index.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { errors, shop, tile } from '../../support/shop-declaration.ts'
-import { type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
+import { rememberState, type Site, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -45,12 +45,12 @@ const looks = {
 } as const
 
 describe.each(Object.entries(looks))('%s', (_name, look) => {
-  it('writes nothing, whatever the service answers', () =>
-    forEachEntry(
+  it('writes nothing, whatever the service answers', async () => {
+    await site((one) => one.apply(first))
+    await forEachEntry(
       Object.entries(faults),
       (_fault, added) =>
         site(async (one) => {
-          await one.apply(first)
           const before = [stateOf(emulator()), emulator().requests.length] as const
           for (const fault of added) emulator().addFault(fault)
           const came = await look(one).then(
@@ -66,8 +66,9 @@ describe.each(Object.entries(looks))('%s', (_name, look) => {
           expect(writing).toEqual([])
           expect(stateOf(emulator())).toEqual(before[0])
         }),
-      { before: () => emulator().reset() },
-    ))
+      { before: rememberState(emulator()) },
+    )
+  })
 })
 
 it('the server is asked what it thinks of a dashboard, and of twenty at most', () =>

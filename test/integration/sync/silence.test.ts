@@ -51,7 +51,7 @@ describe('a silenced alert that no file declares the start of', () => {
     expect(startOf()).toBe(end)
   })
 
-  it('stays silenced when apply changes other fields', async () => {
+  it('keeps an alert silenced when apply changes other fields', async () => {
     await applyAndSilence()
     const ran = await sync('apply', declared({ threshold: 9 }))
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, diagnostics: [{ rule: 'silenced' }] })

@@ -50,7 +50,7 @@ describe('alerts keep their ids when', () => {
     'a tile is renamed and shows the same': [{ ...shop, tiles: [tile('Renamed', 0, number), tile('B', 4)] }, 'Renamed'],
     'a tile is renamed and moves': [{ ...shop, tiles: [tile('Renamed', 12, number), tile('B', 4)] }, 'Renamed'],
   }
-  it('a dashboard changes in a way that keeps their tiles', () =>
+  it('keeps the ids of alerts when a dashboard changes and keeps their tiles', () =>
     forEachEntry(
       Object.entries(harmless),
       (_what, [dashboard, tileOfErrors = 'A']) =>
@@ -75,7 +75,7 @@ describe('alerts keep their ids when', () => {
     ))
 })
 
-it('a tile that is renamed is the same one also where the server filled in what it assumes', () =>
+it('recognizes a renamed tile where the server filled in defaults', () =>
   site(async ({ plan }) => {
     const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
     const [a, b] = found?.tiles ?? []
@@ -91,10 +91,10 @@ it('a tile that is renamed is the same one also where the server filled in what 
     expect(planned.objects[0]?.fields).toEqual([{ path: 'tiles["A"].name', before: 'A', after: 'Renamed' }])
   }))
 
-describe('a tile that goes', () => {
+describe('a tile is not removed while an alert on it stays', () => {
   const withoutB = { ...shop, tiles: [tile('A')] }
 
-  it('with a declared alert that moves to another tile: the alert is created again, once, and the plan says so', () =>
+  it('creates an alert again, once, that moves from a removed tile to another one, and says so in the plan', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: withoutB }, { errors, onb: { ...onB, tile: 'A' } })
       const planned = await plan(changed)
@@ -112,7 +112,7 @@ describe('a tile that goes', () => {
       expect(await plan(changed)).toMatchObject(emptyPlan)
     }))
 
-  it('with a declared alert that moves to a tile that is new as well', () =>
+  it('creates an alert again that moves from a removed tile to a new one', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: { ...shop, tiles: [tile('A'), tile('New', 4, number)] } }, { errors, onb: { ...onB, tile: 'New' } })
       expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
@@ -120,14 +120,14 @@ describe('a tile that goes', () => {
       expect(await plan(changed)).toMatchObject(emptyPlan)
     }))
 
-  it('with a declared alert that moves to another dashboard', () =>
+  it('moves an alert from a removed tile to another dashboard', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: withoutB, other: { ...shop, name: 'Other' } }, { errors, onb: { ...onB, dashboard: 'other' } })
       expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', other: 'created', errors: 'unchanged', onb: 'replaced' })
       expect(await plan(changed)).toMatchObject(emptyPlan)
     }))
 
-  it('with a declared alert that stays on it: the files contradict themselves', () =>
+  it('rejects files that remove a tile and keep its alert', () =>
     site(async ({ plan }) => {
       const planned = await plan(files({ shop: withoutB }, { errors, onb: onB }))
       expect(errorsIn(planned).map(({ message }) => message)).toEqual([
@@ -135,7 +135,7 @@ describe('a tile that goes', () => {
       ])
     }))
 
-  it('with an alert of ours that goes as well', () =>
+  it('removes a tile together with its managed alert', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: withoutB }, { errors })
       expect(errorRules(await plan(changed))).toEqual(['would-lose-alert'])
@@ -147,7 +147,7 @@ describe('a tile that goes', () => {
     ['is deleted', withoutB],
     ['gets the type markdown, which cannot have alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }],
     ['is deleted', { ...shop, tiles: [tile('A'), tile('C', 4, number)] }],
-  ])('with an unmanaged alert: a tile that %s is an error of the plan, and nothing is written', (reason, dashboard) =>
+  ])('fails the plan and writes nothing when a tile with an unmanaged alert %s', (reason, dashboard) =>
     site(async ({ apply }) => {
       addGuest('On B')
       await apply(first)
@@ -163,7 +163,7 @@ describe('a tile that goes', () => {
     }),
   )
 
-  it('and comes back, with its dashboard: alerts are created again', () =>
+  it('creates the alerts again of a tile that comes back with its dashboard', () =>
     site(async ({ apply, plan }) => {
       const nothing = files({ keep: { name: 'Keep', tags: ['k'], tiles: [] } }, {})
       expect(outcomes(await apply(nothing, { prune: true }))).toEqual({
@@ -178,7 +178,7 @@ describe('a tile that goes', () => {
 })
 
 describe('a tile that stays, and can carry no alert any more', () => {
-  it('is refused by the files where a declared alert is on it', () =>
+  it('rejects files with an alert on a tile that can no longer have one', () =>
     site(async ({ plan }) => {
       const planned = await plan(files({ shop: { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] } }, { errors, onb: onB }))
       expect(errorsIn(planned).map(({ message }) => message)).toEqual([
@@ -186,7 +186,7 @@ describe('a tile that stays, and can carry no alert any more', () => {
       ])
     }))
 
-  it('lets an alert of ours move away', () =>
+  it('moves a managed alert from a tile that can no longer have one', () =>
     site(async ({ apply, plan }) => {
       const changed = files({ shop: { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] } }, { errors, onb: { ...onB, tile: 'A' } })
       expect(outcomes(await apply(changed))).toEqual({ shop: 'updated', errors: 'unchanged', onb: 'replaced' })
@@ -195,7 +195,7 @@ describe('a tile that stays, and can carry no alert any more', () => {
 })
 
 describe('a user who edits the service', () => {
-  it('deletes a tile: it comes back, and its alert with it', () =>
+  it('creates a tile and its alert again that a user deleted', () =>
     site(async ({ apply, plan }) => {
       const store = serviceOf(emulator())
       const found = store.dashboards.find(({ name }) => name === 'Shop')
@@ -206,7 +206,7 @@ describe('a user who edits the service', () => {
       expect(await plan(first)).toMatchObject(emptyPlan)
     }))
 
-  it('deletes the dashboard: all of it comes back', () =>
+  it('creates a dashboard and its alerts again that a user deleted', () =>
     site(async ({ apply, plan }) => {
       const store = serviceOf(emulator())
       store.dashboards = store.dashboards.filter(({ name }) => name !== 'Shop')
@@ -215,7 +215,7 @@ describe('a user who edits the service', () => {
       expect(await plan(first)).toMatchObject(emptyPlan)
     }))
 
-  it('adds a tile with an alert to our dashboard: the files cannot take the tile away without a word', () =>
+  it('fails the plan when the files would remove a tile with an alert that a user added', () =>
     site(async ({ plan }) => {
       const store = serviceOf(emulator())
       const found = store.dashboards.find(({ name }) => name === 'Shop')
@@ -229,7 +229,7 @@ describe('a user who edits the service', () => {
       ])
     }))
 
-  it('gives two tiles one name: the alert keeps the tile that it is on, by the first of them', () =>
+  it('keeps an alert on its tile when a user gives two tiles one name', () =>
     site(async ({ plan }) => {
       const found = serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
       for (const one of found?.tiles ?? []) one.name = 'A'

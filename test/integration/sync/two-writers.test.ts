@@ -1,10 +1,12 @@
 // W3: two applies at once. Nothing can stop the second one, so that it must be seen: at least one run fails and names both ids.
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { WriteApi } from '../../../src/api/client.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
-import { errorRules, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
-import { duplicateMarkersIn, emptyPlan, stateOf, withSite } from '../../support/site.ts'
+import { createRace } from '../../support/races.ts'
+import { errorRules, errors, errorsIn, outcomes, shop, tile } from '../../support/shop-declaration.ts'
+import { duplicateMarkersIn, emptyPlan, type SiteFiles, stateOf, withSite } from '../../support/site.ts'
 
 const emulator = useEmulator()
 
@@ -60,7 +62,7 @@ it('two runs that start up to 60 ms apart notice each other', () =>
     { before: () => emulator().reset() },
   ))
 
-it('that both read before either wrote: both see it', async () => {
+it('reports in both runs an object that two runs created at the same time', async () => {
   // The first answer to each list is held back until both have asked.
   for (const path of ['/dashboards', '/alerts', '/sources'])
     emulator().addFault({ match: { method: 'GET', path }, times: 2, effect: { kind: 'delay', ms: 150 } })
@@ -68,4 +70,80 @@ it('that both read before either wrote: both see it', async () => {
   expect(both.map(outcomes)).toEqual(Array(2).fill({ shop: 'created', other: 'created', errors: 'created' }))
   expect(both.map((result) => errorRules(result).length > 0)).toContain(true)
   expect(idsOfDoubles()).toHaveLength(6)
+})
+
+describe('a run that waits before it creates', () => {
+  // The client waits for no limit of its own here.
+  const unlimited = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: { limit: 1_000_000, windowMs: 1000 } })
+  const page = 'docs/faq.md#is-it-safe-to-run-it-twice-or-at-the-same-time'
+  const dashboards = { shop, other: { name: 'Other', tags: ['x'], tiles: [tile('A')] } }
+  const content = { 'a.json': { dashboards, alerts: { errors } } }
+
+  /** The first run waits before its nth write, in which time the second one does all of its work. */
+  async function late(nth: number, contentOfSecond: SiteFiles = content) {
+    const { clock, through } = createRace()
+    let writes = 0
+    const slow = (api: WriteApi): WriteApi => {
+      const delayed = through({ waitMs: () => (++writes === nth ? 5000 : 0), latencyMs: () => 1 })(api)
+      return { ...through({ waitMs: () => 0, latencyMs: () => 1 })(api), write: delayed.write }
+    }
+    const steady = through({ waitMs: () => 0, latencyMs: () => 1 })
+    const first = withSite({ url: unlimited().url, through: slow }, 'clickhouse-cloud', (site) => site.apply(content), clock)
+    await clock.sleep(1000)
+    const at = { url: unlimited().url, through: steady }
+    const second = await withSite(at, 'clickhouse-cloud', (site) => site.apply(contentOfSecond), clock)
+    return { first: await first, second }
+  }
+
+  it('stops before it creates an object that another run has just created', async () => {
+    const { first, second } = await late(1)
+    expect(outcomes(second)).toEqual({ shop: 'created', other: 'created', errors: 'created' })
+    expect(errorRules(second)).toEqual([])
+    expect(outcomes(first)).toEqual({ shop: 'failed', other: 'skipped', errors: 'skipped' })
+    const [shopId] = second.objects.map(({ id }) => id)
+    expect(first.objects[0]?.message).toContain(`Another run created this dashboard at the same time (${shopId})`)
+    expect(first.objects[0]?.message).toContain(page)
+    expect(first).toMatchObject({ changed: false, stopped: { kind: 'other-run', message: 'another run applies the same project' } })
+    expect(duplicateMarkersIn(unlimited())).toEqual([])
+  })
+
+  it('also stops in the middle of its work', async () => {
+    const { first, second } = await late(2)
+    expect(outcomes(second)).toEqual({ shop: 'unchanged', other: 'created', errors: 'created' })
+    expect(outcomes(first)).toEqual({ shop: 'created', other: 'failed', errors: 'skipped' })
+    expect([errorRules(first), duplicateMarkersIn(unlimited())]).toEqual([[], []])
+  })
+
+  it('goes on where the other one created other objects', async () => {
+    const { first, second } = await late(1, { 'b.json': { dashboards: { another: { ...shop, name: 'Another' } } } })
+    expect(outcomes(second)).toEqual({ another: 'created' })
+    expect(outcomes(first)).toEqual({ shop: 'created', other: 'created', errors: 'created' })
+    expect(errorRules(first)).toEqual([])
+  })
+
+  it('verifies one second after its last create, and at once when it created nothing', async () => {
+    const lasted = (declared: SiteFiles): Promise<number> =>
+      withSite(unlimited(), 'clickhouse-cloud', async ({ apply: run, session }) => {
+        await run(declared)
+        return Math.round(session.clock.elapsedMs())
+      })
+    expect(await lasted(content)).toBe(1000)
+    expect(await lasted(content)).toBe(0)
+    expect(await lasted({ 'a.json': { dashboards: { ...dashboards, shop: { ...shop, name: 'Renamed' } }, alerts: { errors } } })).toBe(0)
+  })
+})
+
+describe('a create that a gateway stores and refuses with 429 is not repeated blindly', () => {
+  it.each([
+    ['at once', '0'],
+    ['after a second', '1'],
+  ])('is found when the server asks to come back %s, is not sent again, and is not called another run', async (_, retryAfter) => {
+    const effect = { kind: 'status', status: 429, headers: { 'retry-after': retryAfter } } as const
+    for (const path of ['/dashboards', '/alerts']) emulator().addFault({ match: { method: 'POST', path }, act: 'after', effect })
+    const applied = await apply()
+    expect([outcomes(applied), errorRules(applied)]).toEqual([{ shop: 'created', other: 'created', errors: 'created' }, []])
+    expect(duplicateMarkersIn(emulator())).toEqual([])
+    expect(emulator().requests.filter(({ method }) => method === 'POST')).toHaveLength(3)
+    expect(await apply()).toMatchObject(emptyPlan)
+  })
 })

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { lintRules } from '../../../src/sync/lint.ts'
-import { planRules } from '../../../src/sync/rules.ts'
+import { lintRules } from '../../../src/declarations/lint.ts'
+import { pullRules } from '../../../src/sync/pull.ts'
+import { planRules, toSarifRules } from '../../../src/sync/rules.ts'
 import { validate } from '../../../src/sync/validate.ts'
 import { forEachEntry, hostileYaml } from '../../support/corpus.ts'
-import { fileWith, written } from '../../support/declarations.ts'
+import { fileWith, passed, written } from '../../support/declarations.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
 
 const product = { profile: 'clickhouse-cloud' }
@@ -59,7 +60,7 @@ describe('validate', () => {
   it('is an error where no file matches: nothing found is not nothing wrong', async () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')
-    expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}')
+    expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init and pull write files')
   })
 
   it('reads every folder and every spelling below observability, and nothing else', async () => {
@@ -106,9 +107,11 @@ describe('validate', () => {
 
   it('fills in variables of the environment, and says which is not set', async () => {
     const files = { [file]: fileWith({ alert: { threshold: written('‹env.MOST_ERRORS›') } }) }
-    expect((await run(files, { env: { MOST_ERRORS: '5' } })).document.status).toBe('pass')
+    expect((await run(files, { env: passed({ MOST_ERRORS: '5' }) })).document.status).toBe('pass')
     const { document } = await run(files)
-    expect(document.diagnostics).toMatchObject([{ rule: 'variable', message: written('alerts.a.threshold: ‹env.MOST_ERRORS› is not set') }])
+    expect(document.diagnostics).toMatchObject([
+      { rule: 'variable', message: written('alerts.a.threshold: ‹env.MOST_ERRORS› is not set; set WATCHKEEPER_VAR_MOST_ERRORS') },
+    ])
   })
 
   it('never shows a credential, not even where a file asks for it', async () => {
@@ -197,7 +200,7 @@ describe('the list of rules', () => {
     const text = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8')
     const rows = [...text.matchAll(/^\| `([\w-]+)` \| .* \| (error|warning|note) \| (yes)? *\|$/gm)]
     expect(rows.map(([, id, severity, set]) => [id, severity, set === 'yes'])).toEqual(
-      planRules.map(({ id, severity }) => [id, severity, Object.hasOwn(lintRules, id)]),
+      [...planRules, ...toSarifRules(pullRules)].map(({ id, severity }) => [id, severity, Object.hasOwn(lintRules, id)]),
     )
   })
 })
@@ -207,6 +210,14 @@ it('writes SARIF only where it was asked for', async () => {
   const { files } = await run({ [file]: '- a' }, { inputs: { 'sarif-file': 'out.sarif' } })
   expect(files).toMatchObject([{ input: 'sarifFile', path: 'out.sarif' }])
   expect(JSON.parse(files[0]?.content ?? '')).toMatchObject({ runs: [{ results: [{ ruleId: 'schema', level: 'error' }] }] })
+})
+
+it('writes a code quality report for GitLab only where it was asked for', async () => {
+  const { files } = await run({ [file]: '- a' }, { inputs: { 'code-quality-file': 'gl-code-quality-report.json' } })
+  expect(files).toMatchObject([{ input: 'codeQualityFile', path: 'gl-code-quality-report.json' }])
+  expect(JSON.parse(files[0]?.content ?? '')).toMatchObject([
+    { check_name: 'schema', severity: 'major', location: { path: file, lines: { begin: 1 } } },
+  ])
 })
 
 it('needs neither address nor key nor service', () => {

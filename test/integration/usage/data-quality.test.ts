@@ -10,7 +10,7 @@ describe('figures that cannot be trusted', () => {
     emulator().clearFaults()
     emulator().addFault({ times: Number.POSITIVE_INFINITY, effect: { kind: 'body', text } })
   }
-  const record = (date: string, totalCredits: unknown, more: object = {}) => ({
+  const record = (date: unknown, totalCredits: unknown, more: object = {}) => ({
     date,
     entityType: 'service',
     entityId: 'a',
@@ -49,7 +49,12 @@ describe('figures that cannot be trusted', () => {
       { grandTotalCredits: 3, costs: [record(to, 3, { metrics: { computeCredits: 'x' } })] },
       /metrics\.computeCredits is not a finite number/,
     ],
-    ['a list instead of a result', [], /is not of type object/],
+    ['a name that is a number', { grandTotalCredits: 3, costs: [record(to, 3, { entityName: 5 })] }, /entityName is not of type string/],
+    ['a day that is a number', { grandTotalCredits: 3, costs: [record(5, 3)] }, /costs\[0\]\.date is not of type string/],
+    ['a locked that is text', { grandTotalCredits: 3, costs: [record(to, 3, { locked: 'no' })] }, /locked is not of type boolean/],
+    ['metrics as a list', { grandTotalCredits: 3, costs: [record(to, 3, { metrics: [3] })] }, /metrics is not of type object/],
+    ['records as text', { grandTotalCredits: 3, costs: 'none' }, /result\.costs\[0\] is not of type object/],
+    ['a list instead of a result', [], /the answer has an unexpected form: result is not of type object/],
   ])('are an error and are not read as zero: %s', async (_, body, words) => {
     answer(body)
     const ran = await judge({ 'on-missing': 'ignore' })
@@ -110,6 +115,42 @@ describe('figures that cannot be trusted', () => {
     answerText('{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}')
     const ran = await judge({ 'to-date': from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
+  })
+
+  it('are exact to the last digit, whatever the number of digits and the notation', async () => {
+    const totals = ['0.12345678901234567891', '1e-7', '12345678901234567890.000000000001', '3.0']
+    const sum = '12345678901234567893.12345688901334567891'
+    const costs = totals.map(
+      (total, i) =>
+        `{"date":"${from}","entityId":"${i}","locked":true,"totalCredits":${total},"metrics":{"computeCredits":${total},"compute":0.0}}`,
+    )
+    answerText(`{"result":{"grandTotalCredits":${sum},"costs":[${costs.join()}]}}`)
+    const ran = await judge({ 'to-date': from, budget: sum })
+    expect(ran.document).toMatchObject({
+      status: 'pass',
+      grandTotalCredits: sum,
+      byDay: [{ total: sum }],
+      byMetric: [{ name: 'compute', total: sum }],
+    })
+    const records = ran.document.records as readonly { total: string; metrics: object }[]
+    expect(records.map(({ total }) => total)).toEqual([totals[0], '0.0000001', totals[2], '3'])
+    expect(records[1]?.metrics).toEqual({ compute: '0.0000001' })
+    answerText(`{"result":{"grandTotalCredits":${sum},"costs":[${costs.join()}]}}`)
+    expect((await judge({ 'to-date': from, budget: sum.replace(/1$/, '0') })).document.status).toBe('fail')
+  })
+
+  it('keep metrics of any name, and a name that is not one counts as other', async () => {
+    const metrics = '{"constructor":1,"CHC":2,"toStringCHC":3,"__proto__":4,"__proto__CHC":5}'
+    answerText(`{"result":{"grandTotalCHC":15,"costs":[{"date":"${from}","totalCHC":15,"locked":true,"metrics":${metrics}}]}}`)
+    const { byMetric } = (await judge({ 'to-date': from, budget: '15' })).document
+    expect(byMetric).toEqual(
+      [
+        ['other', '9'],
+        ['toString', '3'],
+        ['CHC', '2'],
+        ['constructor', '1'],
+      ].map(([name, total]) => ({ name, total, provisional: '0' })),
+    )
   })
 
   it('exceed no budget and fall below none: without any record that is not known', async () => {

@@ -41,7 +41,7 @@ const failHistory = (status = 400) =>
 const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
   blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
 
-describe('the same period', () => {
+describe('a period with future days', () => {
   it('has the same forecast and the same spikes with every option', async () => {
     const budgets = { 'budgets.yml': `[{ name: long, limit: 9999, period: last-90-days }, { name: same, limit: 9999 }]` }
     const all = await Promise.all(
@@ -111,6 +111,43 @@ describe('the requests', () => {
     const ran = await run({ period: 'last-3-days', budget: '100' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '12.3', spikeDays: 0 })
     expect(paragraphsOf(ran)).toContainEqual(expect.stringMatching(/^The usage of .* could not be read\. The API answered 400/))
+  })
+})
+
+describe('a closed period of four weeks or more', () => {
+  /** 31 days. The spike of checkout is on the twenty-fifth. */
+  const closed = (): Inputs => ({ 'from-date': addDays(today, -40), 'to-date': addDays(today, -10) })
+  /** 28 days. The spike of checkout is on the thirteenth. */
+  const earlySpike = (): Inputs => ({ 'from-date': addDays(today, -28), 'to-date': addDays(today, -1) })
+  const spikesOf = ({ document: { spikes } }: Invoked): readonly string[] => (spikes as { date: string }[]).map(({ date }) => date)
+
+  it('is read without the days before it, in one request', async () => {
+    const ran = await run({ ...closed(), budget: '500' })
+    expect(windows()).toEqual([`${addDays(today, -40)} ${addDays(today, -10)}`])
+    expect(ran.document).toMatchObject({ status: 'pass', spikeDays: 17 })
+    expect(spikesOf(ran)).toEqual([addDays(today, -16)])
+    expect(paragraphsOf(ran)).toContain('Only the last 17 days were checked for spikes. The check of a day needs the two weeks before it.')
+  })
+
+  it('has at least 28 days: 27 days are read with the days before them', async () => {
+    expect((await run({ period: 'last-27-days' })).document.spikeDays).toBe(27)
+    expect(windows()).toEqual([`${addDays(today, -54)} ${addDays(today, -27)}`, `${addDays(today, -26)} ${today}`])
+  })
+
+  it('may end today', async () => {
+    expect((await run({ period: 'last-28-days' })).document.spikeDays).toBe(14)
+    expect(windows()).toEqual([`${addDays(today, -27)} ${today}`])
+  })
+
+  it('has the spikes of its first days when a comparison or a budget reads the days before it', async () => {
+    const file = { 'b.yml': '[{ name: long, limit: 9999, period: last-90-days }]' }
+    const ran = await run({ ...earlySpike() })
+    expect([spikesOf(ran), ran.document.spikeDays]).toEqual([[addDays(today, -5)], 14])
+    for (const inputs of [{ compare: 'previous-period' }, { budgets: 'b.yml' }]) {
+      const more = await run({ ...earlySpike(), ...inputs }, file)
+      expect([spikesOf(more), more.document.spikeDays]).toEqual([[addDays(today, -16), addDays(today, -5)], 28])
+      expect(paragraphsOf(more).join()).not.toContain('checked for spikes')
+    }
   })
 })
 

@@ -42,6 +42,17 @@ describe('windows', () => {
   })
 })
 
+describe('a start', () => {
+  it('leaves out the windows before it, also for windows in a row', () => {
+    expect(perMinute([9, 9, 9, 9, 1], { startMs: 2 * minute })).toBe('!!o')
+    expect(perMinute([9, 9, 9, 9, 1], { startMs: 2 * minute, consecutive: 2 })).toBe('?!o')
+    expect(perMinute([9, 9], { startMs: 0 })).toBe('!!')
+    expect(perMinute([9, 9], { startMs: -minute })).toBe('!!')
+    expect(perMinute([9, 9], { startMs: 2 * minute })).toBe('')
+    expect(perMinute([9, 9], { startMs: 60 * minute })).toBe('')
+  })
+})
+
 describe('each threshold type, counted by hand', () => {
   // 4, 5 and 6 around the threshold of 5.
   const values = [4, 5, 6]

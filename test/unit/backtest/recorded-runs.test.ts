@@ -44,6 +44,10 @@ describe('alerts that the product evaluated', () => {
     expect(outcomesOf(runNamed('days7')).filter(([, outcome]) => 'reason' in outcome)).toEqual([])
   })
 
+  it('estimates all alerts with a start', () => {
+    expect(outcomesOf(runNamed('starts')).filter(([, outcome]) => 'reason' in outcome)).toEqual([])
+  })
+
   it('refuses exactly the alerts whose series the API does not give', () => {
     const refused = outcomesOf(runNamed('week')).flatMap(([name, outcome]) =>
       'reason' in outcome ? [[name, outcome.reason.slice(0, 60)]] : [],
@@ -56,9 +60,9 @@ describe('alerts that the product evaluated', () => {
       'sql line grouped': 'the tile is raw SQL, and the API runs none',
       'sql number': 'the tile is raw SQL, and the API runs none',
       sum: 'values of a metric of type sum differ after a gap',
-      'table tile': 'never evaluated: the product accepts alerts on a tile of typ',
-      'pie tile': 'never evaluated: the product accepts alerts on a tile of typ',
-      'search tile': 'never evaluated: the product accepts alerts on a tile of typ',
+      'table tile': 'never evaluated: the server accepts alerts on a tile of type',
+      'pie tile': 'never evaluated: the server accepts alerts on a tile of type',
+      'search tile': 'never evaluated: the server accepts alerts on a tile of type',
       'bad where': 'The API answered 500: Expected "!", "&&", "(", ")", "+", "-"',
       'unknown column': 'The API answered 500: Unknown expression or function identif',
       'bad sql tile': 'the tile is raw SQL, and the API runs none',

@@ -50,6 +50,7 @@ export function recordedRows(interval: string, lengthMs: number, series: readonl
     return [...byWindow].map(([index, numbers]) => ({
       startMs: recorded.fromMs + index * lengthMs,
       group,
+      groupValues: [group],
       hasNumericGroup: false,
       numbers,
     }))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type BackupMeasures,
+  type BackupOutcome,
   type BackupTimes,
   byWorst,
   classifyBackup,
@@ -12,7 +13,6 @@ import {
   deriveLimitHours,
   judgeFreshness,
   judgeSize,
-  type Outcome,
   outcomes,
 } from '../../../src/backups/backup-rules.ts'
 
@@ -145,7 +145,7 @@ describe('judgeFreshness with missing fields', () => {
     expect(judge([backup('x', times)])).toMatchObject({ passes: true, decisive: { ageMs: hours * hourMs }, issues: [] })
   })
 
-  it.each<[string, Partial<BackupTimes>, Outcome, string | undefined]>([
+  it.each<[string, Partial<BackupTimes>, BackupOutcome, string | undefined]>([
     ['without any field', {}, 'unknown', 'missing-date'],
     ['that is done and has no date', { status: 'done' }, 'unknown', 'missing-date'],
     ['in progress without a date', { status: 'in_progress' }, 'unknown', 'missing-date'],
@@ -234,7 +234,7 @@ describe('judgeFreshness of random lists', () => {
 })
 
 describe('byWorst', () => {
-  const judged = (outcome: Outcome, passes: boolean, ageMs?: number) => ({ outcome, passes, ageMs })
+  const judged = (outcome: BackupOutcome, passes: boolean, ageMs?: number) => ({ outcome, passes, ageMs })
 
   it('sorts failing services first, then by outcome, then the oldest first', () => {
     const sorted = [

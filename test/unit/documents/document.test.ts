@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatLocation } from '../../../src/core/diagnostics.ts'
 import { type ReadDocument, readDocument } from '../../../src/documents/document.ts'
 import { cpuMsOf } from '../../support/clocks.ts'
-import { forEachEntry, hostileYaml, longestMs } from '../../support/corpus.ts'
+import { forEachEntry, hostileYaml, maxMs } from '../../support/corpus.ts'
 
 function read(text: string): ReadDocument {
   const reading = readDocument(text, 'f.yml')
@@ -22,7 +22,7 @@ describe('hostile documents', () => {
       const ms = cpuMsOf(() => {
         diagnostics = diagnosticsOf(text)
       })
-      expect(ms).toBeLessThan(longestMs)
+      expect(ms).toBeLessThan(maxMs)
       if (message === undefined) expect(diagnostics).toEqual([])
       else expect(diagnostics[0]).toMatch(message)
       expect(diagnostics.length).toBeLessThanOrEqual(20)
@@ -115,12 +115,12 @@ describe('a location', () => {
   })
 
   it('is found quickly in a map of thousands of keys', () => {
-    const { locationOfKey } = read(Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join('\n'))
+    const { locationOfKey } = read(Array.from({ length: 10_000 }, (_, i) => `k${i}: 1`).join('\n'))
     const lines: unknown[] = []
     const ms = cpuMsOf(() => {
-      for (let i = 0; i < 20_000; i++) lines.push(locationOfKey([`k${i}`]).line)
+      for (let i = 0; i < 10_000; i++) lines.push(locationOfKey([`k${i}`]).line)
     })
     expect(lines).toEqual(lines.map((_, i) => i + 1))
-    expect(ms).toBeLessThan(longestMs)
+    expect(ms).toBeLessThan(maxMs)
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { interpolate } from '../../../src/documents/document.ts'
+import { escapeExpressions, interpolate } from '../../../src/documents/document.ts'
 import { written } from '../../support/declarations.ts'
 
 const variables: ReadonlyMap<string, string> = new Map([
@@ -9,6 +9,7 @@ const variables: ReadonlyMap<string, string> = new Map([
   ['HALF', '0.5'],
   ['ON', 'true'],
   ['EMPTY', ''],
+  ['DATABASE', 'postgres://shop:pa55@db.example.com/shop'],
   ['NESTED', written('‹env.STAGE›')],
 ])
 
@@ -40,12 +41,34 @@ describe('an expression', () => {
     expect(fill(written('‹env.LIMIT›'), true).value).toBe('5')
   })
 
+  it('that is a quoted start of an expression is that text', () => {
+    const start = `$${'{{'}`
+    const literal = written(`‹'${start}'›`)
+    expect(fill({ a: `${literal} ServiceName }}` })).toEqual({ value: { a: `${start} ServiceName }}` }, errors: [] })
+    expect(fill(`${literal}${literal}`).value).toBe(`${start}${start}`)
+    expect(fill(written(`‹env.STAGE›${literal}‹env.STAGE›`)).value).toBe(`test${start}test`)
+  })
+
+  it('in any text is read back as it was after it was escaped', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('$', '{', '}', "'", ' ', 'env.STAGE', written('‹'), written("‹'$"), written('›')), { maxLength: 12 }),
+        (parts) => {
+          const text = parts.join('')
+          expect(fill({ a: escapeExpressions(text) }, true)).toEqual({ value: { a: text }, errors: [] })
+        },
+      ),
+    )
+  })
+
   it('is replaced once: expressions in the value of a variable are not', () => {
     expect(fill(written('‹env.NESTED›'))).toEqual({ value: written('‹env.STAGE›'), errors: [] })
   })
 
   it.each([
-    ['‹env.MISSING›', '‹env.MISSING› is not set'],
+    ['‹env.MISSING›', '‹env.MISSING› is not set; set WATCHKEEPER_VAR_MISSING'],
+    ['‹env.WATCHKEEPER_VAR_STAGE›', '‹env.WATCHKEEPER_VAR_STAGE› has the prefix of the variable; write ‹env.STAGE›'],
+    ['a ‹env.DATABASE› b', '‹env.DATABASE› looks like a URL with a user or password, which is never inserted into a file'],
     ['‹secrets.X›', '‹secrets.X› is not supported; use ‹env.NAME›'],
     ['‹›', '‹› is not supported; use ‹env.NAME›'],
     ['x ‹env.STAGE', '‹env.STAGE is not closed'],
@@ -72,6 +95,8 @@ describe('an expression', () => {
     'https_proxy',
     'SLACK_API_KEY',
     'MY_PAT',
+    'clientSecret',
+    'DATABASE_URL',
   ])('never reads a variable that may hold a credential: %s', (name) => {
     const asked: string[] = []
     const variable = (one: string): string => {

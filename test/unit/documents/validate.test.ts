@@ -123,6 +123,14 @@ describe('a diagnostic about a union is about the form that was meant', () => {
         `10:87 ${config}.select[0]: "wher" is an unknown field; did you mean "where"?`,
       ],
     ],
+    [
+      '{ displayType: heatmap, sourceId: x, select: [{ aggFn: count, valueExpression: y }] }',
+      [`10:65 ${config}.select[0]: "aggFn" is an unknown field; accepted: valueExpression, countExpression, heatmapScaleType`],
+    ],
+    [
+      '{ displayType: heatmap, sourceId: x, select: [{ valueExpresion: y }] }',
+      [expect.stringMatching(/; did you mean "valueExpression"\?$/)],
+    ],
     ['3', [`10:17 ${config}: 3 is not accepted; accepted: a map`]],
   ])('chart: %s', (text, expected) => {
     expect(diagnosticsOf(tile(text))).toEqual(expected)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../../src/core/clock.ts'
 import { createDeadline } from '../../../src/http/deadline.ts'
-import type { Pacer } from '../../../src/http/rate-limit.ts'
+import type { Admission, Pacer } from '../../../src/http/rate-limit.ts'
 
 const listAlerts = { method: 'GET', path: '/v1/alerts', label: 'GET …/alerts' }
 const listSources = { method: 'GET', path: '/v1/sources', label: 'GET …/sources' }
@@ -16,7 +16,12 @@ function openDeadline() {
     sleep: async () => undefined,
     timeout: () => new AbortController().signal,
   }
-  const pacer: Pacer = { admit: async ({ onWait }) => onWait(state.waitMs), settle: () => undefined }
+  const admission: Admission = { settle: () => undefined, cancel: () => undefined }
+  const admit: Pacer['admit'] = async ({ onWait }) => {
+    onWait(state.waitMs)
+    return admission
+  }
+  const pacer: Pacer = { admit, quota: () => undefined }
   const stop = new AbortController().signal
   const deadline = createDeadline({ clock, deadlineMs: 60_000, pacer, stop, note: (line) => void notes.push(line) })
   return { deadline, notes, state }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { join, say, sentence, strong, toPlainText, trusted, untrusted } from '../../../src/core/line.ts'
 import { progressBar, sparkline } from '../../../src/core/text.ts'
 import { toTable } from '../../../src/report/blocks.ts'
-import { toDiffLines } from '../../../src/sync/plan-report.ts'
+import { toDiffLines } from '../../../src/report/diff-lines.ts'
 
 describe('say', () => {
   it('trusts its own words and numbers, and no text that is put in', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { say, strong, trusted, untrusted } from '../../../src/core/line.ts'
 import type { Block } from '../../../src/report/blocks.ts'
@@ -132,6 +133,28 @@ describe('the size limit', () => {
         true,
       )
     }
+  })
+
+  it('holds for any blocks and any room, with the last line of the report', () => {
+    // A control character is shown as an escape, and backticks need a longer fence.
+    const text = fc.string({ unit: fc.constantFrom('a', '`', '\u0001', '😀', '|'), maxLength: 60 })
+    const texts = fc.array(text, { maxLength: 30 })
+    const leaf: fc.Arbitrary<Block> = fc.oneof(
+      text.map((one): Block => ({ kind: 'verdict', status: 'fail', line: say`${one}` })),
+      texts.map((all): Block => ({ kind: 'list', items: all.map((one) => say`${one}`) })),
+      texts.map((all): Block => ({ kind: 'table', title: 'T', columns: [{ title: 'c' }], rows: all.map((one) => [[untrusted(one)]]) })),
+      texts.map((all): Block => ({ kind: 'diff', lines: all.map((one) => ({ sign: '+', text: one })) })),
+      text.map((one): Block => ({ kind: 'preformatted', text: one })),
+      text.map((one): Block => ({ kind: 'footer', line: say`${one}` })),
+    )
+    const details = fc.tuple(text, fc.array(leaf, { maxLength: 4 })).map(([title, blocks]): Block => ({ kind: 'details', title, blocks }))
+    const room = fc.integer({ min: -100, max: 3000 })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(leaf, details), { maxLength: 6 }), room, (blocks, maxBytes) => {
+        expect(Buffer.byteLength(renderMarkdown(blocks, maxBytes))).toBeLessThanOrEqual(Math.max(0, maxBytes))
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   it('leaves out whole blocks that do not fit and says so', () => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { runInNewContext } from 'node:vm'
 import { type Element, Window } from 'happy-dom'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Line, say, strong, trusted, untrusted } from '../../../src/core/line.ts'
 import { clip, printable } from '../../../src/core/text.ts'
 import type { Block } from '../../../src/report/blocks.ts'
 import { renderPage } from '../../../src/report/page.ts'
+import { pageScript } from '../../../src/report/page-assets.ts'
 import { forEachEntry, hostile } from '../../support/corpus.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
@@ -203,6 +205,28 @@ describe('a chart', () => {
     expect(textsOf(html, 'h2')).toEqual(['CHC per day'])
     expect(textsOf(html, '.legend')).toEqual(['Used'])
   })
+})
+
+// test/e2e/browser draws whole pages, where there is a browser.
+it.each(['en-US@posix', '', undefined])('the script of a page runs where the language of the browser is %j', (language) => {
+  const ignore = () => undefined
+  const document = {
+    getElementById: () => ({ textContent: '[]' }),
+    documentElement: {},
+    querySelectorAll: () => [],
+    addEventListener: ignore,
+  }
+  const browser = {
+    document,
+    navigator: { language },
+    devicePixelRatio: 1,
+    addEventListener: ignore,
+    dispatchEvent: ignore,
+    CustomEvent: Object,
+    matchMedia: () => ({ addEventListener: ignore, addListener: ignore }),
+  }
+  const read = () => runInNewContext(`${pageScript}; typeof uPlot`, { ...browser, window: browser })
+  expect(read()).toBe('function')
 })
 
 describe('the page of a month', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../src/core/diagnostics.ts'
 import { renderSarif } from '../../../src/report/sarif.ts'
@@ -42,6 +43,21 @@ const diagnostic = (changes: Partial<Diagnostic> = {}): Diagnostic => ({
 })
 
 describe('diagnostics as SARIF', () => {
+  it('have no links in their messages, because brackets are escaped', () => {
+    const messageOf = (message: string): string | undefined => render([diagnostic({ message })]).runs[0].results[0]?.message.text
+    expect(messageOf('tiles["A"]: wrong')).toBe('tiles\\["A"\\]: wrong')
+    expect(messageOf('[docs](https://evil.example)')).toBe('\\[docs\\](https://evil.example)')
+    // A backslash of the text must not undo the escape.
+    expect(messageOf('\\[docs\\](1) C:\\x')).toBe('\\\\\\[docs\\\\\\](1) C:\\x')
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('[', ']', '(', ')', '\\', 'a', '1') }), (text) => {
+        const written = messageOf(text) ?? ''
+        // As a reader of SARIF takes it: escapes first, and no bracket is left.
+        expect(written.replace(/\\[\\[\]]/g, '')).not.toMatch(/[[\]]/)
+      }),
+    )
+  })
+
   it('have all fields that code scanning requires', () => {
     const { version, runs } = render([diagnostic(), diagnostic({ rule: 'two', severity: 'warning' })])
     expect(version).toBe('2.1.0')
@@ -86,11 +102,12 @@ describe('diagnostics as SARIF', () => {
     },
   )
 
-  it('keep a message as it is', () =>
+  it('keep a message as it is, but for the escapes', () =>
     forEachEntry(
       hostile.filter(({ value }) => value.length < 1024),
       ({ value }) => {
-        expect(render([diagnostic({ message: value })]).runs[0].results[0]?.message.text).toBe(value)
+        const text = render([diagnostic({ message: value })]).runs[0].results[0]?.message.text ?? ''
+        expect(text.replace(/((?:\\\\)*)\\([[\]])/g, (_, run: string, bracket: string) => run.slice(run.length / 2) + bracket)).toBe(value)
       },
     ))
 

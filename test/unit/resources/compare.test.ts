@@ -144,7 +144,7 @@ describe('an update', () => {
 
 const types = createResourceTypes(profileNamed('clickhouse-cloud'), nowMs)
 
-const select = { aggFn: 'count', where: 'level:error' }
+const select = { aggFn: 'count', where: 'level:error', whereLanguage: 'lucene' }
 const chart = { displayType: 'line', sourceId: 's', select: [select] }
 const tile = { name: 'Errors', x: 0, y: 0, w: 12, h: 6, config: chart }
 const filter = { type: 'QUERY_EXPRESSION', name: 'Environment', expression: 'env', sourceId: 's' }
@@ -162,7 +162,7 @@ const alert: Body = {
   interval: '5m',
   channel,
 }
-const savedSearch: Body = { name: 'Errors', sourceId: 's', filters: [{ type: 'sql', condition: 'a = 1' }] }
+const savedSearch: Body = { name: 'Errors', sourceId: 's', whereLanguage: 'lucene', filters: [{ type: 'sql', condition: 'a = 1' }] }
 
 const stored: Body = { ...dashboard, tiles: [{ ...tile, id: 't' }], filters: [{ ...filter, id: 'f' }] }
 const future = { future: { deep: [1, null, 'x'] } }

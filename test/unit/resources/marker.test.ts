@@ -4,11 +4,15 @@ import {
   canonicalText,
   digestOf,
   isMarkerTag,
+  keepTextMarkers,
   readTagMarker,
   readTextMarker,
+  readTextSnapshot,
+  repositoryDigest,
+  tagMarkers,
   tagStyle,
   textStyle,
-  toMarkerTag,
+  toMarkerTags,
   withoutTextMarker,
   withTextMarker,
 } from '../../../src/resources/marker.ts'
@@ -40,14 +44,19 @@ describe('a mark in a text', () => {
     ['indented', `Look\n  ${line}`],
     ['before what somebody wrote below it', `Look\n\n${line}\nAsk Kim first.`],
     ['between what somebody wrote around it', `Look\n${line}\nAsk Kim first.\n`],
+    ['behind other words on its line', `see ${line}`],
+    ['right behind a word', `see${line}`],
+    ['before other words on its line', `${line} and more`],
+    ['right before a word', `${line}see`],
+    ['quoted', `> ${line}`],
+    ['in a list', `- ${line}`],
+    ['as code', `\`${line}\``],
+    ['on a line of its own above a line that mentions another', `Look\n\n${line}\nreplaces watchkeeper: shop/observability old 0a1b2d`],
   ])('is found %s', (_where, text) => {
     expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
   })
 
   it.each([
-    ['inside a line', `see ${line}`],
-    ['before other words on its line', `${line} and more`],
-    ['quoted', `> ${line}`],
     ['cut', line.slice(0, -1)],
     ['without a digest', 'watchkeeper: shop/observability checkout-errors'],
     ['with a digest in capitals', line.replace('0a1b2c', '0A1B2C')],
@@ -64,6 +73,20 @@ describe('a mark in a text', () => {
     expect(withoutTextMarker(line)).toBe('')
   })
 
+  it.each([
+    ['behind other words', `One\n\nTwo ${line}`, 'One\n\nTwo'],
+    ['behind other words, above others', `One\nTwo ${line}\nThree`, 'One\nTwo\nThree'],
+    ['before other words', `One\n\n${line} Two`, 'One\n\nTwo'],
+    ['between other words', `One\n\nTwo ${line} three\nFour`, 'One\n\nTwo three\nFour'],
+    ['between letters', `One${line}Two`, 'OneTwo'],
+    ['in a list', `- One\n- ${line}`, '- One\n-'],
+    ['with line ends of Windows', `One\r\nTwo ${line}\r\n`, 'One\r\nTwo'],
+  ])('leaves the text of its line when it is taken out: %s', (_where, text, rest) => {
+    expect(withoutTextMarker(text)).toBe(rest)
+    expect(withTextMarker(text, mark)).toBe(`${rest}\n\n${line}`)
+    expect(keepTextMarkers('New', text)).toBe(`New\n\n${line}`)
+  })
+
   it('is the last one where there are several: the others are text', () => {
     const other = 'watchkeeper: other/project key ffffff'
     expect(found(`${other}\n\nText\n\n${line}`)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
@@ -72,6 +95,15 @@ describe('a mark in a text', () => {
 
   it.each([undefined, null, 5, {}, []])('is none in %j', (value) => {
     expect(readTextMarker(value)).toBeUndefined()
+  })
+
+  it('is found together with a snapshot that somebody wrote beside', () => {
+    const snapshot = 'watchkeeper-snapshot: 1 0123456789abcdef0123'
+    const text = `Look\n\nsee ${line}\nand ${snapshot} too`
+    expect(found(text)).toEqual(['shop/observability', 'checkout-errors', '0a1b2c'])
+    expect(readTextSnapshot(text)?.digest).toBe('0123456789abcdef0123')
+    expect(withoutTextMarker(text)).toBe('Look\n\nsee\nand too')
+    expect(keepTextMarkers('New', text)).toBe(`New\n\n${line}\n${snapshot}`)
   })
 
   it('comes back from any text, and leaves the text as it was but for white space at its end', () => {
@@ -107,7 +139,7 @@ describe('a mark in tags', () => {
   it.each(['a', 'checkout', 'fifteen-letters', 'a-key-of-sixteen', 'k'.repeat(63), 'a.b_c-d'])(
     'of the key %s fits into 32 characters',
     (key) => {
-      const tag = toMarkerTag({ ...mark, key })
+      const [tag = ''] = toMarkerTags({ ...mark, key })
       expect(tag.length).toBeLessThanOrEqual(32)
       expect(isMarkerTag(tag)).toBe(true)
       expect(readTagMarker(['shop', tag])).toMatchObject({ token: tagStyle.token(mark.project, key), digest: '0a1b2c' })
@@ -115,8 +147,8 @@ describe('a mark in tags', () => {
   )
 
   it('tells its key where it is short enough to stand there', () => {
-    expect(readTagMarker([toMarkerTag({ ...mark, key: 'fifteen-letters' })])?.key).toBe('fifteen-letters')
-    expect(readTagMarker([toMarkerTag({ ...mark, key: 'a-key-of-sixteen' })])?.key).toBeUndefined()
+    expect(readTagMarker(toMarkerTags({ ...mark, key: 'fifteen-letters' }))?.key).toBe('fifteen-letters')
+    expect(readTagMarker(toMarkerTags({ ...mark, key: 'a-key-of-sixteen' }))?.key).toBeUndefined()
   })
 
   it('is another for another key or project, however alike they are', () => {
@@ -180,4 +212,37 @@ it.each([undefined, null, 5, {}, [], ['wk:nope'], [5], 'wk:0a1b2c:key:0a1b2c'])(
 
 it.each([undefined, null, 5, 'x'])('%j is no tag with a mark', (value) => {
   expect(isMarkerTag(value)).toBe(false)
+})
+
+describe('the repository in a marker', () => {
+  const repository = repositoryDigest('github.com/Shop/Infra')
+  const withRepository = { ...mark, repository }
+
+  it('does not depend on upper and lower case, and has 10 hex digits', () => {
+    expect(repository).toMatch(/^[0-9a-f]{10}$/)
+    expect(repositoryDigest('GitHub.com/shop/infra')).toBe(repository)
+    expect(repositoryDigest('github.com/shop/infra2')).not.toBe(repository)
+  })
+
+  it('is read back from a text, and does not stay in the text without the marker', () => {
+    const text = withTextMarker('Look at the logs.', withRepository)
+    expect(text).toBe(`Look at the logs.\n\nwatchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkr:${repository}`)
+    expect(readTextMarker(text)).toMatchObject(withRepository)
+    expect(withoutTextMarker(text)).toBe('Look at the logs.')
+    expect(withTextMarker(text, mark)).toBe(`Look at the logs.\n\nwatchkeeper: ${mark.project} ${mark.key} ${mark.digest}`)
+  })
+
+  it('is a tag of its own, which is not a tag of the object', () => {
+    const { tags } = tagMarkers.withMarker({ tags: ['shop'] }, withRepository)
+    expect(tags).toEqual(['shop', expect.stringMatching(/^wk:/), `wkr:${repository}`])
+    expect(tagMarkers.readMarker({ tags })).toMatchObject({ digest: mark.digest, repository })
+    expect(tagMarkers.withMarker({ tags }, mark).tags).toHaveLength(2)
+    expect(tagMarkers.readMarker({ tags: tags.slice(0, 2) })?.repository).toBeUndefined()
+  })
+
+  it('may have parts beside it that this version does not know', () => {
+    const text = `watchkeeper: ${mark.project} ${mark.key} ${mark.digest} wkx:ab/c=.1 wkr:${repository}`
+    expect(readTextMarker(text)).toMatchObject(withRepository)
+    expect(withoutTextMarker(text)).toBe('')
+  })
 })

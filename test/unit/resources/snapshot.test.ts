@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sidesOf } from '../../../src/resources/compare.ts'
 import type { Body, RemoteObject } from '../../../src/resources/resource-type.ts'
 import { snapshotOf } from '../../../src/resources/snapshot.ts'
-import type { RemoteState } from '../../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
 import { afterApply, fieldsOf, messagesOf, planOf, steps, types } from '../../support/plans.ts'
 
 const place = { x: 0, y: 0, w: 12, h: 4 }

@@ -49,7 +49,7 @@ describe('S8: what an operation is there to write stays in the workspace, and go
     ['directory-in/new', 'is a link or not a directory'],
     ['inside/new', 'is a link or not a directory'],
     ['dangling/new', 'is a link or not a directory'],
-    ['sub', 'is not a file'],
+    ['sub', 'is a directory'],
   ])('refuses %s', async (path, reason) => {
     const before = (await readdir(directory, { recursive: true })).sort()
     await expect(writeWorkspaceFile(root, path, 'text')).rejects.toThrow(reason)

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readOptionalFile, readWorkspaceFile, writeFileFrom } from '../../../src/runtime/workspace.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readOptionalFile, readWorkspaceFile, workspaceFiles, writeFileFrom } from '../../../src/runtime/workspace.ts'
 
 let root: string
 
@@ -58,6 +59,14 @@ describe('S8: files are read only inside of the workspace', () => {
   })
 })
 
+const snapshotOf = async (directory: string): Promise<unknown> =>
+  Promise.all(
+    (await readdir(directory)).sort().map(async (name) => {
+      const { mode, ino, size } = await lstat(join(directory, name))
+      return [name, mode, ino, size]
+    }),
+  )
+
 it('treats a file that was not given by name as optional', async () => {
   expect(await readOptionalFile(root, 'missing', false)).toBeUndefined()
   await expect(readOptionalFile(root, 'missing', true)).rejects.toThrow('does not exist')
@@ -69,11 +78,47 @@ describe('S8: files are written where that was asked for, and through no link', 
     expect(await readFile(join(root, 'new', 'deep', 'file.json'), 'utf8')).toBe('x')
   })
 
-  it('replaces a link instead of writing through it', async () => {
-    await symlink(join(root, '..', 'outside'), join(root, 'report.csv'))
+  it('replaces a regular file', async () => {
+    await writeFile(join(root, 'report.csv'), 'old')
     await writeFileFrom(root, 'report.csv', 'x')
-    expect(await readFile(join(root, '..', 'outside'), 'utf8')).toBe('secret')
     expect(await readFile(join(root, 'report.csv'), 'utf8')).toBe('x')
+  })
+
+  it.each([
+    ['link-out', 'it is a link'],
+    ['link-in', 'it is a link'],
+    ['dangling', 'it is a link'],
+    ['loop', 'it is a link'],
+    ['device', 'it is a link'],
+    ['up', 'it is a link'],
+    ['sub', 'it is a directory'],
+    ['pipe', 'it is a pipe'],
+  ])('refuses %s, which stays what it is', async (path, reason) => {
+    const before = await snapshotOf(root)
+    await expect(writeFileFrom(root, path, 'x')).rejects.toThrow(reason)
+    await expect(writeFileFrom('/', join(root, path), 'x')).rejects.toThrow(reason)
+    expect(await snapshotOf(root)).toEqual(before)
+    expect(await readFile(join(root, '..', 'outside'), 'utf8')).toBe('secret')
+  })
+
+  it('refuses a socket, which stays one', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(root, 'socket'), resolve))
+    try {
+      await expect(writeFileFrom(root, 'socket', 'x')).rejects.toThrow('it is a socket')
+      expect((await lstat(join(root, 'socket'))).isSocket()).toBe(true)
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+
+  it('refuses a device, which stays one', async () => {
+    // Only root can make one, and only root could replace the one of the system.
+    const own = join(root, 'null')
+    const device = spawnSync('mknod', [own, 'c', '1', '3']).status === 0 ? own : '/dev/null'
+    await expect(writeFileFrom(root, device, 'x')).rejects.toThrow('it is a device')
+    expect((await lstat(device)).isCharacterDevice()).toBe(true)
+    await rm(own, { force: true })
   })
 
   it.each(['up/report.csv', 'up/new/report.csv', 'sub/../up/report.csv'])(
@@ -88,5 +133,128 @@ describe('S8: files are written where that was asked for, and through no link', 
     await writeFileFrom(root, '../elsewhere/report.csv', 'x')
     expect(await readFile(join(root, '..', 'elsewhere', 'report.csv'), 'utf8')).toBe('x')
     await rm(join(root, '..', 'elsewhere'), { recursive: true })
+  })
+})
+
+describe('wildcards', () => {
+  let place: string
+
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'watchkeeper-find-'))
+    for (const directory of ['observability/real', 'observability/.hidden', 'shared/deep', 'other'])
+      await mkdir(join(place, 'work', directory), { recursive: true })
+    await mkdir(join(place, 'outside'))
+    for (const path of [
+      'observability/a.yml',
+      'observability/real/b.yml',
+      'observability/.hidden/h.yml',
+      'shared/deep/s.yml',
+      'other/notes.txt',
+    ])
+      await writeFile(join(place, 'work', path), 'alerts: {}')
+  })
+  afterEach(() => rm(place, { recursive: true }))
+
+  const find = (...globs: readonly string[]) => workspaceFiles(join(place, 'work'), {}).find(globs, 'files')
+  const link = (target: string, path: string) => symlink(target, join(place, 'work', path))
+
+  const all = 'observability/**/*.{yml,yaml,json}'
+  const own = ['observability/a.yml', 'observability/real/b.yml']
+
+  it('find files in directories, except hidden ones', async () => {
+    expect(await find(all)).toEqual({ paths: own, skipped: [] })
+    expect(await find('observability')).toEqual({ paths: own, skipped: [] })
+    expect(await find('nothing/**/*.yml')).toEqual({ paths: [], skipped: [] })
+  })
+
+  it.each([
+    [all],
+    ['observability'],
+    ['./observability/**/*.yml'],
+    ['**/*.yml'],
+    ['observability/*/deep/*.yml'],
+    ['observability/l*/**/s.yml'],
+    ['{observability,other}/**/*.yml'],
+  ])('skip a linked directory, which %s names', async (glob) => {
+    await link('../shared', 'observability/linked')
+    const { paths, skipped } = await find(glob)
+    expect(paths).not.toContain('observability/linked/deep/s.yml')
+    const isRead = paths.includes('shared/deep/s.yml')
+    expect(skipped).toEqual(isRead ? [] : [{ path: 'observability/linked', reason: 'is a link to a directory' }])
+  })
+
+  it.each([
+    ['observability/*.yml', 'observability/linked'],
+    ['observability/real/**/*.yml', 'observability/linked'],
+    ['observability/**/s.yaml', 'observability/linked'],
+    [all, 'observability/.data'],
+    [all, 'elsewhere'],
+  ])('of %s do not miss files through the link %s', async (glob, path) => {
+    await link(join(place, 'work', 'shared'), path)
+    expect((await find(glob)).skipped).toEqual([])
+  })
+
+  it('of a directory that another glob names skip nothing', async () => {
+    await link('../shared', 'observability/linked')
+    expect(await find(all, 'observability/linked/**/*.yml')).toEqual({
+      paths: [...own.slice(0, 1), 'observability/linked/deep/s.yml', ...own.slice(1)],
+      skipped: [],
+    })
+  })
+
+  it('skip nothing where the files of a link are read by their own names, as those of a mounted ConfigMap', async () => {
+    await mkdir(join(place, 'work', 'mounted', '..2026_11_22'), { recursive: true })
+    await writeFile(join(place, 'work', 'mounted', '..2026_11_22', 'a.yml'), 'alerts: {}')
+    await link('..2026_11_22', 'mounted/..data')
+    await link('..data/a.yml', 'mounted/a.yml')
+    expect(await find('mounted/**/*.yml')).toEqual({ paths: ['mounted/a.yml'], skipped: [] })
+    await link('real', 'observability/again')
+    expect(await find(all)).toEqual({ paths: own, skipped: [] })
+  })
+
+  it('skip a linked directory whose files are links, or in another linked directory', async () => {
+    await mkdir(join(place, 'work', 'links'))
+    await link('../shared/deep/s.yml', 'links/s.yml')
+    await link('../links', 'observability/linked')
+    expect((await find(all)).skipped).toEqual([{ path: 'observability/linked', reason: 'is a link to a directory' }])
+    await rm(join(place, 'work', 'links', 's.yml'))
+    await link('../shared', 'links/more')
+    expect((await find(all)).skipped).toEqual([{ path: 'observability/linked', reason: 'is a link to a directory' }])
+    await rm(join(place, 'work', 'links', 'more'))
+    await link(join(place, 'outside'), 'links/outside')
+    expect((await find(all)).skipped).toEqual([{ path: 'observability/linked', reason: 'is a link to a directory' }])
+    await rm(join(place, 'work', 'links', 'outside'))
+    expect((await find(all)).skipped).toEqual([])
+  })
+
+  it('skip links out of the workspace and to nothing, whose files are unknown', async () => {
+    await link(join(place, 'outside'), 'observability/outside')
+    await link('missing', 'observability/missing')
+    expect((await find(all)).skipped).toEqual([
+      { path: 'observability/missing', reason: 'is a link to nothing' },
+      { path: 'observability/outside', reason: 'is a link out of the workspace' },
+    ])
+  })
+
+  it('end where links lead in a circle', async () => {
+    await link('..', 'observability/up')
+    await link('.', 'observability/real/self')
+    expect(await find('observability/**/*.yml')).toEqual({
+      paths: own,
+      skipped: [{ path: 'observability/up', reason: 'is a link to a directory' }],
+    })
+  })
+
+  it('skip a directory that cannot be read', async () => {
+    // Root reads every directory.
+    await chmod(join(place, 'work', 'observability', 'real'), 0o000)
+    const skipped = process.getuid?.() === 0 ? [] : [{ path: 'observability/real', reason: 'cannot be read' }]
+    expect((await find(all)).skipped).toEqual(skipped)
+    await chmod(join(place, 'work', 'observability', 'real'), 0o700)
+  })
+
+  it('find a pipe, so that reading it is an error', async () => {
+    execFileSync('mkfifo', [join(place, 'work', 'observability', 'pipe.yml')])
+    expect((await find(all)).paths).toContain('observability/pipe.yml')
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { majorTag, readPins, updateReferences } from '../../../scripts/action-references.ts'
+import { majorTag, readPins, releaseTag, updateReferences } from '../../../scripts/action-references.ts'
 
 const [oldPin, newPin] = [`${'a'.repeat(40)} # v1.0.0`, `${'b'.repeat(40)} # v2.0.0`]
 const pins = readPins([`- uses: x/y@${newPin}\n- uses: x/z/init@${newPin}\n`, `- uses: x/y@${newPin}\n`])
-const update = (text: string): string => updateReferences(text, pins, 'docs/x.md')
+const update = (text: string, file = 'docs/x.md'): string => updateReferences(text, pins, file)
 
 describe('the pins of workflows', () => {
   it('are read by action, wherever in its repository it is', () => {
@@ -38,6 +38,17 @@ describe('the references of a document', () => {
   ])('are updated for %s', (_, text, wanted) => {
     expect(update(text)).toBe(wanted)
     expect(update(wanted)).toBe(wanted)
+  })
+
+  it('are the release in a reusable workflow, so that a call at a commit runs one version', () => {
+    const file = '.github/workflows/reusable-drift.yml'
+    for (const tag of ['v999', 'v999.1.2', 'v0.0.1-rc.1'])
+      expect(update(`uses: watchkeeper/watchkeeper@${tag}\n`, file)).toBe(`uses: watchkeeper/watchkeeper@${releaseTag}\n`)
+  })
+
+  it('are the version in the name of an image', () => {
+    const image = `ghcr.io/watchkeeper/watchkeeper:${releaseTag.slice(1)}`
+    for (const version of ['999.1.2', '0.0.1-rc.1']) expect(update(`ghcr.io/watchkeeper/watchkeeper:${version} plan`)).toBe(`${image} plan`)
   })
 
   it.each(['uses: ./', 'uses: watchkeeper/watchkeeper@<commit> # v0.1.0', 'watchkeeper/watchkeeper@v0.1.0', 'npm pack watchkeeper@0.1.0'])(

@@ -10,7 +10,7 @@ const root = new URL('../../..', import.meta.url).pathname
 describe('the files that the bundle is cut into', () => {
   it.each([
     ["const { plan } = await import('./sync/plan.js')", 'webpackChunkName: "on-demand"'],
-    ["(await import('../../github/notify.js')).notify", 'webpackChunkName: "on-demand"'],
+    ["(await import('../forge/notify.js')).notify", 'webpackChunkName: "on-demand"'],
     ["const { diffLines } = await import('diff')", 'webpackChunkName: "on-demand"'],
     ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
     ["const { runAction } = await import('./runtime/action/run-action.js')", 'webpackMode: "eager"'],

@@ -1,8 +1,9 @@
 // What became of each change, which ids are known by it, and when to go no further.
+
 import { describe, expect, it } from 'vitest'
 import { ApiError, explainFailure } from '../../../src/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/core/errors.ts'
-import { PendingId } from '../../../src/resources/resolve.ts'
+import { PendingId } from '../../../src/resources/section.ts'
 import {
   createApplyState,
   createKnownIds,
@@ -13,9 +14,10 @@ import {
   type Outcome,
   outcomeKinds,
   skipped,
-} from '../../../src/sync/apply-state.ts'
-import type { Change } from '../../../src/sync/change.ts'
-import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/protect-alerts.ts'
+} from '../../../src/sync/apply/apply-state.ts'
+import type { Change } from '../../../src/sync/plan/change.ts'
+import { findAlertOn, findNewAlertOnTiles } from '../../../src/sync/plan/protect-alerts.ts'
+import { types } from '../../support/plans.ts'
 
 const change = (key: string, more: Partial<Change> = {}): Change => ({
   section: 'dashboards',
@@ -104,23 +106,23 @@ describe('an alert that came onto what goes', () => {
     ['elsewhere', change('shop', { id: 'd1' }), alert('x', { dashboardId: 'd2', savedSearchId: 's1' }), undefined],
     ['on an alert, which none can', change('a', { section: 'alerts', id: 'd1' }), alert('x', { dashboardId: 'd1' }), undefined],
   ])('%s is found', (_, deleted, one, expected) => {
-    expect(findAlertOn(deleted, list(one))).toBe(expected)
+    expect(findAlertOn(deleted, list(one), types[deleted.section])).toBe(expected)
   })
 
   it('may be behind the end of a list that is as long as a page', () => {
     const cut = { items: [], mayBeCut: true }
     const words = 'the list of alerts may be incomplete, because it is as long as a page'
     expect(findNewAlertOnTiles(update, cut)).toBe(words)
-    expect(findAlertOn(change('shop', { id: 'd1' }), cut)).toBe(words)
-    expect(findAlertOn(change('a', { section: 'alerts' }), cut)).toBeUndefined()
+    expect(findAlertOn(change('shop', { id: 'd1' }), cut, types.dashboards)).toBe(words)
+    expect(findAlertOn(change('a', { section: 'alerts' }), cut, types.alerts)).toBeUndefined()
   })
 })
 
 describe('what became of a change', () => {
   it('is done, and written, or not', () => {
     const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((kind) => is({ change: change('a'), kind }))
-    expect(kindsWhere(isSuccess)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'unchanged'])
-    expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted'])
+    expect(kindsWhere(isSuccess)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'])
+    expect(kindsWhere(isWritten)).toEqual(['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released'])
   })
 
   it('is failed when the server refused', () => {

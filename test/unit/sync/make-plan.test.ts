@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Files } from '../../../src/operation/operation.ts'
-import { resolveProject } from '../../../src/sync/make-plan.ts'
+import { resolveProject } from '../../../src/sync/plan/make-plan.ts'
 
 const filesWith = (repository: string | undefined, remote: string | undefined): Files => ({
   read: async () => '',
-  find: async () => [],
-  variable: (name) => (name === 'GITHUB_REPOSITORY' ? repository : undefined),
+  find: async () => ({ paths: [], skipped: [] }),
+  variable: () => undefined,
+  workflowRepository: repository,
+  mayBeFromFork: async () => false,
+  secret: () => undefined,
+  repository: async () => undefined,
   remoteRepository: async () => remote,
 })
 
@@ -26,7 +30,7 @@ describe('the project', () => {
       'is no variable that cannot be one',
       filesWith('a b', undefined),
       'read',
-      /^project: "a b" \(from GITHUB_REPOSITORY\) is not a valid project/,
+      /^project: "a b" \(from the repository of the run\) is not a valid project/,
     ],
     [
       'is no remote that cannot be one',

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { profileNamed } from '../../../src/api/profiles.ts'
 import { createResourceTypes } from '../../../src/resources/resource-types.ts'
-import { findByMarker, findDuplicateMarkers, indexByMarker, reconcileOutcome } from '../../../src/sync/apply-changes.ts'
-import type { Outcome } from '../../../src/sync/apply-state.ts'
-import type { Change } from '../../../src/sync/change.ts'
+import type { Outcome } from '../../../src/sync/apply/apply-state.ts'
+import { findByMarker, indexByMarker } from '../../../src/sync/apply/marker-index.ts'
+import { reconcileOutcome } from '../../../src/sync/apply/reconcile.ts'
+import { findDuplicateMarkers } from '../../../src/sync/apply/verify.ts'
+import type { Change } from '../../../src/sync/plan/change.ts'
 import { nowMs } from '../../support/plans.ts'
 
 const { alerts: type } = createResourceTypes(profileNamed('clickhouse-cloud'), nowMs)

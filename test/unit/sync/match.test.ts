@@ -1,6 +1,6 @@
 // Which declared object is which actual one, where that is not clear, and what stops a plan although each change is right.
 import { describe, expect, it } from 'vitest'
-import type { RemoteState } from '../../../src/sync/remote-state.ts'
+import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
 import { afterApply, messagesOf, planOf, steps } from '../../support/plans.ts'
 import { errors, shop } from '../../support/shop-declaration.ts'
 
@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'duplicate-marker: alerts.errors: two alerts have this ownership marker (alerts-errors, copy); delete the one that you do not need',
+      'duplicate-marker: alerts.errors: two alerts have this ownership marker (alerts-errors, copy); set repair-duplicates for one run, or delete the one that you do not need',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])

@@ -27,7 +27,7 @@ describe('a plan', () => {
       'alerts.errors unchanged',
       'alerts.many unchanged',
     ])
-    expect(plan.seen).toEqual({ dashboards: 1, savedSearches: 1, alerts: 2 })
+    expect(plan.seen).toEqual({ dashboards: 1, savedSearches: 1, alerts: 2, webhooks: 1, sources: 1 })
   })
 
   it('shows everything of what it creates, ids by the names that they stand for', () => {

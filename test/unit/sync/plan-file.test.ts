@@ -1,7 +1,7 @@
 // What was agreed to, as a file, and why it is no longer what is to be done.
 import { describe, expect, it } from 'vitest'
-import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan-file.ts'
-import type { RemoteState } from '../../../src/sync/remote-state.ts'
+import { isIntact, movedSince, planFileSchema, toPlanFile } from '../../../src/sync/plan/plan-file.ts'
+import type { RemoteState } from '../../../src/sync/plan/remote-state.ts'
 import { afterApply, planOf, remoteStateWith, types } from '../../support/plans.ts'
 import { errors, many, shop, slow } from '../../support/shop-declaration.ts'
 
@@ -72,12 +72,15 @@ describe('changes since the review', () => {
       'there were 2 objects under alerts, and there are 1',
       'alerts.errors: the plan did not contain it; now the plan is to create it',
     ])
-    expect(movedSince(before, { ...before, seen: {} })).toHaveLength(3)
+    expect(movedSince(before, { ...before, seen: {} })).toHaveLength(5)
   })
 
   it('is no object that came', () => {
     expect(
-      movedSince(fileOf(declared, fewer), { ...fileOf(declared, fewer), seen: { dashboards: 1, savedSearches: 1, alerts: 5 } }),
+      movedSince(fileOf(declared, fewer), {
+        ...fileOf(declared, fewer),
+        seen: { dashboards: 1, savedSearches: 1, alerts: 5, webhooks: 1, sources: 1 },
+      }),
     ).toEqual([])
   })
 

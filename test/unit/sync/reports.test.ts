@@ -31,6 +31,9 @@ function resultOf(objects: readonly PlannedObject[], more: Partial<Result> = {})
     toDelete: numberOf('delete'),
     unchanged: numberOf('unchanged') + numberOf('adopt'),
     toAdopt: numberOf('adopt'),
+    unmanaged: 0,
+    toMark: numberOf('mark'),
+    toRelease: numberOf('release'),
     changed: objects.some(({ action }) => action !== 'unchanged' && action !== 'adopt'),
     project: 'shop/main',
     files: ['f.yml'],
@@ -67,6 +70,9 @@ describe('the report of a plan', () => {
     )
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
     expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: the service matches the files')
+    expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
+      'No changes: the service matches the files, and apply adds this repository to the markers of 1 object',
+    )
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
       'No changes: the service matches the files, and apply adopts 1 object',
     )
@@ -208,7 +214,7 @@ describe('the report of apply', () => {
     expect(verdictOf(applied(['skipped'], ['skipped']))).toEqual(['error', undefined, '2 objects skipped'])
     expect(verdictOf(applied(['unknown'], ['created']))).toEqual([
       'error',
-      undefined,
+      'partlyApplied',
       '1 object may have been written, because the server did not answer. Run apply again',
     ])
     expect(verdictOf({ ...applied(['failed', 'No.']), stopped: denied })).toEqual([
@@ -217,15 +223,18 @@ describe('the report of apply', () => {
       'alert 0: No.',
       'stopped because the key lacks a permission',
     ])
-    expect(verdictOf({ ...applied(['created'], ['skipped']), stopped: { kind: 'cancelled', message: 'it was' } })).toEqual([
+    const canceled = { kind: 'cancelled', message: 'it was' } as const
+    expect(verdictOf({ ...applied(['created'], ['skipped']), stopped: canceled })).toEqual([
       'error',
-      'cancelled',
+      'partlyApplied',
       'stopped because it was',
     ])
-    expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
+    expect(verdictOf({ ...applied(['skipped']), stopped: canceled })).toEqual(['error', 'cancelled', 'stopped because it was'])
+    expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', 'partlyApplied', 'It is wrong.'])
+    expect(verdictOf({ ...applied(['unchanged']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
     expect(verdictOf({ ...applied(['created']), diagnostics: [error, error, error] })).toEqual([
       'error',
-      undefined,
+      'partlyApplied',
       'It is wrong.',
       '2 more',
     ])
@@ -292,7 +301,7 @@ describe('the report of apply', () => {
       object('odd', { action: 'create', outcome: 'created', serverChanged: [{ path: 'threshold', before: 1, after: 2 }] }),
     ])
     expect(textOf(apply, result)).toContain(
-      'The server stored other values than those that were sent (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2\n',
+      'The server changed these values when saving (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2\n',
     )
     expect(textOf(apply, applied(['created']))).not.toContain('something else')
   })
@@ -335,7 +344,7 @@ describe('the report of drift', () => {
       ['alert', 'new', 'Only in the files. Apply creates it, even if it was deleted in the service'],
       ['alert', 'theirs', 'Changed in the service. Apply reverts the change, pull with declared-only keeps it'],
       ['alert', 'ours', 'Changed in the files since the last apply, and perhaps in the service, too. Review the plan, then apply'],
-      ['alert', 'first', 'Never applied. Apply the files'],
+      ['alert', 'first', 'Never applied, or changed in the files or the service. Review the plan, then apply'],
       ['alert', 'Gone', 'Only in the service. Apply with prune deletes it'],
       ['saved search', 'left', 'Only in the service. Add it to the files with pull, or delete it with prune'],
     ])

@@ -8,8 +8,8 @@ import {
   preventsReading,
   reasonToStop,
   type StopReason,
-} from '../../../src/sync/apply-state.ts'
-import type { Change } from '../../../src/sync/change.ts'
+} from '../../../src/sync/apply/apply-state.ts'
+import type { Change } from '../../../src/sync/plan/change.ts'
 
 const change: Change = { section: 'alerts', key: 'a', name: 'A', action: 'create', isAdopted: false, notes: [], fields: [] }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
 import { findBudgetStep } from '../../../src/usage/budget-steps.ts'
+import { totalByDay } from '../../../src/usage/daily-usage.ts'
 import { type CurrentPeriod, resolvePeriod } from '../../../src/usage/periods.ts'
-import { totalByDay } from '../../../src/usage/records.ts'
 import { decimal, usageRecord } from '../../support/usage.ts'
 
 const today = '2026-03-10' as Day

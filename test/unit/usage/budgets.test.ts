@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/core/dates.ts'
-import { judgeBudgets, recordsInScope, type Scope, unmatchedNames } from '../../../src/usage/budgets.ts'
-import { checkLimit, totalOf } from '../../../src/usage/records.ts'
+import { checkLimit, judgeBudgets } from '../../../src/usage/budgets.ts'
+import type { BudgetScope } from '../../../src/usage/budgets-file.ts'
+import { totalOf } from '../../../src/usage/records.ts'
+import { recordsInScope, unmatchedNames } from '../../../src/usage/scope.ts'
 import { decimal, usageRecord as record } from '../../support/usage.ts'
 
 const judge = (spent: string, budget?: string, warnBudget?: string) =>
@@ -60,7 +62,7 @@ const records = [
 ]
 
 describe('recordsInScope', () => {
-  it.each<[string, Scope, number]>([
+  it.each<[string, BudgetScope, number]>([
     ['everything', {}, 15],
     ['an entity by name', { entity: ['checkout'] }, 2],
     ['an entity by id', { entity: ['p'] }, 4],
@@ -89,7 +91,7 @@ describe('a record without id or name', () => {
     record('2026-03-01', 1, { entityId: 'x', entityName: '' }),
     record('2026-03-01', 2, { entityId: 'main', entityName: 'pipe', entityType: 'clickpipe' }),
   ]
-  const total = (scope: Scope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
+  const total = (scope: BudgetScope): number => Number(totalOf(recordsInScope(bare, scope, bare)))
 
   it('of a service matches by its entity id when the service id is missing', () => {
     expect(total({ service: ['x'] })).toBe(1)
@@ -136,7 +138,7 @@ describe('unmatchedNames', () => {
 describe('judgeBudgets', () => {
   const period = { from: '2026-03-01' as Day, to: '2026-03-01' as Day, end: '2026-03-01' as Day }
   const main = { period, grandTotal: decimal(15), records, isFiltered: false }
-  const judged = (scope: Scope) =>
+  const judged = (scope: BudgetScope) =>
     judgeBudgets([{ name: 'b', limit: decimal(10), warnAbove: undefined, period, scope, judgesForecast: false }], {
       readings: { unit: 'Credits', main, previous: undefined, others: [], history: { readings: [], failures: [] }, tagged: new Map() },
       today: '2026-03-10' as Day,

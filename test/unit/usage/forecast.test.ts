@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addDays, type Day, weekdayOf } from '../../../src/core/dates.ts'
+import { runOutDay } from '../../../src/usage/budgets.ts'
 import { daysWithForecast, type Expectation, type Forecast, forecastSpend, learnRhythm } from '../../../src/usage/forecast.ts'
-import { runOutDay } from '../../../src/usage/records.ts'
 import { daySeries, decimal } from '../../support/usage.ts'
 
 const june = { from: '2026-06-01' as Day, to: '2026-06-20' as Day, end: '2026-06-30' as Day }
@@ -237,12 +237,12 @@ describe('a spike', () => {
 
   it.each([14, 15, 20, 21, 27, 28])('on any of %i days changes no expected day', (count) => {
     const usual = Array.from({ length: count }, (_, i) => workdays(i))
-    const expected = (values: readonly number[]): readonly number[] => Array.from({ length: 7 }, (_, i) => ahead(values, i + 1))
-    for (const at of usual.keys()) {
-      const values = usual.with(at, (usual[at] ?? 0) * 6)
-      for (const [i, value] of expected(values).entries())
-        expect([at, i, value]).toEqual([at, i, expect.closeTo(expected(usual)[i] ?? 0, 6)])
+    const aheadOf = (values: readonly number[]): readonly number[] => {
+      const { expect: expectOn } = learn(values)
+      return Array.from({ length: 7 }, (_, i) => expectOn(addDays(monday, count + i), i + 1))
     }
+    const expected = aheadOf(usual).map((value) => expect.closeTo(value, 6))
+    for (const at of usual.keys()) expect([at, aheadOf(usual.with(at, (usual[at] ?? 0) * 6))]).toEqual([at, expected])
   })
 
   it('is a weekday with high usage in every week, and so part of the pattern', () => {

@@ -7,7 +7,6 @@ import {
   daysBeside,
   daysIn,
   hasDaysAhead,
-  historyBefore,
   isPeriodName,
   isWithin,
   mayHaveDaysAhead,
@@ -18,7 +17,6 @@ import {
   periodPresets,
   resolvePeriod,
 } from '../../../src/usage/periods.ts'
-import { cutIntoWindows, joinPeriods, longestWindowDays } from '../../../src/usage/records.ts'
 
 describe('resolvePeriod', () => {
   it.each<[PeriodName, string, number, string, string]>([
@@ -128,31 +126,6 @@ it.each([
   expect(Object.values(monthBefore({ from: from as Day, to: to as Day }))).toEqual(before)
 })
 
-describe('joinPeriods', () => {
-  const period = (from: string, to: string): Period => ({ from: from as Day, to: to as Day })
-  const history = historyBefore(period('2026-11-01', '2026-11-22'))
-
-  it('joins consecutive periods that fit into one request', () => {
-    const main = period('2026-11-01', '2026-11-03')
-    expect(joinPeriods([main], [history])).toEqual([{ days: period('2026-10-04', '2026-11-03'), needed: [main], history: [history] }])
-  })
-
-  it('joins no periods with more than 31 days or with days in between, and has the needed ones first', () => {
-    const [long, later] = [period('2026-11-01', '2026-11-04'), period('2026-11-06', '2026-11-07')]
-    expect(joinPeriods([long, later], [history]).map(({ days }) => days)).toEqual([long, later, history])
-  })
-
-  it('has every period once', () => {
-    const pieces = Array.from({ length: 12 }, (_, i) =>
-      period(addDays('2026-01-01' as Day, i * 10), addDays('2026-01-01' as Day, i * 10 + 9)),
-    )
-    const groups = joinPeriods(pieces.slice(6), pieces.slice(0, 6))
-    expect(groups.flatMap(({ needed }) => needed).toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual(pieces.slice(6))
-    expect(groups.flatMap((group) => group.history)).toEqual(pieces.slice(0, 6))
-    expect(groups.every(({ days }) => daysIn(days) <= longestWindowDays)).toBe(true)
-  })
-})
-
 describe('daysBeside', () => {
   const day = fc.integer({ min: 0, max: 120 }).map((n) => addDays('2026-01-01' as Day, n))
   const period = fc.tuple(day, fc.integer({ min: 0, max: 40 })).map(([from, length]): Period => ({ from, to: addDays(from, length) }))
@@ -200,31 +173,6 @@ describe('daysBeside', () => {
       { from: '2026-02-01' as Day, to: '2026-02-10' as Day },
     ]
     expect(daysBeside([february, january], [])).toEqual([{ from: '2026-01-01', to: '2026-02-10' }])
-  })
-})
-
-describe('cutIntoWindows', () => {
-  it('covers any range exactly once, with the fewest windows of at most 31 days', () => {
-    const start = fc.integer({ min: 0, max: 5000 }).map((n) => addDays('2020-01-01' as Day, n))
-    fc.assert(
-      fc.property(start, fc.integer({ min: 0, max: 1200 }), (from, length) => {
-        const to = addDays(from, length)
-        const windows = cutIntoWindows({ from, to })
-        expect(windows.length).toBe(Math.ceil((length + 1) / longestWindowDays))
-        expect(windows[0]?.from).toBe(from)
-        expect(windows.at(-1)?.to).toBe(to)
-        windows.forEach((window, i) => {
-          expect(daysIn(window)).toBeLessThanOrEqual(longestWindowDays)
-          expect(window.from <= window.to).toBe(true)
-          if (i > 0) expect(window.from).toBe(addDays(windows[i - 1]?.to ?? from, 1))
-        })
-      }),
-    )
-  })
-
-  it('takes 12 requests for a year', () => {
-    expect(cutIntoWindows({ from: '2026-01-01' as Day, to: '2026-12-31' as Day })).toHaveLength(12)
-    expect(cutIntoWindows({ from: '2024-01-01' as Day, to: '2024-12-31' as Day })).toHaveLength(12)
   })
 })
 

@@ -7,9 +7,10 @@ import type { Block, BlockOf } from '../../../src/report/blocks.ts'
 import type { BudgetOutcome } from '../../../src/usage/budgets.ts'
 import { renderFiles } from '../../../src/usage/exports.ts'
 import type { Expectation, Forecast } from '../../../src/usage/forecast.ts'
-import { judgeUsage, reportUsage } from '../../../src/usage/report.ts'
+import { reportUsage } from '../../../src/usage/report.ts'
 import type { UsageResult } from '../../../src/usage/result.ts'
 import { usageCost } from '../../../src/usage/usage-cost.ts'
+import { judgeUsage } from '../../../src/usage/verdict.ts'
 import { decimal, usageRecord } from '../../support/usage.ts'
 
 const day = (text: string): Day => text as Day

@@ -54,6 +54,16 @@ describe('create-alert', () => {
     expect(alerts().at(-1)).toMatchObject({ threshold: 7, thresholdType: 'above' })
   })
 
+  it('names the file and the line where a field is missing or does not belong', async () => {
+    const missing = await create({ 'alert-file': 'alerts/one.yml' }, { files: { 'alerts/one.yml': '\nthreshold: 7\ninterval: 5m\n' } })
+    expect(missing.reason).toContain('alerts/one.yml:2:1: dashboardId: is missing\n- alerts/one.yml:2:1: tileId: is missing')
+    const beyond = await create({ 'alert-file': 'one.yml' }, { files: { 'one.yml': 'threshold: 7\nnote: x\n' } })
+    expect(beyond.reason).toMatch(/^one\.yml:2:1: note: is not a field of the neutral contract/)
+    const text = `dashboardId: a\ntileId: b\nthreshold: 7\ninterval: 5m\nchannel: { type: webhook, webhookId: c }\n`
+    const unnamed = await create({ 'alert-file': 'one.yml', 'if-exists': 'skip' }, { files: { 'one.yml': text } })
+    expect(unnamed.reason).toBe('one.yml:1:1: name: is missing: if-exists searches by name')
+  })
+
   it.each<[string, Record<string, string>, RegExp]>([
     ['a document and single fields', { alert: 'threshold: 1', threshold: '1' }, /threshold: cannot be given together with alert/],
     ['two documents', { alert: 'threshold: 1', 'alert-file': 'x.yml' }, /alert: cannot be given together with alert-file/],
@@ -65,11 +75,11 @@ describe('create-alert', () => {
     [
       'a document that lacks something',
       { alert: 'threshold: 1' },
-      /alert\.interval: is missing\n- alert\.dashboardId: is missing\n- alert\.tileId: is missing\n- alert\.channel: is missing/,
+      /alert:1:1: interval: is missing\n- alert:1:1: dashboardId: is missing\n- alert:1:1: tileId: is missing\n- alert:1:1: channel: is missing/,
     ],
     ['an unknown field', { alert: 'treshold: 1' }, /alert:1:\d+: "treshold" is an unknown field; did you mean "threshold"\?/],
     ['an unknown value', { alert: 'interval: 2h' }, /alert:1:11: interval: "2h" is not accepted; accepted: 30s, 1m/],
-    ['a field that only a profile has', { alert: 'note: x' }, /alert\.note: is not a field of the neutral contract/],
+    ['a field that only a profile has', { alert: 'note: x' }, /alert:1:1: note: is not a field of the neutral contract/],
     ['broken YAML', { alert: 'a: [1, 2' }, /alert:1:\d+: /],
     [
       'a file outside the workspace',

@@ -111,7 +111,10 @@ describe('silence-alerts', () => {
   it('needs a profile, because the neutral contract has no start', async () => {
     for (const operation of ['silence-alerts', 'unsilence-alerts']) {
       const { reason } = await run({ operation, 'name-contains': 'checkout', ...(operation[0] === 's' && { for: '20m' }), profile: '' })
-      expect(reason).toBe(`operation: ${operation} is not available without a profile; it needs profile clickhouse-cloud or hyperdx`)
+      const advice = 'set the input profile or WATCHKEEPER_PROFILE'
+      expect(reason).toBe(
+        `operation: ${operation} is not available without a profile; it needs profile clickhouse-cloud or hyperdx; ${advice}`,
+      )
     }
     expect(methodsOf(emulator())).toEqual([])
   })

@@ -1,7 +1,8 @@
 // What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
+
 import { describe, expect, it } from 'vitest'
-import { PendingId } from '../../../../src/resources/resolve.ts'
 import { listOf } from '../../../../src/resources/resource-type.ts'
+import { PendingId } from '../../../../src/resources/section.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 

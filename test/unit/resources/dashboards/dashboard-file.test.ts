@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { neutral } from '../../../../src/api/profiles.ts'
+import { abilitiesOf } from '../../../../src/declarations/declarations.ts'
 import { digestOf } from '../../../../src/resources/marker.ts'
 import { checkReferences } from '../../../../src/resources/references.ts'
-import { abilitiesOf } from '../../../../src/sync/declarations.ts'
 import { lines, messages, readText, readValue } from '../../../support/declarations.ts'
 
 const chart = { displayType: 'line', select: [{ aggFn: 'count' }] }

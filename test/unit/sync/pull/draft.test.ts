@@ -230,31 +230,35 @@ describe('expressions and defaults', () => {
 
   describe('an expression in the service', () => {
     const expression = written('‹env.HOME›')
-    const reason = `"${expression}" would be read as an expression`
+    const escaped = `\${{ '\${{' }} env.HOME }}`
 
-    it('leaves the object out', () => {
-      const cases = [
-        ['in a new object', {}, undefined],
-        ['in one that a file has', filled, 'o/shop.yml'],
-      ] as const
-      for (const [name, files, path] of cases) {
+    it('is escaped in the file, and means the text of the service', () => {
+      for (const files of [{}, filled]) {
         const pulled = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, files)
-        expect(pulled.of('Errors'), name).toMatchObject({ outcome: 'left-out', path, reason: reason.replace('"', '"Call ') })
-        expect(pulled.unverified, name).toEqual({})
+        expect(pulled.after['o/shop.yml']).toContain(`note: Call ${escaped}\n`)
+        expect(pulled.unverified).toEqual({})
+        const again = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }, pulled.after)
+        expect(again.files).toEqual([])
       }
     })
 
-    it('is not used as a name in a reference', () => {
+    it('is escaped in a reference', () => {
       const cases = [
-        ['a dashboard', { dashboards: [{ ...shop, name: expression }] }, `dashboard: { id: d1 }\n    tile: A\n`],
-        ['a tile', { dashboards: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: { id: t1 }\n`],
-        ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhookId: w1 }\n`],
+        ['a dashboard', { dashboards: [{ ...shop, name: expression }] }, `dashboard: { name: "${escaped}" }\n    tile: A\n`],
+        ['a tile', { dashboards: [{ ...shop, tiles: [tile('t1', expression)] }] }, `dashboard: { name: Shop }\n    tile: ${escaped}\n`],
+        ['a webhook', { webhooks: [{ id: 'w1', name: expression }] }, `channel: { type: webhook, webhook: "${escaped}" }\n`],
       ] as const
       for (const [name, parts, text] of cases) {
         const pulled = pull({ ...remote, ...parts }, {}, { excluded: { 'dashboards d1': 'cannot be said' } })
         expect(pulled.after['o/alerts.yml'], name).toContain(text)
         expect(pulled.unverified, name).toEqual({})
       }
+    })
+
+    it('that only the file escapes is not an expression that the service replaced', () => {
+      const files = pull({ ...remote, alerts: [{ ...errors, note: `Call ${expression}` }] }).after
+      const pulled = pull({ ...remote, alerts: [{ ...errors, note: 'Call Ada' }] }, files)
+      expect(pulled.of('Errors')).toMatchObject({ outcome: 'updated', replacedExpressions: [] })
     })
 
     it('in a file stays while its value is the one of the service', () => {

@@ -267,7 +267,7 @@ describe('keys and file names', () => {
 describe('createPlacement', () => {
   describe('a new object', () => {
     const dashboard = { section: 'dashboards', key: 'checkout' } as const
-    const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths })
+    const place = (globs: readonly string[], paths: readonly string[] = []) => createPlacement({ globs, paths, closed: new Set() })
 
     it('gets a path that the first glob matches', () => {
       const cases = [

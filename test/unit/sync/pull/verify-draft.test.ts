@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../../src/core/diagnostics.ts'
-import type { Change } from '../../../../src/sync/change.ts'
+import type { Change } from '../../../../src/sync/plan/change.ts'
 import { type Draft, type PulledObject, type ReadDraft, verifyDraft } from '../../../../src/sync/pull/draft.ts'
 
 const file = 'o/a.yml'

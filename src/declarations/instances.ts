@@ -1,0 +1,236 @@
+// Many similar objects: a file with `instances` is instantiated once for each of them, with the values of the instance in place of
+// `${{ instance.NAME }}`. What comes out is read as if it were written in the file.
+import * as z from 'zod'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
+import { didYouMean } from '../core/names.ts'
+import { quote } from '../core/text.ts'
+import {
+  countExpressions,
+  type InstanceScope,
+  instanceNamesIn,
+  interpolate,
+  maxBytes,
+  maxExpandedSize,
+  type ReadDocument,
+  type ValuePath,
+} from '../documents/document.ts'
+import { ownValue, valueAt } from '../documents/schema.ts'
+import { schemaDiagnostics } from '../documents/validate.ts'
+import { keyForm, keyGrammar } from '../resources/marker.ts'
+import { sectionNames } from '../resources/section.ts'
+import { environmentRules, instanceValues, mergePatch, type Overrides } from './environment.ts'
+
+const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
+
+/** By the keys of the instances. An instance without values of its own is empty. */
+export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
+
+const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })
+
+/** Objects of one file after expansion. */
+export const maxInstantiatedObjects = 1000
+
+export const instanceRules = {
+  instance: {
+    severity: 'error',
+    description: 'The instances of a file are not valid: equal keys of objects, a value that no expression uses, or too many objects.',
+  },
+} as const satisfies Rules
+
+const report = (location: Location, message: string): Diagnostic => diagnosticOf(instanceRules, 'instance', location, message)
+
+/** Replaces expressions in a part of a document. */
+export type Fill = (
+  document: ReadDocument,
+  base: ValuePath,
+  instance?: InstanceScope,
+) => { readonly value: unknown; readonly unset: readonly Diagnostic[] }
+
+interface Instantiated {
+  /** One for each instance. Its values are located in the file. */
+  readonly documents: readonly ReadDocument[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** The names that expressions of the file use, by the key of the instance. */
+  readonly used: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+export const hasInstances = ({ value: root }: ReadDocument): boolean =>
+  ownValue(root, 'instances') !== undefined || ownValue(ownValue(root, 'defaults'), 'instances') !== undefined
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Instantiates a file. With errors in its instances, there are no documents. */
+export function instantiate(file: ReadDocument, fill: Fill, overrides: Overrides | undefined): Instantiated {
+  const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics, used: new Map() })
+  const [own, common] = [fill(file, ['instances']), fill(file, ['defaults', 'instances'])]
+  const filled = { instances: own.value, ...(common.value !== undefined && { defaults: { instances: common.value } }) }
+  const parsed = frame.safeParse(filled)
+  const unset = [...own.unset, ...common.unset]
+  if (unset.length > 0) return fail(unset)
+  if (!parsed.success) return fail(schemaDiagnostics(parsed.error, { ...file, value: filled }, frame))
+  const scopes = Object.entries(parsed.data.instances).map(([key, values]) =>
+    toScope(key, [parsed.data.defaults?.instances ?? {}, values ?? {}], valueAt(overrides?.value, ['instances', key])),
+  )
+  const templates = templatesOf(file.value)
+  const count = templates.length * scopes.length
+  if (count > maxInstantiatedObjects) {
+    const message = `${scopes.length} instances of ${templates.length} objects are ${count} objects, but a file may have ${maxInstantiatedObjects}; split the file`
+    return fail([report(file.locationOfKey(['instances']), message)])
+  }
+  const size = sizeOf(withoutInstances(file.value)) * scopes.length
+  if (size > maxExpandedSize) {
+    const message = `the file has more than ${maxExpandedSize} values after expansion; split it`
+    return fail([report(file.locationOfKey(['instances']), message)])
+  }
+  const keys = findEqualKeys(file, templates, scopes)
+  const used = usedNames(file.value)
+  const unused = findUnused(file, parsed.data, used)
+  if (keys.length > 0) return fail([...keys, ...unused])
+  const documents: ReadDocument[] = []
+  const diagnostics: Diagnostic[] = [...unused]
+  let bytes = 0
+  for (const scope of scopes) {
+    const instance = instantiateOne(file, fill, scope)
+    bytes += Buffer.byteLength(JSON.stringify(instance.document.value))
+    if (bytes > maxBytes)
+      return fail([report(file.locationOfKey(['instances']), 'the file is larger than 5 MiB after expansion; split it')])
+    documents.push(instance.document)
+    diagnostics.push(...instance.unset)
+  }
+  return { documents, diagnostics, used: new Map(scopes.map(({ key }) => [key, used])) }
+}
+
+function toScope(key: string, own: readonly object[], patch: unknown): InstanceScope {
+  const merged = mergePatch(Object.assign({}, ...own), patch ?? {})
+  // Null has removed a value, and the environment was validated when it was read.
+  const values = instanceValues.safeParse(merged).data ?? {}
+  return { key, values: new Map([...Object.entries(values), ['key', key]]) }
+}
+
+interface Template {
+  readonly section: string
+  readonly key: string
+}
+
+const templatesOf = (root: unknown): readonly Template[] =>
+  sectionNames.flatMap((section) => {
+    const objects = ownValue(root, section)
+    return isMap(objects) ? Object.keys(objects).map((key) => ({ section, key })) : []
+  })
+
+const sizeOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, item) => sum + 1 + sizeOf(item), 1) : 1
+
+/** The text of a key. An environment must not change it, because it identifies the object. */
+const fillKey = (key: string, instance: InstanceScope) => interpolate(key, { variable: () => undefined, isText: () => true, instance })
+
+function findEqualKeys(file: ReadDocument, templates: readonly Template[], scopes: readonly InstanceScope[]): readonly Diagnostic[] {
+  return templates.flatMap(({ section, key }) => {
+    const at = (message: string) => [report(file.locationOfKey([section, key]), `${section}: "${quote(key, 60)}" ${message}`)]
+    const names = instanceNamesIn(key)
+    if (names.length < countExpressions(key)) return at('has an expression that is not supported in a key; use only values of the instance')
+    if (names.length === 0) return at(`is the same key for each instance; add \${{ instance.key }} to it`)
+    const groups = Map.groupBy(scopes, (scope) => String(fillKey(key, scope).value))
+    const [equal] = [...groups.values()].filter((group) => group.length > 1)
+    const [first, second] = equal ?? []
+    if (first === undefined || second === undefined) return []
+    return at(`is the same key for the instances ${first.key} and ${second.key}; add \${{ instance.key }} to it`)
+  })
+}
+
+const usedNames = (root: unknown): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') for (const name of instanceNamesIn(value)) names.add(name)
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, item] of Object.entries(value)) {
+      visit(key)
+      visit(item)
+    }
+  }
+  visit(root)
+  return names
+}
+
+/** A misspelled name would leave the default in place. */
+function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof frame>, used: ReadonlySet<string>): readonly Diagnostic[] {
+  const values = [
+    [['defaults', 'instances'], defaults?.instances ?? {}] as const,
+    ...Object.entries(instances).map(([key, own]) => [['instances', key], own ?? {}] as const),
+  ]
+  return values.flatMap(([path, own]) =>
+    Object.keys(own)
+      .filter((name) => !used.has(name))
+      .map((name) => report(file.locationOfKey([...path, name]), `${path.join('.')}: ${whyUnused(name, used)}`)),
+  )
+}
+
+const whyUnused = (name: string, used: Iterable<string>): string => `no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`
+
+/** Overrides of instances, or of values, that no file has. `all` holds the used names of each file. */
+export function findUnknownInstances(
+  { value: root, document }: Overrides,
+  all: readonly ReadonlyMap<string, ReadonlySet<string>>[],
+): readonly Diagnostic[] {
+  const instances = ownValue(root, 'instances')
+  if (!isMap(instances)) return []
+  const known = new Set(all.flatMap((one) => [...one.keys()]))
+  return Object.entries(instances).flatMap(([key, values]): readonly Diagnostic[] => {
+    const path = ['overrides', 'instances', key]
+    const at = (inner: ValuePath, message: string): Diagnostic =>
+      diagnosticOf(environmentRules, 'unknown-override', document.locationOfKey(inner), `${inner.slice(0, -1).join('.')}: ${message}`)
+    if (!known.has(key)) return [at(path, `no file has the instance "${quote(key, 60)}"${didYouMean(key, known)}`)]
+    const used = new Set(all.flatMap((one) => [...(one.get(key) ?? [])]))
+    const names = isMap(values) ? Object.keys(values) : []
+    return names.filter((name) => !used.has(name)).map((name) => at([...path, name], whyUnused(name, used)))
+  })
+}
+
+function instantiateOne(file: ReadDocument, fill: Fill, instance: InstanceScope) {
+  const at = (location: Location): Location => ({ ...location, instance: instance.key })
+  const inFile: ReadDocument = {
+    value: withoutInstances(file.value),
+    locationOf: (path) => at(file.locationOf(path)),
+    locationOfKey: (path) => at(file.locationOfKey(path)),
+  }
+  const { value: filled, unset } = fill(inFile, [], instance)
+  const keys = new Map<string, string>()
+  const diagnostics: Diagnostic[] = [...unset]
+  const sections = sectionNames.flatMap((section) => {
+    const objects = ownValue(filled, section)
+    if (!isMap(objects)) return []
+    const entries = Object.entries(objects).map(([template, object]) => {
+      const { value: key, errors } = fillKey(template, instance)
+      for (const { message } of errors)
+        diagnostics.push({
+          rule: 'variable',
+          severity: 'error',
+          location: inFile.locationOfKey([section, template]),
+          message: `${section}: ${message}`,
+        })
+      keys.set(`${section} ${String(key)}`, template)
+      return [String(key), object] as const
+    })
+    return [[section, Object.fromEntries(entries)] as const]
+  })
+  const inTemplate = ([section, key, ...rest]: ValuePath): ValuePath => {
+    const template = keys.get(`${String(section)} ${String(key)}`)
+    return [section, template ?? key, ...rest].filter((part) => part !== undefined)
+  }
+  const document: ReadDocument = {
+    value: { ...(isMap(filled) && filled), ...Object.fromEntries(sections) },
+    locationOf: (path) => inFile.locationOf(inTemplate(path)),
+    locationOfKey: (path) => inFile.locationOfKey(inTemplate(path)),
+  }
+  return { document, unset: diagnostics }
+}
+
+/** What is repeated for each instance. */
+function withoutInstances(root: unknown): unknown {
+  if (!isMap(root)) return root
+  const { instances: _, defaults, ...rest } = root
+  if (!isMap(defaults)) return { ...rest, ...(defaults !== undefined && { defaults }) }
+  const { instances: __, ...others } = defaults
+  return { ...rest, defaults: others }
+}

@@ -1,0 +1,99 @@
+import { type Alert, isJsonObject, type JsonObject, type Service } from '../store.ts'
+import { minutesOf } from './alerts.ts'
+import { answerConditions, answerSeries, type ChartRequest } from './charts.ts'
+import { findById } from './request.ts'
+
+// The part of the product's alert task that reads stored tiles and saved searches. A condition is evaluated twice: inside of each aggregate,
+// where an absent language means Lucene, and, if every series has one, in WHERE, where an absent language means SQL.
+
+/** A query that the server cannot run. */
+class QueryError extends Error {}
+
+/** Evaluates each started alert for its last whole window before this time. An error of the query leaves the state as it is. */
+export function runAlertTask(service: Service, nowMs: number): void {
+  for (const alert of service.alerts) {
+    if (Date.parse(alert.scheduleStartAt ?? '') > nowMs) continue
+    try {
+      const values = evaluate(alert, service, nowMs)
+      alert.state = values.some((value) => isBreach(alert, value)) ? 'ALERT' : 'OK'
+      alert.executionErrors = []
+    } catch (cause) {
+      if (!(cause instanceof QueryError)) throw cause
+      alert.executionErrors = [{ timestamp: new Date(nowMs).toISOString(), type: 'QUERY_ERROR', message: cause.message }]
+    }
+  }
+}
+
+/** The compared values, one for each group; 0 without rows. */
+function evaluate(alert: Alert, service: Service, nowMs: number): readonly number[] {
+  const series = alert.source === 'tile' ? seriesOfTile(alert, service) : seriesOfSavedSearch(alert, service)
+  const [first] = series
+  if (first === undefined) return []
+  const minutes: number = minutesOf[alert.interval as keyof typeof minutesOf] // A stored alert was validated.
+  const endTime = Math.floor(nowMs / (minutes * 60_000)) * minutes * 60_000
+  const kinds = series.map(({ sourceId }) => findById(service.sources, sourceId)?.kind)
+  const request: ChartRequest = {
+    series: series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'lucene' })),
+    startTime: endTime - minutes * 60_000,
+    endTime: endTime - 1,
+    granularity: alert.interval as ChartRequest['granularity'], // Each interval is a granularity.
+  }
+  const inWhere = series.every(({ where }) => where.trim() !== '')
+    ? answerConditions(
+        series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'sql' })),
+        kinds[0],
+      )
+    : undefined
+  const { status, body } = inWhere ?? answerSeries(request, kinds, { oldestMs: 0, newestMs: nowMs })
+  if (status !== 200) throw new QueryError(String(isJsonObject(body) ? body.error : body))
+  const rows = (body as { readonly data: readonly JsonObject[] }).data // The answer of this emulator to a query without errors.
+  const values = rows.map((row) => Number(row[`series_${series.length - 1}.data`] ?? 0))
+  return values.length === 0 ? [0] : values
+}
+
+type Series = ChartRequest['series'][number]
+
+type StoredSeries = Omit<Series, 'whereLanguage'> & { readonly storedLanguage: Series['whereLanguage'] | null }
+
+/** Empty for a tile that the task does not evaluate, or that this emulator cannot. */
+function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): readonly StoredSeries[] {
+  const config = findById(dashboards, dashboardId ?? '')?.tiles.find(({ id }) => id === tileId)?.config
+  const select = config?.configType === undefined && Array.isArray(config?.select) ? config.select.filter(isJsonObject) : []
+  return select.map((item) => ({
+    sourceId: String(config?.sourceId),
+    // The web app stores only these values.
+    aggFn: item.aggFn as Series['aggFn'],
+    where: String(item.where ?? ''),
+    storedLanguage: item.whereLanguage as StoredSeries['storedLanguage'], // As for aggFn.
+    groupBy: config?.groupBy ? [String(config.groupBy)] : [],
+    ...(item.valueExpression ? { field: String(item.valueExpression) } : {}),
+    ...(typeof item.level === 'number' && { level: item.level }),
+    ...(typeof item.metricName === 'string' && {
+      metricName: item.metricName,
+      metricDataType: item.metricType as Series['metricDataType'], // As for aggFn.
+    }),
+  }))
+}
+
+function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches }: Service): readonly StoredSeries[] {
+  const search = findById(savedSearches, savedSearchId ?? '')
+  if (search === undefined) return []
+  const { sourceId, where = '', whereLanguage } = search
+  const storedLanguage = whereLanguage === 'lucene' ? 'lucene' : 'sql'
+  return [{ sourceId, aggFn: 'count', where, storedLanguage, groupBy: groupBy ? [groupBy] : [] }]
+}
+
+function isBreach({ threshold, thresholdMax, thresholdType }: Alert, value: number): boolean {
+  const isInRange = value >= threshold && value <= (thresholdMax ?? threshold)
+  const breaches: Readonly<Record<string, boolean>> = {
+    above: value >= threshold,
+    above_exclusive: value > threshold,
+    below: value < threshold,
+    below_or_equal: value <= threshold,
+    equal: value === threshold,
+    not_equal: value !== threshold,
+    between: isInRange,
+    not_between: !isInRange,
+  }
+  return breaches[thresholdType] === true
+}

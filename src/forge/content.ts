@@ -1,0 +1,42 @@
+import { minuteMs } from '../core/durations.ts'
+import type { Redact } from '../core/secrets.ts'
+import type { Block, Status } from '../report/blocks.ts'
+import type { Author, Forge, ForgeDeps, ForgeKind, Run } from './forge.ts'
+
+/** The content of a comment or an issue. */
+export interface ForgeContent {
+  readonly operation: string
+  readonly status: Status
+  /** A gate failed, or the run ended with an error, also where `warn-only` makes it a warning. */
+  readonly hasFailed: boolean
+  /** The operation changed something, or would. */
+  readonly hasChanges: boolean
+  /** Why the run did not pass. Empty for a run that passed. */
+  readonly reason: string
+  readonly blocks: readonly Block[]
+  /** Start of the run, milliseconds since the epoch. */
+  readonly atMs: number
+}
+
+/** Dependencies that the sync of the comment and of the issue share. */
+export interface SyncContext {
+  readonly content: ForgeContent
+  readonly kind: Pick<ForgeKind, 'words' | 'escapeMarkdown' | 'escapeTitle'>
+  readonly run: Run
+  /** Keeps the comment and the issue of one job apart from those of others. */
+  readonly label: string
+  readonly forge: Forge
+  /** The account of the token. Comments and issues of other accounts are never touched. */
+  readonly author: Author
+  readonly redact: Redact
+  readonly deps: ForgeDeps
+}
+
+export const isFailure = ({ status }: ForgeContent): boolean => status === 'fail' || status === 'error'
+
+/** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */
+const maxClockSkewMs = 5 * minuteMs
+
+/** Whether a run that started later has already written, so that a slow run must not overwrite its report. */
+export const isOutdated = ({ atMs }: ForgeContent, writtenAtMs: number | undefined, nowMs: number): boolean =>
+  writtenAtMs !== undefined && writtenAtMs > atMs && writtenAtMs <= nowMs + maxClockSkewMs

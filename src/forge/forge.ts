@@ -1,0 +1,112 @@
+import type { Clock } from '../core/clock.ts'
+import type { Variables } from '../core/variables.ts'
+import type { Cancellation } from '../http/deadline.ts'
+import type { ProxySettings } from '../http/proxy.ts'
+
+// What comments and issues need of a service that hosts code. A pull request is a merge request on GitLab, and a comment is a note.
+
+export interface Author {
+  readonly login: string
+  readonly id: number
+}
+
+export interface Comment {
+  readonly id: number
+  readonly body: string
+  readonly authorId: number | undefined
+}
+
+export interface Issue {
+  readonly number: number
+  readonly body: string
+  readonly authorId: number | undefined
+  readonly labels: readonly string[]
+}
+
+export interface IssueChange {
+  readonly body?: string
+  /** Why it is closed; absent for one that stays open. GitLab stores no reason. */
+  readonly close?: 'completed' | 'not_planned'
+}
+
+export interface PullRequest {
+  readonly number: number
+  readonly isOpen: boolean
+  readonly headCommit: string
+}
+
+/** The requests to a forge. Answers are validated. Methods throw what `classifyFailure` understands. */
+export interface Forge {
+  /** The account that the token belongs to. */
+  author(): Promise<Author>
+  pullRequestsWith(commit: string): Promise<readonly PullRequest[]>
+  /** The first match on any page. */
+  findComment(pullRequest: number, matches: (comment: Comment) => boolean): Promise<Comment | undefined>
+  createComment(pullRequest: number, body: string): Promise<void>
+  updateComment(pullRequest: number, id: number, body: string): Promise<void>
+  openIssuesOf(author: Author): Promise<readonly Issue[]>
+  createIssue(issue: { readonly title: string; readonly body: string; readonly label: string }): Promise<Issue>
+  updateIssue(number: number, change: IssueChange): Promise<void>
+  commentOnIssue(number: number, body: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The facts about the job that is running. */
+export interface Run {
+  /** Base URL of the API. */
+  readonly apiUrl: URL
+  readonly proxy: ProxySettings
+  /** Page of this run. Undefined when variables are missing. */
+  readonly url: string | undefined
+  readonly job: string
+  /** What distinguishes this job from others, for the default label. */
+  readonly labelParts: readonly string[]
+  /** The head of the pull request, or else the commit of the run. Empty when it is unknown. */
+  readonly commit: string
+  /** The pull request that the run is about, if the run knows it. */
+  readonly pullRequest: number | undefined
+  readonly isFromFork: boolean
+}
+
+export type SyncTarget = 'comment' | 'issue'
+
+/** The words of a forge, for messages. */
+export interface ForgeWords {
+  readonly name: 'GitHub' | 'GitLab'
+  readonly pullRequest: 'pull request' | 'merge request'
+  /** Before the number of a pull request. */
+  readonly sign: '#' | '!'
+  /** The input for the token. */
+  readonly tokenInput: string
+  /** What to do when the token may not write. */
+  readonly grants: Readonly<Record<SyncTarget, string>>
+}
+
+/** One forge: its words, how its runs are recognized, and its client. */
+export interface ForgeKind<R extends Run = Run> {
+  readonly words: ForgeWords
+  /** The variables of the runner. */
+  readRun(env: Variables): Promise<{ readonly run: R } | { readonly problem: string }>
+  /** Opens no connection. Close it after use. */
+  open(run: R, token: string, deps: ForgeDeps, limits: Limits): Promise<Forge>
+  /** Markdown of a report, in which nothing has an effect on this forge. */
+  escapeMarkdown(markdown: string): string
+  escapeTitle(title: string): string
+}
+
+export interface ForgeDeps {
+  readonly clock: Clock
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number
+  readonly note: (line: string) => void
+  readonly cancellation: Cancellation
+}
+
+export interface Limits {
+  /** For one request; GitHub's own limit is 10 s. */
+  readonly requestMs: number
+  /** For all requests of a run. */
+  readonly totalMs: number
+}
+
+export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 60_000 }

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import { createTransport } from '../../http/transport.ts'
+import { isRead } from '../failure.ts'
+import type { Forge, ForgeDeps, Issue, Limits } from '../forge.ts'
+import { collect, createParser, createRequests, pagesOf } from '../requests.ts'
+import type { GitHubRun } from './run.ts'
+import { words } from './words.ts'
+
+/** Loads octokit, so call it only when there is something to write. Methods throw octokit's errors and `ExchangeFailure`. */
+export async function openGitHub(run: GitHubRun, token: string, deps: ForgeDeps, limits: Limits): Promise<Forge> {
+  const { getOctokit } = await import('@actions/github')
+  const transport = createTransport(run.apiUrl, run.proxy, deps.clock)
+  const { fetch, withRetries } = createRequests({ transport, deps, limits, words })
+  const octokit = getOctokit(token, { baseUrl: run.apiUrl.href.replace(/\/$/, ''), request: { fetch, log: silent }, log: silent })
+  // Only reads are retried: GitHub has no idempotency keys, and the next run finds a comment that this one may have written.
+  octokit.hook.wrap('request', (request, options) => (isRead(options) ? withRetries(() => request(options)) : request(options)))
+  const { rest } = octokit
+  const repository = { owner: run.owner, repo: run.repository }
+  // GitHub numbers pull requests and issues together, and comments on both in the same way.
+  const createComment = async (number: number, body: string): Promise<void> => {
+    await rest.issues.createComment({ ...repository, issue_number: number, body })
+  }
+
+  return {
+    async author() {
+      const { viewer } = parse(viewerSchema)(await octokit.graphql('query { viewer { login databaseId } }'))
+      return { login: viewer.login, id: viewer.databaseId }
+    },
+    async pullRequestsWith(commit) {
+      const pages = pagesOf(parse(pullsSchema), (page) =>
+        rest.repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page }),
+      )
+      return (await collect(pages)).map(({ number, state, head }) => ({ number, isOpen: state === 'open', headCommit: head.sha }))
+    },
+    async findComment(number, matches) {
+      const pages = pagesOf(parse(commentsSchema), (page) => rest.issues.listComments({ ...repository, issue_number: number, ...page }))
+      for await (const page of pages) {
+        const found = page.map(({ id, body, user }) => ({ id, body: body ?? '', authorId: user?.id })).find(matches)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
+    createComment,
+    async updateComment(_, id, body) {
+      await rest.issues.updateComment({ ...repository, comment_id: id, body })
+    },
+    async openIssuesOf({ login }) {
+      const pages = pagesOf(parse(z.array(issueSchema)), (page) =>
+        rest.issues.listForRepo({ ...repository, state: 'open', creator: login, ...page }),
+      )
+      // GitHub lists pull requests among issues.
+      return (await collect(pages)).filter((issue) => !issue.pull_request).map(toIssue)
+    },
+    async createIssue({ title, body, label }) {
+      const { data } = await rest.issues.create({ ...repository, title, body, labels: [label] })
+      return toIssue(parse(issueSchema)(data))
+    },
+    async updateIssue(number, { body, close }) {
+      const closing = close === undefined ? {} : { state: 'closed' as const, state_reason: close }
+      await rest.issues.update({ ...repository, issue_number: number, ...(body !== undefined && { body }), ...closing })
+    },
+    commentOnIssue: createComment,
+    close: () => transport.close(),
+  }
+}
+
+const parse = createParser(words)
+
+// Octokit would print text of the server to a stream in which the runner executes commands.
+const nothing = (): undefined => undefined
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+const author = z.looseObject({ id: z.number() }).nullish()
+const text = z.string().nullish()
+
+const viewerSchema = z.looseObject({ viewer: z.looseObject({ login: z.string().min(1), databaseId: z.int() }) })
+const commentsSchema = z.array(z.looseObject({ id: z.int(), body: text, user: author }))
+const issueSchema = z.looseObject({
+  number: z.int(),
+  body: text,
+  user: author,
+  labels: z.array(z.union([z.string(), z.looseObject({ name: text })])),
+  pull_request: z.unknown().optional(),
+})
+const pullsSchema = z.array(z.looseObject({ number: z.int(), state: z.string(), head: z.looseObject({ sha: z.string() }) }))
+
+const toIssue = ({ number, body, user, labels }: z.output<typeof issueSchema>): Issue => ({
+  number,
+  body: body ?? '',
+  authorId: user?.id,
+  labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
+})

@@ -1,0 +1,94 @@
+import { readFile, stat } from 'node:fs/promises'
+import * as z from 'zod'
+import { runPageOf } from '../../core/run-page.ts'
+import type { Variables } from '../../core/variables.ts'
+import { readConnection } from '../connection.ts'
+import type { Run } from '../forge.ts'
+
+const repositoryOfEvent = z.looseObject({ full_name: z.string().optional() })
+
+const pullRequest = z.looseObject({
+  number: z.int().positive(),
+  head: z.looseObject({ sha: z.string().optional(), repo: repositoryOfEvent.nullish() }).optional(),
+})
+
+export const eventSchema = z.looseObject({
+  pull_request: pullRequest.optional().catch(undefined),
+  issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
+  workflow_run: z.looseObject({ head_repository: repositoryOfEvent.nullish() }).optional().catch(undefined),
+})
+
+type RunEvent = z.output<typeof eventSchema>
+
+/** GitHub's largest event is smaller. */
+const maxBytes = 32 * 1024 * 1024
+
+/** Empty without a readable event. The commit then selects the pull request. */
+export async function readEvent(file: string | undefined): Promise<RunEvent> {
+  if (file === undefined) return {}
+  try {
+    const { size } = await stat(file)
+    if (size > maxBytes) return {}
+    return eventSchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data ?? {}
+  } catch {
+    return {}
+  }
+}
+
+export interface GitHubRun extends Run {
+  readonly owner: string
+  readonly repository: string
+}
+
+const repositoryGrammar = /^([\w-][\w.-]{0,99})\/([\w.-]{1,100})$/
+const commitGrammar = /^[0-9a-f]{40,64}$/
+
+/** Reads the variables of the runner, and the event. */
+export async function readGitHubRun(env: Variables): Promise<{ readonly run: GitHubRun } | { readonly problem: string }> {
+  const [, owner, repository] = repositoryGrammar.exec(env.GITHUB_REPOSITORY ?? '') ?? []
+  if (owner === undefined || repository === undefined || /^\.\.?$/.test(repository))
+    return { problem: 'GITHUB_REPOSITORY is not owner/name' }
+  const connection = readConnection('GITHUB_API_URL', env.GITHUB_API_URL || 'https://api.github.com', env)
+  if ('problem' in connection) return connection
+  const event = await readEvent(env.GITHUB_EVENT_PATH || undefined)
+  const { GITHUB_WORKFLOW: workflow = '', GITHUB_JOB: job = '', GITHUB_ACTION: step = '', GITHUB_SHA: commit = '' } = env
+  const head = event.pull_request?.head
+  const run: GitHubRun = {
+    ...connection,
+    owner,
+    repository,
+    url: runPageOf(env),
+    job,
+    // Steps of a job differ in their position only.
+    labelParts: [workflow, job, stepWord(step)],
+    // GITHUB_SHA is a merge commit for a pull request.
+    commit: head?.sha ?? (commitGrammar.test(commit) ? commit : ''),
+    pullRequest: event.pull_request?.number ?? (event.issue?.pull_request ? event.issue.number : undefined),
+    // For a pull request from a fork, GitHub provides a token that can only read.
+    isFromFork: head !== undefined && head.repo?.full_name?.toLowerCase() !== `${owner}/${repository}`.toLowerCase(),
+  }
+  return { run }
+}
+
+/** What the runner says about the event. */
+interface EventOrigin {
+  readonly eventName: string
+  readonly repository: string
+}
+
+/** Whether the files may be those of a fork: the event is about one, or does not say it. */
+export function mayConcernFork({ eventName, repository }: EventOrigin, event: RunEvent): boolean {
+  const isOther = (head: z.output<typeof repositoryOfEvent> | null | undefined): boolean =>
+    head?.full_name?.toLowerCase() !== repository.toLowerCase()
+  if (eventName.startsWith('pull_request') || event.pull_request !== undefined) return isOther(event.pull_request?.head?.repo)
+  if (eventName === 'workflow_run') return isOther(event.workflow_run?.head_repository)
+  // A comment on a pull request comes without its head.
+  return Boolean(event.issue?.pull_request)
+}
+
+// The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
+function stepWord(step: string): string {
+  if (!step.startsWith('__')) return step
+  const [, number] = /_(\d+)$/.exec(step) ?? []
+  return number === undefined ? '' : `step ${number}`
+}

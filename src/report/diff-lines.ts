@@ -1,0 +1,75 @@
+import { clip, printable } from '../core/text.ts'
+import type { DiffLine } from './blocks.ts'
+
+/** A changed field of an object; undefined for a side on which it does not exist. */
+interface FieldDifference {
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** The differing lines, where both sides are long texts. */
+  readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
+}
+
+/** Maximum length of both sides together that fits on one line. */
+const maxPairLength = 100
+const maxValueLength = 400
+
+const indent = '    '
+
+/** What the values before and after are, for a reader who cannot know it. */
+export interface SideNames {
+  readonly before: string
+  readonly after: string
+}
+
+/** Both sides in one line where they are short, and line by line where they are long. */
+export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideNames): readonly DiffLine[] =>
+  fields.flatMap((field) => (sides === undefined ? toFieldLines(field) : toNamedLines(field, sides)))
+
+/** `threshold: service: 9, file: 1.5`. */
+function toNamedLines(field: FieldDifference, sides: SideNames): readonly DiffLine[] {
+  const { path, before, after, lines } = field
+  const name = `${indent}${shown(path)}`
+  if (lines !== undefined) {
+    const [first, ...rest] = toFieldLines(field)
+    return first === undefined ? [] : [{ ...first, text: `${name}: − ${sides.before}, + ${sides.after}` }, ...rest]
+  }
+  const [old, now] = [before, after].map((value) => (value === undefined ? 'not set' : toText(value)))
+  const text = `${sides.before}: ${old}, ${sides.after}: ${now}`
+  if (text.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${text}` }]
+  return [
+    { sign: '-', text: `${name}: ${sides.before}: ${old}` },
+    { sign: '+', text: `${name}: ${sides.after}: ${now}` },
+  ]
+}
+
+function toFieldLines({ path, before, after, lines }: FieldDifference): readonly DiffLine[] {
+  const name = `${indent}${shown(path)}`
+  if (lines !== undefined)
+    return [{ sign: '~', text: `${name}:` }, ...lines.map(({ sign, text }): DiffLine => ({ sign, text: `${indent}  ${shown(text)}` }))]
+  if (before === undefined) return oneSide('+', name, after)
+  if (after === undefined) return oneSide('-', name, before)
+  const [old, now] = [toText(before), toText(after)]
+  if (old.length + now.length <= maxPairLength) return [{ sign: '~', text: `${name}: ${old} → ${now}` }]
+  return [
+    { sign: '-', text: `${name}: ${old}` },
+    { sign: '+', text: `${name}: ${now}` },
+  ]
+}
+
+function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLine[] {
+  const lines = typeof value === 'string' ? value.trimEnd().split('\n') : []
+  if (lines.length < 2) return [{ sign, text: `${name}: ${toText(value)}` }]
+  return [{ sign, text: `${name}: |` }, ...lines.map((line): DiffLine => ({ sign, text: `${indent}  ${shown(line)}` }))]
+}
+
+/** As in YAML: without quotes where the text is unambiguous. */
+function toText(value: unknown): string {
+  if (typeof value === 'string')
+    return /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
+      ? shown(value)
+      : shown(JSON.stringify(value))
+  return shown(JSON.stringify(value) ?? '')
+}
+
+const shown = (text: string): string => printable(clip(text, maxValueLength))

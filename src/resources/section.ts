@@ -1,0 +1,32 @@
+/** The types of resource that files declare, by their section in a file. */
+export const sectionNames = ['dashboards', 'savedSearches', 'alerts', 'webhooks', 'sources'] as const
+
+export type Section = (typeof sectionNames)[number]
+
+export const sectionNouns: Readonly<Record<Section, string>> = {
+  dashboards: 'dashboard',
+  savedSearches: 'saved search',
+  alerts: 'alert',
+  webhooks: 'webhook',
+  sources: 'source',
+}
+
+/** The id of an object that is not created yet. apply replaces it. */
+export class PendingId {
+  readonly section: Section
+  readonly key: string
+  /** The name of a tile, if the id is that of a tile and not of the object itself. */
+  readonly tile: string | undefined
+
+  constructor(section: Section, key: string, tile?: string) {
+    this.section = section
+    this.key = key
+    this.tile = tile
+  }
+}
+
+/** Whether a value refers to an object that is not created yet, at any depth. */
+export function hasPendingId(value: unknown): boolean {
+  if (value instanceof PendingId) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasPendingId)
+}

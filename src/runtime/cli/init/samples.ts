@@ -1,0 +1,48 @@
+// The files that init writes: copies of examples/, adapted to the repository.
+import { stringify } from 'yaml'
+import type { ProfileName } from '../../../api/profiles.ts'
+import { hasUnreleasedReference, majorTag, setReference } from '../action-reference.ts'
+import { readInstalled } from '../installation.ts'
+import { onBranch, toSelfHosted, withoutFileVariables } from './edit-workflow.ts'
+import { configPath, type Kit, type KitFile, starterPath } from './kits.ts'
+
+export interface Sample extends KitFile {
+  readonly text: string
+}
+
+/** Each file once, in the order of the kits. */
+export async function readSamples(kits: readonly Kit[], script: string): Promise<readonly Sample[]> {
+  const files = new Map(kits.flatMap((kit) => kit.files.map((file) => [file.target, file] as const)))
+  return Promise.all([...files.values()].map(async (file) => ({ ...file, text: await readInstalled(script, `examples/${file.example}`) })))
+}
+
+/** The example for this repository. */
+export function adaptSample(sample: Sample, profile: ProfileName, branch: string | undefined): Sample {
+  const text = onBranch(profile === 'hyperdx' ? toSelfHosted(sample.text) : sample.text, branch ?? 'main')
+  const isUnsure = branch === undefined && onBranch(text, '') !== text
+  return { ...sample, text, ...(isUnsure && { check: 'change the branch if your default branch is not main' }) }
+}
+
+/** The sample with a reference to the action that has the same code as this command line. */
+export function withReference(sample: Sample, reference: string): Sample {
+  const text = setReference(sample.text, reference)
+  if (!hasUnreleasedReference(text)) return { ...sample, text }
+  const checks = [...(sample.check === undefined ? [] : [sample.check]), 'replace the tag of the action, as its comment says']
+  return { ...sample, text, check: checks.join('; ') }
+}
+
+/** After `pull`, the files are those of the service. They have no variables. */
+export const withoutStarter = (sample: Sample): readonly Sample[] =>
+  sample.target === starterPath ? [] : [{ ...sample, text: withoutFileVariables(sample.text) }]
+
+/** The config file with the owner of alerts and dashboards. */
+export const projectConfig = (project: string | undefined): Sample => ({
+  example: '.watchkeeper.yml',
+  target: configPath,
+  ...(project === undefined && { check: 'set the name of your project' }),
+  text: [
+    `# yaml-language-server: $schema=https://raw.githubusercontent.com/watchkeeper/watchkeeper/${majorTag}/schemas/config.schema.json\n`,
+    '# Owner of the alerts and dashboards in these files. Do not change it when the repository is renamed.\n',
+    project === undefined ? '# project: owner/repo\n' : stringify({ project }),
+  ].join(''),
+})

@@ -1,0 +1,88 @@
+import { systemClock } from '../core/clock.ts'
+import type { Diagnostic } from '../core/diagnostics.ts'
+import { InputError } from '../core/errors.ts'
+import { toEnvironmentName } from '../core/names.ts'
+import { createRedact } from '../core/secrets.ts'
+import type { Variables } from '../core/variables.ts'
+import type { ForgeKind, Run } from '../forge/forge.ts'
+import { notify } from '../forge/notify.ts'
+import type { Cancellation } from '../http/deadline.ts'
+import { parseApiUrl } from '../http/proxy.ts'
+import type { StateChange } from '../notifications/message.ts'
+import type { ResultDocument } from '../operation/operation.ts'
+import type { PublishableResult, PublishSettings } from './run.ts'
+
+export interface NotifyContext {
+  readonly env: Variables
+  readonly secrets: readonly string[]
+  readonly startedAtMs: number
+  readonly cancellation: Cancellation
+  readonly note: (line: string) => void
+}
+
+export interface ForgeOutcome {
+  /** A line for each of comment and issue that could not be written. */
+  readonly failures: readonly string[]
+  /** The issue is open while the state is failing. */
+  readonly change: StateChange
+}
+
+const stateChanges = { opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const
+
+/** Updates comment and issue. Load this file only for settings that ask for them: see `usesForge`. */
+export async function notifyForge<R extends Run>(
+  result: PublishableResult,
+  context: NotifyContext,
+  kind: ForgeKind<R>,
+): Promise<ForgeOutcome> {
+  const { comment = 'off', issue = 'off', commentLabel: label, prNumber } = result.publishSettings
+  const { env, secrets, startedAtMs, cancellation, note } = context
+  if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
+  if (label === undefined && hasWrongLabelInput(result)) {
+    const failure =
+      'comment and issue were not written: their label depends on an input that is not valid. Set comment-label to write them in this case, too.'
+    return { failures: [failure], change: 'unknown' }
+  }
+  const { document, blocks, hasFailed } = result
+  const { operation, status, failureReason: reason } = document
+  const { failures, issueTransition } = await notify(
+    {
+      content: { operation, status, hasFailed, hasChanges: hasChanges(document), reason, blocks, atMs: startedAtMs },
+      comment,
+      issue,
+      label,
+      target: labelTargetOf(result.publishSettings),
+      prNumber,
+      token: kind.words.name === 'GitHub' ? result.publishSettings.githubToken : result.publishSettings.gitlabToken,
+      redact: createRedact(secrets),
+    },
+    { kind, env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
+  )
+  // A user who cancels a run knows that it did not finish.
+  return { failures: cancellation.stop.aborted ? [] : failures, change: stateChanges[issueTransition] }
+}
+
+/** Objects to adopt and undeclared ones do not count as changes, but reviewers must know about them. */
+const hasChanges = ({ changed, toAdopt, orphans }: ResultDocument): boolean =>
+  changed === true || Number(toAdopt ?? 0) > 0 || (Array.isArray(orphans) && orphans.length > 0)
+
+/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
+function hasWrongLabelInput({ error, publishSettings }: PublishableResult): boolean {
+  const parts = ['operation', 'env', 'service-id', 'organization-id', ...(publishSettings.profile === 'hyperdx' ? ['api-url'] : [])]
+  // An error about an input, its variable, a line of the config file, or the file of an environment.
+  const isPart = ({ location: { file }, message }: Diagnostic): boolean =>
+    file.startsWith('environments/') ||
+    parts.some((name) => [name, toEnvironmentName(name)].includes(file) || message.startsWith(`${name}: `))
+  return error instanceof InputError && error.diagnostics.some(isPart)
+}
+
+/** What the run is about, for the default label. */
+const labelTargetOf = (settings: PublishSettings): string | undefined =>
+  [settings.environment, serviceOrServer(settings)].filter((part) => part !== undefined).join(' / ') || undefined
+
+/** An address that is not valid may hold a password. */
+function serviceOrServer({ serviceId, organizationId, profile, apiUrl = '' }: PublishSettings): string | undefined {
+  if (profile !== 'hyperdx') return serviceId ?? organizationId
+  const address = parseApiUrl(apiUrl, true)
+  return 'url' in address ? address.url.href : undefined
+}

@@ -1,0 +1,362 @@
+// An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
+import * as z from 'zod'
+import { type Diagnostic, diagnosticOf, formatLocation } from '../core/diagnostics.ts'
+import { quote } from '../core/text.ts'
+import { documentRules, type ValuePath } from '../documents/document.ts'
+import { valueAt } from '../documents/schema.ts'
+import { formatPath, schemaDiagnostics } from '../documents/validate.ts'
+import { createDirectory } from '../resources/directory.ts'
+import { nameRules } from '../resources/resolve.ts'
+import { type Declared, parseObject } from '../resources/resource-types.ts'
+import type { Section } from '../resources/section.ts'
+import type { Source } from '../resources/sources/source-wire.ts'
+import {
+  type BurnRateAlert,
+  budgetShare,
+  burnRateAlerts,
+  digitsOf,
+  lowestObjective,
+  maxBurnRate,
+  maxObjectiveDigits,
+} from './burn-rates.ts'
+import { refuseCondition } from './condition.ts'
+import { type DeclaredSlo, declaredSlo, isSloKey, sloKeyForm, sloRules, sloServiceRules, type WrittenSlo } from './slo-file.ts'
+import { budgetSql, burnRateSql, eventsSql, indicatorSql, type SloSource } from './slo-sql.ts'
+
+/** A valid SLO. */
+export interface Slo extends WrittenSlo {
+  readonly value: DeclaredSlo
+}
+
+export interface ReadSlos {
+  readonly slos: readonly Slo[]
+  /** With a placeholder for the source. */
+  readonly objects: readonly Declared[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Checks SLOs, and expands the valid ones. `declared` are the other objects of the files. */
+export function readSlos(written: readonly WrittenSlo[], declared: readonly Pick<Declared, 'section' | 'key' | 'location'>[]): ReadSlos {
+  const results = written.map(readSlo)
+  const slos = results.flatMap((one) => ('slo' in one ? [one.slo] : []))
+  const objects = slos.flatMap((slo) => expandSlo(slo, unknownSource))
+  return {
+    slos,
+    objects,
+    diagnostics: [...results.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])), ...repeatedKeys(written, objects, declared)],
+  }
+}
+
+function readSlo(written: WrittenSlo): { readonly slo: Slo } | { readonly diagnostics: readonly Diagnostic[] } {
+  const { key, location, document } = written
+  const path = ['slos', key]
+  if (!isSloKey(key)) {
+    const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
+    return { diagnostics: [diagnosticOf(documentRules, 'schema', location, message)] }
+  }
+  const { data, error } = declaredSlo.safeParse(valueAt(document.value, path))
+  if (error !== undefined) return { diagnostics: schemaDiagnostics(error, document, declaredSlo, path) }
+  const slo = { ...written, value: data }
+  const diagnostics = [...checkConditions(slo), ...checkObjective(slo)]
+  return diagnostics.length > 0 ? { diagnostics } : { slo }
+}
+
+const locate = ({ document, key, location }: WrittenSlo, path: ValuePath) =>
+  path.length === 0 ? location : document.locationOf(['slos', key, ...path])
+
+const pathOf = ({ document, key }: WrittenSlo, path: ValuePath): string =>
+  ['slos', key, formatPath(path, valueAt(document.value, ['slos', key]))].filter((part) => part !== '').join('.')
+
+const diagnose = (slo: Slo, rule: keyof typeof sloRules, path: ValuePath, message: string): Diagnostic =>
+  diagnosticOf(sloRules, rule, locate(slo, path), `${pathOf(slo, path)}: ${message}`)
+
+function checkConditions(slo: Slo): readonly Diagnostic[] {
+  return (['total', 'good', 'groupBy'] as const).flatMap((field) => {
+    const text = slo.value[field]
+    const reason = text === undefined ? undefined : refuseCondition(text)
+    return reason === undefined ? [] : [diagnose(slo, 'slo-condition', [field], reason)]
+  })
+}
+
+function checkObjective(slo: Slo): readonly Diagnostic[] {
+  const { objective } = slo.value
+  if (digitsOf(objective) > maxObjectiveDigits)
+    return [diagnose(slo, 'slo-objective', ['objective'], `has more than ${maxObjectiveDigits} digits after the point`)]
+  const highest = maxBurnRate(objective)
+  const wanted = burnRateAlerts.filter(({ recipient }) => slo.value.alerts?.[recipient] !== undefined)
+  return wanted
+    .filter(({ rate }) => highest < rate)
+    .map(({ recipient, rate }) =>
+      diagnose(
+        slo,
+        'slo-objective',
+        ['alerts', recipient],
+        `never fires at a burn rate of ${rate}, because at an objective of ${objective}% the burn rate is at most ${round(highest)}; use an objective of at least ${round(lowestObjective(rate) + 0.05)}%, or no ${recipient} alerts`,
+      ),
+    )
+}
+
+const round = (value: number): string => String(Number(value.toFixed(1)))
+
+function repeatedKeys(
+  written: readonly WrittenSlo[],
+  objects: readonly Declared[],
+  declared: readonly Pick<Declared, 'section' | 'key' | 'location'>[],
+): readonly Diagnostic[] {
+  const first = new Map<string, Pick<Declared, 'location'>>()
+  const repeated: Diagnostic[] = []
+  const add = (name: string, one: Pick<Declared, 'location'>, also: string): void => {
+    const before = first.get(name)
+    if (before === undefined) first.set(name, one)
+    else
+      repeated.push(
+        diagnosticOf(
+          sloKeyRules,
+          'duplicate-key',
+          one.location,
+          `${name} is already declared in ${formatLocation(before.location)}${also}`,
+        ),
+      )
+  }
+  for (const one of written) add(`slos.${one.key}`, one, '')
+  if (repeated.length > 0) return repeated
+  for (const one of declared) if (!first.has(`${one.section}.${one.key}`)) first.set(`${one.section}.${one.key}`, one)
+  for (const one of objects) add(`${one.section}.${one.key}`, one, `; the SLO makes an object with this key`)
+  return repeated
+}
+
+/** The rule of other sections. */
+const sloKeyRules = { 'duplicate-key': { severity: 'error', description: 'A key is declared twice.' } } as const
+
+/** The placeholder for a source while the service is not known. */
+const unknownSource: SloSource = { id: 'source', connectionId: 'connection', database: 'database', table: 'table', time: 'Timestamp' }
+
+export interface ResolvedSlos {
+  readonly objects: readonly Declared[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The objects of the SLOs with the sources of the service in their queries. */
+export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): ResolvedSlos {
+  const resolved = slos.map((slo) => {
+    const source = sourceOf(slo, sources)
+    return 'diagnostic' in source
+      ? { objects: expandSlo(slo, unknownSource), diagnostics: [source.diagnostic] }
+      : { objects: expandSlo(slo, source), diagnostics: [] }
+  })
+  return { objects: resolved.flatMap(({ objects }) => objects), diagnostics: resolved.flatMap(({ diagnostics }) => diagnostics) }
+}
+
+const answeredSource = z.object({
+  connection: z.string().min(1),
+  from: z.object({ databaseName: z.string(), tableName: z.string().min(1) }),
+  timestampValueExpression: z.string().min(1),
+  tableFilterExpression: z.string().nullish(),
+  sampleRateExpression: z.string().nullish(),
+})
+
+/** Only sources of logs have a filter, and only those of traces a sample rate. */
+const expressionsOf = (
+  kind: 'log' | 'trace',
+  { timestampValueExpression, tableFilterExpression, sampleRateExpression }: z.output<typeof answeredSource>,
+): Pick<SloSource, 'time' | 'filter' | 'sampleRate'> => ({
+  time: timestampValueExpression,
+  ...(kind === 'log' && tableFilterExpression ? { filter: tableFilterExpression } : {}),
+  ...(kind === 'trace' && sampleRateExpression ? { sampleRate: sampleRateExpression } : {}),
+})
+
+/** What the queries need of the source of an SLO, or why they cannot be made. */
+export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
+  const refuse = (message: string) => ({
+    diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
+  })
+  const lookup = createDirectory({ dashboards: [], savedSearches: [], sources, webhooks: undefined }).byName('source', slo.value.source)
+  const found = sources.find((one) => 'id' in lookup && one.id === lookup.id)
+  if (found === undefined) {
+    const message = 'message' in lookup ? lookup.message : 'is unknown'
+    return { diagnostic: diagnosticOf(nameRules, 'unknown-name', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`) }
+  }
+  const { id, kind } = found
+  if (kind !== 'log' && kind !== 'trace')
+    return refuse(`is a source of kind ${quote(kind ?? 'unknown', 40)}; SLOs need one of kind trace or log`)
+  const { data } = answeredSource.safeParse(found)
+  if (data === undefined) return refuse('the API does not show its connection, table and time column')
+  const expressions = expressionsOf(kind, data)
+  for (const [part, text] of [
+    ['timestamp column', expressions.time],
+    ['table filter', expressions.filter],
+    ['sample rate', expressions.sampleRate],
+  ] as const) {
+    const reason = text === undefined ? undefined : refuseCondition(text)
+    if (reason !== undefined) return refuse(`the ${part} of the source cannot be used: it ${reason}`)
+  }
+  return { id, connectionId: data.connection, database: data.from.databaseName, table: data.from.tableName, ...expressions }
+}
+
+/** Keys of the objects that an SLO makes start with its key. */
+export const dashboardKey = (key: string): string => `${key}.slo`
+
+function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
+  const { key, value } = slo
+  const rates = burnRateAlerts.flatMap((policy) => {
+    const recipients = value.alerts?.[policy.recipient]
+    if (recipients === undefined) return []
+    const written = burnRateAlert(slo, policy, recipients)
+    return [makeObject(slo, { section: 'alerts', key: `${key}.${policy.id}`, written, base: ['alerts', policy.recipient] })]
+  })
+  const noData =
+    value.noData === undefined
+      ? []
+      : [makeObject(slo, { section: 'alerts', key: `${key}.no-data`, written: noDataAlert(slo, value.noData), base: ['noData'] })]
+  const board = makeObject(slo, { section: 'dashboards', key: dashboardKey(key), written: dashboard(value, source), base: [] })
+  return [board, ...rates, ...noData]
+}
+
+interface MadeObject {
+  readonly section: Section
+  readonly key: string
+  readonly written: object
+  /** The place of its channels in the SLO. */
+  readonly base: ValuePath
+}
+
+/** Channels are where the file has them, and everything else is the SLO. */
+function makeObject(slo: Slo, { section, key, written, base }: MadeObject): Declared {
+  const result = parseObject(section, written)
+  if ('error' in result) throw result.error
+  const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
+  return {
+    section,
+    key,
+    location: slo.location,
+    written,
+    value: result.parsed.value,
+    madeFrom: `slos.${slo.key}`,
+    locationOf: (path) => locate(slo, toSlo(path)),
+    pathOf: (path) => pathOf(slo, toSlo(path)),
+  }
+}
+
+type Recipients = NonNullable<DeclaredSlo['noData']>
+
+const tileOf = ({ long, short }: BurnRateAlert): string => `Burn rate ${long.name} / ${short.name}`
+
+const eventsTile = 'Events in the last hour'
+
+const burnRateAlert = ({ key, value }: Slo, policy: BurnRateAlert, recipients: Recipients) => ({
+  name: `${value.name}: burn rate ${policy.rate} over ${policy.long.name}`,
+  dashboard: dashboardKey(key),
+  tile: tileOf(policy),
+  threshold: policy.rate,
+  interval: policy.interval,
+  ...withoutUndefined(recipients),
+  message: `${value.objective}% in ${value.window}: ${formatShare(budgetShare(policy, value))}% of the error budget is spent in ${policy.long.name} at this rate`,
+  note:
+    value.note ??
+    `The error budget of this SLO is burning ${policy.rate} times as fast as the objective allows, in the last ${policy.long.name} and the last ${policy.short.name}. Look at the dashboard of this alert for the time when it began, and at the latest deployment.`,
+})
+
+const noDataAlert = ({ key, value }: Slo, recipients: Recipients) => ({
+  name: `${value.name}: no events`,
+  dashboard: dashboardKey(key),
+  tile: eventsTile,
+  threshold: 0,
+  thresholdType: 'below_or_equal',
+  interval: '15m',
+  ...withoutUndefined(recipients),
+  message: 'No event in the last hour, so the SLO cannot be measured',
+  note: value.note ?? 'There was no event in the last hour. Is the service up, and does its telemetry arrive?',
+})
+
+const withoutUndefined = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+export const formatShare = (percent: number): string => String(Number(percent.toFixed(1)))
+
+function dashboard(slo: DeclaredSlo, source: SloSource) {
+  const isGrouped = slo.groupBy !== undefined
+  const sql = { configType: 'sql', connectionId: source.connectionId, sourceId: source.id }
+  const percent = { output: 'percent', mantissa: 2 }
+  const rateTiles = burnRateAlerts.map((policy, i) => ({
+    name: tileOf(policy),
+    at: [i * 8, 6, 8, 4],
+    config: {
+      displayType: isGrouped ? 'line' : 'number',
+      ...sql,
+      sqlTemplate: burnRateSql(slo, source, policy),
+      numberFormat: { output: 'number', mantissa: 2 },
+      ...(isGrouped && { fillNulls: false }),
+    },
+  }))
+  return {
+    name: `SLO: ${slo.name}`,
+    tags: ['slo'],
+    tiles: [
+      { name: 'About this SLO', at: [0, 0, 8, 6], config: { displayType: 'markdown', markdown: explain(slo) } },
+      {
+        name: 'Error budget left',
+        at: [8, 0, 6, 6],
+        config: {
+          displayType: isGrouped ? 'table' : 'number',
+          ...sql,
+          sqlTemplate: budgetSql(slo, source),
+          ...(!isGrouped && { numberFormat: percent }),
+        },
+      },
+      {
+        name: 'Good events',
+        at: [14, 0, 10, 6],
+        config: { displayType: 'line', ...sql, sqlTemplate: indicatorSql(slo, source), numberFormat: percent, fillNulls: false },
+      },
+      ...rateTiles,
+      ...(slo.noData === undefined
+        ? []
+        : [{ name: eventsTile, at: [0, 10, 8, 4], config: { displayType: 'number', ...sql, sqlTemplate: eventsSql(slo, source) } }]),
+    ],
+  }
+}
+
+/** Everybody who opens the dashboard can read it without these files. */
+function explain(slo: DeclaredSlo): string {
+  const alerts = burnRateAlerts.filter(({ recipient }) => slo.alerts?.[recipient] !== undefined)
+  return [
+    `**Objective: ${slo.objective}% good events in ${slo.window}.** The error budget is the other ${Number((100 - slo.objective).toFixed(maxObjectiveDigits))}%.`,
+    '',
+    `Events: ${inCode(slo.total)}  `,
+    `Good: ${inCode(slo.good)}${slo.groupBy === undefined ? '' : `  \nFor each: ${inCode(slo.groupBy)}`}`,
+    '',
+    'A burn rate of 1 spends exactly the budget in the window. Each burn rate below is the smaller one of two windows that end at the end of the time range.',
+    ...alerts.map(
+      (policy) =>
+        `- ${policy.recipient} at ${policy.rate} over ${policy.long.name} and ${policy.short.name}: ${formatShare(budgetShare(policy, slo))}% of the budget`,
+    ),
+    '',
+    `With fewer than ${slo.minEvents} events in the long window, or none in the short one, the burn rate counts as 0.`,
+  ].join('\n')
+}
+
+const inCode = (text: string): string => {
+  const fence = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
+  return `${fence} ${text.replaceAll(/\s+/g, ' ').trim()} ${fence}`
+}
+
+/** The parts of a plan that reviewers cannot see in the fields of the objects. */
+export const describeSlos = (slos: readonly Slo[]) =>
+  slos.map(({ key, value }) => ({
+    key,
+    name: value.name,
+    objective: value.objective,
+    window: value.window,
+    minEvents: value.minEvents,
+    noDataAlert: value.noData !== undefined,
+    alerts: burnRateAlerts
+      .filter(({ recipient }) => value.alerts?.[recipient] !== undefined)
+      .map((policy) => ({
+        key: `${key}.${policy.id}`,
+        recipient: policy.recipient,
+        burnRate: policy.rate,
+        longWindow: policy.long.name,
+        shortWindow: policy.short.name,
+        interval: policy.interval,
+        budgetShare: Number(budgetShare(policy, value).toFixed(1)),
+      })),
+  }))

@@ -1,0 +1,72 @@
+import type { Diagnostic } from '../../core/diagnostics.ts'
+import type { Body, RemoteObject } from '../../resources/resource-type.ts'
+import { sectionNames } from '../../resources/section.ts'
+import type { Change, Plan } from '../plan/change.ts'
+import type { RepairCommand } from '../plan/duplicates.ts'
+import { type RemoteState, remoteObjects } from '../plan/remote-state.ts'
+import { type ApplyStateOptions, createApplyState, type Outcome, type StopReason } from './apply-state.ts'
+import { createConcurrentRuns } from './concurrent-runs.ts'
+import { pruneOrphans } from './prune.ts'
+import { type ReconcileOptions, reconcileUnknownCreates } from './reconcile.ts'
+import { recordSnapshots } from './snapshots.ts'
+import { verifyWrites } from './verify.ts'
+import { type UncheckedOptions, writeAll, writeOne, writeReferences, writeUnchecked } from './write.ts'
+
+interface ApplyOptions extends ApplyStateOptions, UncheckedOptions, Omit<ReconcileOptions, 'write' | 'concurrent'> {
+  /** What the plan was made of. */
+  readonly remote: RemoteState
+  readonly repairCommand?: RepairCommand | undefined
+}
+
+interface Applied {
+  /** One per change, in the order of the plan. */
+  readonly outcomes: readonly Outcome[]
+  /** Errors that show only after every request succeeded. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** All alerts after the writes; undefined where they were not listed again. */
+  readonly alerts: readonly RemoteObject[] | undefined
+  /** Why the run stopped early. */
+  readonly stopped: StopReason | undefined
+  /** Nothing was written, because the server refused the first dashboard; the diagnostics say why. */
+  readonly isRefused: boolean
+}
+
+/** Applies the changes in the order of their dependencies, and independent ones at the same time. Each object has its own outcome. */
+export async function applyPlan(plan: Plan, given: ApplyOptions): Promise<Applied> {
+  const lists = listsOf(given.remote)
+  const options = { ...given, concurrent: createConcurrentRuns({ ...given, lists, listedAtMs: given.remote.readAtMs }) }
+  const state = createApplyState(options)
+  const write = (change: Change, desired: Body): Promise<void> =>
+    writeOne(change, desired, state, { ...options, notAfter: state.hasStopped })
+  const [deletes, writes] = [plan.changes.filter(isDelete), plan.changes.filter((change) => !isDelete(change))]
+  for (const change of writes) if (change.actual !== undefined) state.learn({ change, actual: change.actual })
+  const refusals = await writeUnchecked(state, options)
+  if (refusals.length > 0) return { outcomes: [], diagnostics: refusals, alerts: undefined, stopped: undefined, isRefused: true }
+  const others = writes.filter((change) => change !== options.unchecked)
+  const waiting = await writeAll(others, state, { ...options, write })
+  await reconcileUnknownCreates(writes, state, { ...options, write })
+  for (const change of await writeAll(waiting, state, { ...options, write }))
+    await state.skip(change, 'the object that it watches may not exist')
+  await reconcileUnknownCreates(waiting, state, { ...options, write })
+  await writeReferences(writes, state, { ...options, notAfter: state.hasStopped })
+  // Taken before the verification replaces them with what it reads.
+  const answers = new Map(state.all().flatMap(({ change, actual }) => (actual === undefined ? [] : [[change, actual] as const])))
+  const { diagnostics: reviewDiagnostics, lists: verified } = await verifyWrites(plan, state, options)
+  // A snapshot would hide a field that was not stored from the next plan.
+  const incomplete = new Set(reviewDiagnostics.map(({ location }) => location))
+  const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
+  const diagnostics = [...reviewDiagnostics, ...(await recordSnapshots({ changes: complete, lists: verified, answers, state }, options))]
+  await pruneOrphans({ ...options, deletes, diagnostics, state, write: (change) => write(change, {}) })
+  return {
+    outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),
+    diagnostics,
+    alerts: verified.alerts?.items,
+    stopped: state.stopped(),
+    isRefused: false,
+  }
+}
+
+const listsOf = (remote: RemoteState) =>
+  Object.fromEntries(sectionNames.map((section) => [section, { items: remoteObjects(remote, section) }] as const))
+
+const isDelete = ({ action }: Change): boolean => action === 'delete'

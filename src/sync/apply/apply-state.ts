@@ -1,0 +1,262 @@
+import { ApiError } from '../../api/api-error.ts'
+import { type ErrorKind, WatchkeeperError } from '../../core/errors.ts'
+import { type FieldChange, isFields } from '../../resources/compare.ts'
+import { withTileIds } from '../../resources/dashboards/dashboard.ts'
+import { type Body, listOf, type RemoteObject } from '../../resources/resource-type.ts'
+import { hasPendingId, PendingId, type Section } from '../../resources/section.ts'
+import type { Action, Change } from '../plan/change.ts'
+
+export type OnError = 'continue' | 'stop'
+
+/** After so many failures in a row the API itself is failing. */
+export const maxConsecutiveFailures = 5
+
+/**
+ * `denied`, `unreachable`, `unmarked`, `no-time` and `cancelled`: every other request would end the same way. `other-run`: another run is
+ * about to write the same objects.
+ */
+export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'cancelled', 'failing', 'on-error'] as const
+
+/** Why a run stops: nothing else can succeed, the API is failing, or the user wants it. */
+export interface StopReason {
+  readonly kind: (typeof stopReasons)[number]
+  readonly message: string
+}
+
+const canceledStop: StopReason = { kind: 'cancelled', message: 'the run was canceled' }
+
+const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
+  authentication: { kind: 'denied', message: 'the service does not accept the key' },
+  permission: { kind: 'denied', message: 'the key lacks a permission' },
+  'not-served': { kind: 'unreachable', message: 'the URL does not serve the API' },
+  tls: { kind: 'unreachable', message: 'the certificate is not trusted' },
+  redirect: { kind: 'unreachable', message: 'the API redirects to another address' },
+  deadline: { kind: 'no-time', message: 'the time limit of the run is reached' },
+  'rate-limited': { kind: 'no-time', message: 'the rate limit does not allow more requests in time' },
+  cancelled: canceledStop,
+}
+
+const allowReading: readonly StopReason['kind'][] = ['failing', 'on-error', 'unmarked', 'other-run']
+
+/** Whether reading from the service would fail, too. */
+export const preventsReading = (stop: StopReason | undefined): boolean => stop !== undefined && !allowReading.includes(stop.kind)
+
+/** Failures that are about the API rather than the object. */
+const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
+
+/** Undefined to continue. Looks at the last few outcomes only. */
+export function reasonToStop(outcomes: readonly Outcome[], onError: OnError): StopReason | undefined {
+  const last = outcomes.at(-1)
+  if (last === undefined) return undefined
+  if (last.isUnmarked) return { kind: 'unmarked', message: 'the service does not store ownership markers' }
+  if (last.isOfOtherRun) return { kind: 'other-run', message: 'another run applies the same project' }
+  const stop = last.errorKind && stopsEverything[last.errorKind]
+  if (stop !== undefined) return stop
+  if (onError === 'stop' && (last.kind === 'failed' || last.kind === 'unknown'))
+    return { kind: 'on-error', message: 'another object failed (on-error: stop)' }
+  const recent = outcomes.slice(-maxConsecutiveFailures)
+  const isFailing =
+    recent.length === maxConsecutiveFailures && recent.every(({ errorKind }) => errorKind && apiFailureKinds.includes(errorKind))
+  return isFailing
+    ? { kind: 'failing', message: `the API is failing: ${maxConsecutiveFailures} objects in a row could not be written` }
+    : undefined
+}
+
+/** Of objects that are as planned. */
+export const successes = ['created', 'updated', 'replaced', 'deleted', 'adopted', 'marked', 'released', 'unchanged'] as const
+
+/** Of the others, the most serious first. `unknown`: the request was sent, but its outcome is unknown. */
+export const undone = ['unknown', 'failed', 'skipped'] as const
+
+export const outcomeKinds = [...successes, ...undone] as const
+
+export type OutcomeKind = (typeof outcomeKinds)[number]
+
+export interface Outcome {
+  readonly change: Change
+  readonly kind: OutcomeKind
+  readonly id?: string | undefined
+  /** Why it failed or was skipped, or what to know about it. */
+  readonly message?: string | undefined
+  /** The object was deleted to be created again, which failed. */
+  readonly wasDeleted?: boolean
+  /** The service did not store its ownership marker. */
+  readonly isUnmarked?: true
+  /** Another run created the object at the same time. */
+  readonly isOfOtherRun?: true
+  /** Kind of the error that it failed with. */
+  readonly errorKind?: ErrorKind | undefined
+  /** Where the server stored something else than what was sent. */
+  readonly serverChanged?: readonly FieldChange[]
+  /** As the server answered it. */
+  readonly actual?: RemoteObject | undefined
+}
+
+export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
+  create: 'created',
+  update: 'updated',
+  replace: 'replaced',
+  delete: 'deleted',
+  adopt: 'adopted',
+  mark: 'marked',
+  release: 'released',
+  unchanged: 'unchanged',
+}
+
+export const isSuccess = ({ kind }: Pick<Outcome, 'kind'>): boolean => !undone.some((one) => one === kind)
+
+/** Whether anything was written, as far as known. */
+export const isWritten = ({ kind, wasDeleted = false }: Pick<Outcome, 'kind' | 'wasDeleted'>): boolean =>
+  wasDeleted || (isSuccess({ kind }) && kind !== 'unchanged')
+
+export const skipped = (change: Change, message: string): Outcome => ({ change, kind: 'skipped', id: change.id, message })
+
+export function failed(change: Change, thrown: unknown): Outcome {
+  if (!(thrown instanceof WatchkeeperError)) throw thrown
+  const outcomeUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
+  const message = outcomeUnknown ? withAdvice(thrown) : thrown.message
+  return { change, kind: outcomeUnknown ? 'unknown' : 'failed', id: change.id, message, errorKind: thrown.kind }
+}
+
+/** For a `replace` that deleted the object and could not create it again. */
+export function failedRecreation(change: Change, { cause }: Error): Outcome {
+  const outcome = failed(change, cause)
+  if (outcome.kind === 'unknown') return outcome
+  return {
+    ...outcome,
+    wasDeleted: true,
+    message: `It was deleted and could not be created again. The next apply creates it. ${outcome.message}`,
+  }
+}
+
+const advice = 'The server may have written it. Run apply again: it looks for the ownership marker first and creates nothing twice.'
+
+/** The advice of a single request is not to repeat it; a whole run can be repeated. */
+function withAdvice({ message, advice: general }: ApiError): string {
+  const [what = '', ...rest] = message.split('\n')
+  return [what, advice, ...rest.filter((line) => line !== general)].join('\n')
+}
+
+/** The ids that become known while a plan is applied: of objects that others refer to, and of their tiles. */
+interface KnownIds {
+  /** Learns the ids of an object that exists now. */
+  learn(outcome: Pick<Outcome, 'change' | 'actual'>): void
+  /** The body with ids for all its references, or the first one that is missing. */
+  resolve(body: Body): { readonly body: Body } | { readonly waitsFor: PendingId }
+}
+
+export function createKnownIds(): KnownIds {
+  const known = new Map<string, RemoteObject>()
+  const idOf = ({ section, key, tile }: PendingId): string | undefined => {
+    const actual = known.get(`${section} ${key}`)
+    if (tile === undefined || actual === undefined) return actual?.id
+    const found = listOf(actual.tiles).filter(({ name }) => name === tile)
+    const id = found[0]?.id
+    return found.length === 1 && typeof id === 'string' ? id : undefined
+  }
+  return {
+    learn({ change: { section, key, desired }, actual }) {
+      // Without a key in the files, no reference is about it.
+      if (actual === undefined || key === '') return
+      // By the names in the files: a server may trim them.
+      const tiles = desired === undefined ? listOf(actual.tiles) : withTileIds(listOf(desired.tiles), listOf(actual.tiles))
+      known.set(`${section} ${key}`, { ...actual, tiles })
+    },
+    resolve(body) {
+      let open: PendingId | undefined
+      const resolveValue = (value: unknown): unknown => {
+        if (value instanceof PendingId) {
+          const id = idOf(value)
+          if (id === undefined) open ??= value
+          return id ?? value
+        }
+        if (Array.isArray(value)) return value.map(resolveValue)
+        return isFields(value) ? Object.fromEntries(Object.entries(value).map(([field, item]) => [field, resolveValue(item)])) : value
+      }
+      const resolved = hasPendingId(body)
+        ? Object.fromEntries(Object.entries(body).map(([field, value]) => [field, resolveValue(value)]))
+        : body
+      return open === undefined ? { body: resolved } : { waitsFor: open }
+    },
+  }
+}
+
+export interface ApplyStateOptions {
+  /** Aborted when nothing new may be sent. */
+  readonly stop: AbortSignal
+  readonly onError: OnError
+  /** Called after each object that something was sent for, with all outcomes so far; awaited before the next object. */
+  readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
+}
+
+/** The outcome of each change so far, the ids that are known, and whether to stop. */
+export interface ApplyState extends Pick<KnownIds, 'resolve'> {
+  record(outcome: Outcome): Promise<void>
+  /** Replaces an outcome after the service was read again; this is not progress. */
+  amend(outcome: Outcome): void
+  skip(change: Change, reason: string): Promise<void>
+  learn: KnownIds['learn']
+  outcomeOf(change: Change): Outcome | undefined
+  all(): readonly Outcome[]
+  /** Why nothing more is sent; undefined to continue. */
+  stopped(): StopReason | undefined
+  /** Aborted with the first reason to stop. */
+  readonly hasStopped: AbortSignal
+  /**
+   * After a failure, and at the start of the section: the key or the API may be wrong, or the server may not store the markers of the
+   * section.
+   */
+  writesOneAtATime(section: Section): boolean
+}
+
+export function createApplyState({ stop, onError, onProgress }: ApplyStateOptions): ApplyState {
+  const outcomes = new Map<Change, Outcome>()
+  /** In the order in which they ended. Outcomes may be amended later. */
+  const attempted: Change[] = []
+  const ids = createKnownIds()
+
+  function amend(outcome: Outcome): void {
+    outcomes.set(outcome.change, outcome)
+    if (isSuccess(outcome)) ids.learn(outcome)
+  }
+
+  async function record(outcome: Outcome): Promise<void> {
+    // Listed last: the progress is about the last one.
+    outcomes.delete(outcome.change)
+    amend(outcome)
+    // Not progress: thousands of objects may be skipped at once at the end.
+    if (outcome.kind === 'skipped' || outcome.kind === 'unchanged') return
+    attempted.push(outcome.change)
+    // Now, because an object under way may still succeed.
+    if (stopped() !== undefined) halt.abort()
+    await onProgress([...outcomes.values()])
+  }
+
+  let reason: StopReason | undefined
+  const halt = new AbortController()
+  function stopped(): StopReason | undefined {
+    reason ??= stop.aborted
+      ? canceledStop
+      : reasonToStop(
+          attempted.slice(-maxConsecutiveFailures).flatMap((change) => outcomes.get(change) ?? []),
+          onError,
+        )
+    return reason
+  }
+
+  return {
+    record,
+    amend,
+    skip: (change, why) => record(skipped(change, why)),
+    learn: ids.learn,
+    resolve: ids.resolve,
+    outcomeOf: (change) => outcomes.get(change),
+    all: () => [...outcomes.values()],
+    stopped,
+    hasStopped: halt.signal,
+    writesOneAtATime(section) {
+      const last = attempted.findLast((change) => change.section === section)
+      return last === undefined || !isSuccess(outcomes.get(last) ?? { kind: 'failed' })
+    },
+  }
+}

@@ -1,0 +1,62 @@
+// Pruning: what counts is what the service has now, not what it had when the plan was made.
+
+import type { List } from '../../api/collection.ts'
+import type { Diagnostic } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { type Alert, alertCollection } from '../../resources/alerts/alert.ts'
+import type { RemoteObject } from '../../resources/resource-type.ts'
+import type { Change } from '../plan/change.ts'
+import { findAlertOn } from '../plan/protect-alerts.ts'
+import { type ApplyState, failed } from './apply-state.ts'
+import { forEachBySection, maxConcurrentWrites, type WriteContext } from './write.ts'
+
+interface PruneOptions extends WriteContext {
+  readonly deletes: readonly Change[]
+  /** Errors after the writes: then nothing is deleted. */
+  readonly diagnostics: readonly Diagnostic[]
+  readonly state: ApplyState
+  readonly write: (change: Change) => Promise<void>
+}
+
+/** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
+export async function pruneOrphans({ deletes, diagnostics, state, write, api, service, types }: PruneOptions): Promise<void> {
+  let listed: Promise<List<Alert>> | undefined
+  const listAlerts = (): Promise<List<Alert>> => {
+    listed ??= alertCollection.list(api, service).catch((thrown: unknown) => {
+      listed = undefined
+      throw thrown
+    })
+    return listed
+  }
+  const deleteOne = async (change: Change): Promise<void> => {
+    const reason =
+      diagnostics.length > 0 ? 'nothing was deleted, because the check of the written objects failed' : state.stopped()?.message
+    let alerts: List<Alert> | undefined
+    try {
+      if (reason === undefined && change.section !== 'alerts') alerts = await listAlerts()
+    } catch (thrown) {
+      return state.record(failed(change, thrown))
+    }
+    const obstacle =
+      reason ?? (alerts && findAlertOn(change, alerts, types[change.section])) ?? (await missingPartner(change, { api, service, types }))
+    if (obstacle === undefined) await write(change)
+    else await state.skip(change, obstacle)
+  }
+  await forEachBySection(deletes, (section) => maxConcurrentWrites(section, state, api), deleteOne)
+}
+
+/** The reason against deleting a duplicate: the object that should stay is gone, or is not managed any more. */
+async function missingPartner(
+  { section, keeps, actual }: Change,
+  { api, service, types }: Pick<WriteContext, 'api' | 'service' | 'types'>,
+): Promise<string | undefined> {
+  if (keeps === undefined || actual === undefined) return undefined
+  const type = types[section]
+  const tokenOf = (one: RemoteObject): string | undefined => type.readMarker(type.toBody(one))?.token
+  const kept = await type.collection.get(api, service, keeps).catch((thrown: unknown) => {
+    if (!(thrown instanceof WatchkeeperError)) throw thrown
+  })
+  return kept !== undefined && tokenOf(kept) === tokenOf(actual)
+    ? undefined
+    : `the ${type.noun} ${keeps}, which should stay, could not be found`
+}

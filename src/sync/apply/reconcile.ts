@@ -1,0 +1,77 @@
+import { requestTimeoutMs } from '../../api/requester.ts'
+import type { Clock } from '../../core/clock.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { compareBodies, diffFields } from '../../resources/compare.ts'
+import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { Change } from '../plan/change.ts'
+import { type ApplyState, type Outcome, preventsReading, successKinds } from './apply-state.ts'
+import { findByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
+import { sendableBody, type WriteContext } from './write.ts'
+
+export interface ReconcileOptions extends WriteContext {
+  readonly clock: Clock
+  readonly stop: AbortSignal
+  readonly write: (change: Change, desired: Body) => Promise<void>
+}
+
+const isUnknownCreate = ({ kind, change: { action } }: Outcome): boolean =>
+  kind === 'unknown' && (action === 'create' || action === 'replace')
+
+/** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
+export async function reconcileUnknownCreates(changes: readonly Change[], state: ApplyState, options: ReconcileOptions): Promise<void> {
+  const unknown = changes.flatMap((change) => state.outcomeOf(change) ?? []).filter(isUnknownCreate)
+  if (unknown.length === 0 || preventsReading(state.stopped())) return
+  const lists = await readListsLater(unknown, options)
+  if (lists === undefined) return
+  options.concurrent.learn(lists)
+  for (const outcome of unknown) {
+    const { change } = outcome
+    const [list, type, resolved] = [lists[change.section], options.types[change.section], sendableBody(change, state, options.types)]
+    if (list === undefined || !('body' in resolved)) continue
+    const found = findByMarker(list, resolved.body, type)
+    if (found !== 'absent') state.amend(reconcileOutcome(outcome, list, resolved.body, type))
+    else if (state.stopped() === undefined) await options.write(change, resolved.body)
+  }
+}
+
+/** The server may still be working on an unanswered request, for as long as a request may take. */
+async function readListsLater(unknown: readonly Outcome[], options: ReconcileOptions): Promise<MarkerIndexes | undefined> {
+  const { api, clock, stop } = options
+  if (api.remainingMs() <= requestTimeoutMs) return undefined
+  try {
+    await clock.sleep(requestTimeoutMs, stop)
+    return await readMarkerIndexes(new Set(unknown.map(({ change }) => change.section)), options)
+  } catch (thrown) {
+    // Then the outcomes stay unknown.
+    if (thrown instanceof WatchkeeperError || stop.aborted) return undefined
+    throw thrown
+  }
+}
+
+/** Updates an outcome by what the list shows. `desired` has no pending ids. */
+export function reconcileOutcome(outcome: Outcome, list: MarkerIndex, desired: Body, type: ResourceType): Outcome {
+  const { change } = outcome
+  const found = findByMarker(list, desired, type)
+  if (typeof found === 'string') return outcome
+  const { before, after } = compareBodies(type, desired, found.actual)
+  // Differences that the answer to the write did not have were made by another user since.
+  const answered = outcome.actual === undefined ? before : compareBodies(type, desired, outcome.actual).before
+  const serverChanged = diffFields(after, answered)
+  if (outcome.kind === 'unknown' && serverChanged.length > 0 && !wasWritten(change, desired, found.actual, type)) return outcome
+  const { message: _, errorKind: __, ...rest } = outcome
+  return {
+    ...rest,
+    kind: outcome.kind === 'unknown' ? successKinds[change.action] : outcome.kind,
+    id: found.actual.id,
+    actual: found.actual,
+    ...(serverChanged.length > 0 && { serverChanged }),
+  }
+}
+
+/** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
+function wasWritten({ action, actual: before }: Outcome['change'], desired: Body, actual: RemoteObject, type: ResourceType): boolean {
+  const digestIn = (one: RemoteObject): string | undefined => type.readMarker(type.toBody(one))?.digest
+  const wanted = type.readMarker(desired)?.digest
+  const isNew = before === undefined || action === 'replace'
+  return digestIn(actual) === wanted && (isNew || digestIn(before) !== wanted)
+}

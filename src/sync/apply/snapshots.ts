@@ -1,0 +1,117 @@
+// Snapshots: where the server stores something that its known defaults do not explain, the stored state is recorded in the object, so
+// that the next plan is empty.
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { comparable, composeUpdate, sidesOf } from '../../resources/compare.ts'
+import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import type { Change } from '../plan/change.ts'
+import { type ApplyState, isSuccess } from './apply-state.ts'
+import { findByMarker, type MarkerIndexes } from './marker-index.ts'
+import { demandUnchanged, type WriteContext } from './write.ts'
+
+export const snapshotRules = {
+  'not-converging': {
+    severity: 'error',
+    description: 'The server stores a different value with every write, so that plan is never empty.',
+  },
+  'snapshot-failed': {
+    severity: 'error',
+    description: 'The stored values could not be recorded. plan shows a difference until apply runs again.',
+  },
+} as const satisfies Rules
+
+interface SnapshotContext {
+  readonly changes: readonly Change[]
+  /** Read after the writes. */
+  readonly lists: MarkerIndexes
+  /** What the server answered to each write. */
+  readonly answers: ReadonlyMap<Change, RemoteObject>
+  readonly state: ApplyState
+}
+
+/** Returns a diagnostic for each snapshot that could not be recorded. */
+export async function recordSnapshots(recording: SnapshotContext, context: WriteContext): Promise<readonly Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
+  for (const change of recording.changes) {
+    if (recording.state.stopped() !== undefined) return diagnostics
+    const stored = findStored(change, recording, context)
+    if (stored === undefined) continue
+    if (!isUnchangedSinceAnswer(change, stored.actual, recording, context)) {
+      diagnostics.push(report(change, 'snapshot-failed', 'it changed after this run wrote it, so the stored values were not recorded'))
+      continue
+    }
+    try {
+      const problem = await recordSnapshot(change, stored, context)
+      if (problem !== undefined) diagnostics.push(report(change, 'not-converging', problem))
+    } catch (thrown) {
+      if (!(thrown instanceof WatchkeeperError)) throw thrown
+      diagnostics.push(report(change, 'snapshot-failed', `the stored values could not be recorded: ${thrown.message.split('\n', 1)[0]}`))
+    }
+  }
+  return diagnostics
+}
+
+const report = ({ section, key, location }: Change, rule: keyof typeof snapshotRules, message: string): Diagnostic =>
+  diagnosticOf(snapshotRules, rule, location ?? { file: 'apply' }, `${section}.${key}: ${message}`)
+
+interface StoredObject {
+  readonly actual: RemoteObject
+  /** What was sent, with its ownership marker. */
+  readonly desired: Body
+}
+
+/** A change that another user made after the write must not be recorded as the server's, nor be overwritten by the second write. */
+function isUnchangedSinceAnswer(change: Change, actual: RemoteObject, { answers }: SnapshotContext, { types }: WriteContext): boolean {
+  const type = types[change.section]
+  const answer = answers.get(change)
+  return answer === undefined || isSame(comparable(type, type.toBody(answer)), comparable(type, type.toBody(actual)))
+}
+
+/** The stored object, where it needs a snapshot. */
+function findStored(change: Change, { lists, state }: SnapshotContext, { types }: WriteContext): StoredObject | undefined {
+  const { section, action, actual: before, desired } = change
+  const type = types[section]
+  const resolved = desired === undefined ? undefined : state.resolve(desired)
+  if (action === 'unchanged' || resolved === undefined || !('body' in resolved)) return undefined
+  const { body } = resolved
+  const outcome = state.outcomeOf(change)
+  const list = lists[section]
+  if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
+  const found = findByMarker(list, body, type)
+  if (typeof found === 'string') return undefined
+  // An object that had a snapshot keeps one: another version of this tool may know other defaults.
+  const hadSnapshot = before !== undefined && type.readSnapshot(type.toBody(before)) !== undefined
+  const isExplained = diffSides(type, sidesOf(type, body, found.actual)).length === 0
+  return isExplained && !hadSnapshot ? undefined : { actual: found.actual, desired: body }
+}
+
+/** The second write may store something else than the first: then its result is recorded once more. */
+const maxSnapshotAttempts = 2
+
+/** Returns why the snapshot does not help, if it does not. */
+async function recordSnapshot(change: Change, { actual, desired }: StoredObject, context: WriteContext): Promise<string | undefined> {
+  const { api, service, types } = context
+  const type = types[change.section]
+  // There is no field for a marker, and the same write would store the same again.
+  if (type.ownership === 'identity') return whyNotConverging(type, desired, actual)
+  let stored = actual
+  for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
+    const { removes: _, ...known } = { ...change, actual: stored, desired }
+    let digest = ''
+    const compose = async (current: RemoteObject): Promise<Body> => {
+      await demandUnchanged(known, current, context)
+      digest = snapshotOf(sidesOf(type, desired, current))
+      return composeUpdate(type, type.withSnapshot(desired, digest), current)
+    }
+    ;({ object: stored } = await type.collection.update(api, service, { id: actual.id, compose }))
+    if (snapshotOf(sidesOf(type, desired, stored)) === digest) return undefined
+  }
+  return whyNotConverging(type, desired, stored)
+}
+
+function whyNotConverging(type: ResourceType, desired: Body, stored: RemoteObject): string {
+  const [first] = diffSides(type, sidesOf(type, desired, stored))
+  return `the server stores a different value with every write${first === undefined ? '' : `, for example ${first.path}`}. plan will show it again`
+}

@@ -1,0 +1,126 @@
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { pluralOf, quote } from '../../core/text.ts'
+import { addedFields, compareBodies, diffFields, type FieldChange } from '../../resources/compare.ts'
+import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { ResourceTypes } from '../../resources/resource-types.ts'
+import type { Plan } from '../plan/change.ts'
+import { adviseRepair, type RepairCommand } from '../plan/duplicates.ts'
+import { matchRules } from '../plan/match.ts'
+import { type ApplyState, isSuccess, type Outcome } from './apply-state.ts'
+import { concurrentRunsPage } from './concurrent-runs.ts'
+import { findByMarker, indexByMarker, type MarkerIndex, type MarkerIndexes, readMarkerIndexes } from './marker-index.ts'
+import { reconcileOutcome } from './reconcile.ts'
+import type { WriteContext } from './write.ts'
+
+export const verifyRules = {
+  'marker-lost': {
+    severity: 'error',
+    description: 'The service did not keep the ownership marker of an object, or the object is gone again.',
+  },
+  'field-dropped': { severity: 'error', description: 'The service accepted a declared field without an error, and did not store it.' },
+  'not-verified': { severity: 'error', description: 'The written objects could not be read again.' },
+} as const satisfies Rules
+
+interface Verification {
+  /** What is wrong although every request was answered well. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Of the sections that were written. */
+  readonly lists: MarkerIndexes
+}
+
+export async function verifyWrites(
+  plan: Plan,
+  state: ApplyState,
+  context: WriteContext & { readonly repairCommand?: RepairCommand | undefined },
+): Promise<Verification> {
+  const { types } = context
+  const touched = state.all().filter(wasAttempted)
+  const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
+  if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
+  const sections = new Set(touched.map(({ change }) => change.section))
+  let lists: MarkerIndexes
+  try {
+    await context.concurrent.settle()
+    lists = await readMarkerIndexes(sections, context)
+  } catch (thrown) {
+    if (!canVerify()) return { diagnostics: [], lists: {} }
+    if (!(thrown instanceof WatchkeeperError)) throw thrown
+    const [reason] = thrown.message.split('\n', 1)
+    const message = `the written objects could not be read again: ${reason}`
+    return { diagnostics: [diagnosticOf(verifyRules, 'not-verified', { file: 'apply' }, message)], lists: {} }
+  }
+  const lost = touched.flatMap((outcome) => verifyWrite(outcome, lists[outcome.change.section], state, types))
+  // They are deleted after the verification.
+  const deleted = new Set(plan.changes.flatMap(({ keeps, id }) => (keeps === undefined ? [] : [id])))
+  const doubles = [...sections].flatMap((section) => {
+    const list = lists[section]
+    const type = types[section]
+    if (list === undefined) return []
+    const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, type)
+    if (type.ownership === 'marker') return findDuplicateMarkers(left, type, type.markerStyle.projectToken(plan.project))
+    const created = touched.filter(({ change: { action, section: where } }) => where === section && action === 'create')
+    const tokens = new Set(created.map(({ change: { desired = {} } }) => type.tokenOf(desired)))
+    const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
+    return findDuplicateMarkers({ ...list, byToken: twins }, type, undefined)
+  })
+  const advice = doubles.length === 0 ? [] : adviseRepair(context.repairCommand, doubles.length)
+  return { diagnostics: [...doubles, ...advice, ...lost], lists }
+}
+
+const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
+
+function verifyWrite(outcome: Outcome, list: MarkerIndex | undefined, state: ApplyState, types: ResourceTypes): readonly Diagnostic[] {
+  const { change, id } = outcome
+  const type = types[change.section]
+  const resolved = state.resolve(change.desired ?? {})
+  // A released object has no marker any more, and a moved one may never have had one.
+  if (list === undefined || !('body' in resolved) || type.readMarker(resolved.body) === undefined) return []
+  state.amend(reconcileOutcome(outcome, list, resolved.body, type))
+  const found = findByMarker(list, resolved.body, type)
+  if (typeof found === 'object') return findDroppedFields(outcome, resolved.body, found.actual, type)
+  if (outcome.kind === 'unknown' || found !== 'absent') return []
+  const isThere = list.items.some((one) => one.id === id)
+  const message = isThere
+    ? `${change.section}.${change.key}: the service did not store the ownership marker of the ${type.noun} ${id}, so the next run would not recognize it`
+    : `${change.section}.${change.key}: the ${type.noun} ${id} was deleted after this run wrote it`
+  return [diagnosticOf(verifyRules, 'marker-lost', change.location ?? { file: 'apply' }, message)]
+}
+
+/** A server that is older than a field strips it and answers as if it had stored it. */
+function findDroppedFields(outcome: Outcome, desired: Body, actual: RemoteObject, type: ResourceType): readonly Diagnostic[] {
+  const { change, actual: answer } = outcome
+  // A field that the answer still had was removed by another user since.
+  if (outcome.kind === 'unknown' || answer === undefined) return []
+  const [answered, kept] = [missingFields(desired, answer, type), missingFields(desired, actual, type)]
+  const dropped = kept.filter(({ path }) => answered.some((field) => field.path === path))
+  if (dropped.length === 0) return []
+  const message = `${change.section}.${change.key}: the service did not store ${dropped.map(({ path }) => path).join(', ')}. Its version may not have it yet: remove it from the file, or upgrade the service`
+  return [diagnosticOf(verifyRules, 'field-dropped', change.location ?? { file: 'apply' }, message)]
+}
+
+/** The declared fields that an object lacks. */
+function missingFields(desired: Body, actual: RemoteObject, type: ResourceType): readonly FieldChange[] {
+  const { before, after } = compareBodies(type, desired, actual)
+  // Where the server trims names or reorders a list, an item may be compared with another one: then the field is elsewhere in the list.
+  const stored = new Set(addedFields(before).map(({ path }) => withoutItems(path)))
+  return diffFields(after, before).filter((field) => field.after === undefined && !stored.has(withoutItems(field.path)))
+}
+
+/** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
+const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]')
+
+/** Two concurrent runs, or a copy that somebody made: which one to keep is for the user to decide. */
+export function findDuplicateMarkers(
+  { byToken }: MarkerIndex,
+  type: ResourceType,
+  projectToken: string | undefined,
+): readonly Diagnostic[] {
+  return [...byToken].flatMap(([token, { project, actuals }]): Diagnostic[] => {
+    if (project !== projectToken || actuals.length < 2) return []
+    const ids = actuals.map(({ id }) => id).join(', ')
+    const what = type.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
+    const message = `${what} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): two runs at the same time, or a copy. See ${concurrentRunsPage}`
+    return [diagnosticOf(matchRules, 'duplicate-marker', { file: type.section }, message)]
+  })
+}

@@ -1,0 +1,294 @@
+import { ApiError } from '../../api/api-error.ts'
+import type { ReadApi, WriteApi } from '../../api/client.ts'
+import { countConcurrentWrites, type Reading, type SendOptions } from '../../api/collection.ts'
+import type { Target } from '../../api/path.ts'
+import { forEachConcurrently } from '../../core/concurrency.ts'
+import type { Diagnostic } from '../../core/diagnostics.ts'
+import { isSame } from '../../core/equality.ts'
+import { WatchkeeperError } from '../../core/errors.ts'
+import { alertCollection } from '../../resources/alerts/alert.ts'
+import { comparable, compareBodies, composeCreate, composeUpdate } from '../../resources/compare.ts'
+import type { Body, RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import type { ResourceTypes } from '../../resources/resource-types.ts'
+import { PendingId, type Section } from '../../resources/section.ts'
+import type { Change } from '../plan/change.ts'
+import { findNewAlertOnTiles } from '../plan/protect-alerts.ts'
+import { type ApplyState, failed, failedRecreation, isSuccess, type Outcome, successKinds } from './apply-state.ts'
+import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
+
+export interface WriteContext {
+  /** When the lists of the plan were answered, where updates use them instead of a GET. */
+  readonly listedAtMs: number | undefined
+  readonly api: WriteApi
+  readonly service: Target
+  readonly types: ResourceTypes
+  readonly concurrent: ConcurrentRuns
+}
+
+export interface UncheckedOptions {
+  /** A dashboard that the server was not asked about. It is written before everything else, so that a refusal leaves nothing behind. */
+  readonly unchecked?: Change | undefined
+  /** Asks the server why it refuses the dashboard. */
+  readonly explainRefusal: (change: Change) => Promise<readonly Diagnostic[]>
+}
+
+/** Returns why the server refuses the unchecked dashboard. Without an explanation, the refusal is a failure like any other. */
+export async function writeUnchecked(state: ApplyState, options: UncheckedOptions & WriteContext): Promise<readonly Diagnostic[]> {
+  const { unchecked: change, explainRefusal } = options
+  if (change === undefined) return []
+  try {
+    await state.record(await writeChange(change, change.desired ?? {}, { ...options, notAfter: state.hasStopped }))
+    return []
+  } catch (thrown) {
+    const isRefused = thrown instanceof ApiError && thrown.kind === 'refused'
+    const reasons = isRefused ? ((await explainRefusal(change).catch(ignoreAfterWrite)) ?? []) : []
+    if (reasons.length === 0) await recordFailure(change, thrown, state)
+    return reasons
+  }
+}
+
+interface WritesOptions {
+  readonly api: ReadApi
+  readonly types: ResourceTypes
+  readonly write: (change: Change, desired: Body) => Promise<void>
+}
+
+/**
+ * Writes section by section, and independent objects of a section at the same time. Returns the changes that depend on an object whose
+ * outcome is unknown, directly or through another one of them.
+ */
+export async function writeAll(changes: readonly Change[], state: ApplyState, options: WritesOptions): Promise<readonly Change[]> {
+  const { api, types, write } = options
+  const waiting = new Set<Change>()
+  const outcomeOf = ({ section, key }: PendingId) => state.all().find((one) => one.change.section === section && one.change.key === key)
+  const isWaiting = ({ section, key }: PendingId) => [...waiting].some((change) => change.section === section && change.key === key)
+  for (const [section, group] of Map.groupBy(changes, (change) => change.section)) {
+    let left: readonly Change[] = group
+    // A change waits for another one of its section as long as that one gets an outcome.
+    for (let count = Number.POSITIVE_INFINITY; left.length > 0 && left.length < count; ) {
+      count = left.length
+      const postponed: Change[] = []
+      await forEachConcurrently(
+        left,
+        () => maxConcurrentWrites(section, state, api),
+        async (change) => {
+          const sendable = sendableBody(change, state, types)
+          if ('body' in sendable) return write(change, sendable.body)
+          const target = outcomeOf(sendable.waitsFor)
+          if (target?.kind === 'unknown' || isWaiting(sendable.waitsFor)) waiting.add(change)
+          else if (target === undefined && sendable.waitsFor.section === section) postponed.push(change)
+          else await state.skip(change, whySkipped(sendable.waitsFor, state))
+        },
+      )
+      left = postponed
+    }
+    for (const change of left) await state.skip(change, state.stopped()?.message ?? 'the object that it refers to was not written')
+  }
+  return changes.filter((change) => waiting.has(change))
+}
+
+const whySkipped = ({ section, key }: PendingId, state: ApplyState): string =>
+  state.stopped()?.message ?? `${section}.${key} was not written`
+
+/** The body to send. A create leaves out references that can follow, to objects that do not exist yet. */
+export function sendableBody({ section, action, desired = {} }: Change, state: ApplyState, types: ResourceTypes) {
+  const resolved = state.resolve(desired)
+  if ('body' in resolved || action !== 'create') return resolved
+  const deferred = types[section].deferredFields?.(desired) ?? []
+  const isKept = ([field, value]: readonly [string, unknown]): boolean => !(deferred.includes(field) && value instanceof PendingId)
+  return state.resolve(Object.fromEntries(Object.entries(desired).filter(isKept)))
+}
+
+/** Adds the references that creates left out. A run that ends before leaves them to the next plan. */
+export async function writeReferences(changes: readonly Change[], state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
+  const { api, service, types } = context
+  for (const change of changes) {
+    const type = types[change.section]
+    const outcome = state.outcomeOf(change)
+    const deferred = type.deferredFields?.(change.desired ?? {}) ?? []
+    const missing = deferred.filter((field) => change.desired?.[field] !== undefined && outcome?.actual?.[field] === undefined)
+    if (outcome === undefined || change.action !== 'create' || !isSuccess(outcome) || missing.length === 0) continue
+    const resolved = state.resolve(change.desired ?? {})
+    const { actual } = outcome
+    try {
+      if (!('body' in resolved)) throw new WatchkeeperError('conflict', whySkipped(resolved.waitsFor, state))
+      const stopped = state.stopped()
+      if (stopped !== undefined) throw new WatchkeeperError('cancelled', stopped.message)
+      const compose = async (current: RemoteObject): Promise<Body> => {
+        await demandUnchanged({ ...change, actual }, current, context)
+        return composeUpdate(type, resolved.body, current)
+      }
+      const { object } = await type.collection.update(api, service, { id: outcome.id ?? '', compose }, { notAfter: context.notAfter })
+      state.amend({ ...outcome, actual: object })
+    } catch (thrown) {
+      const failure = failed(change, thrown)
+      const message = `It was created without ${missing.join(', ')}, which the next apply adds. ${failure.message}`
+      await state.record({ ...failure, id: outcome.id, message })
+    }
+  }
+}
+
+/** Section by section, in the order of the plan. */
+export async function forEachBySection(
+  changes: readonly Change[],
+  limit: (section: Section) => number,
+  work: (change: Change) => Promise<void>,
+): Promise<void> {
+  const groups = Map.groupBy(changes, ({ section }) => section)
+  for (const [section, group] of groups) await forEachConcurrently(group, () => limit(section), work)
+}
+
+export const maxConcurrentWrites = (section: Section, state: ApplyState, api: ReadApi): number =>
+  state.writesOneAtATime(section) ? 1 : countConcurrentWrites(api)
+
+export async function writeOne(change: Change, desired: Body, state: ApplyState, context: WriteContext & SendOptions): Promise<void> {
+  const reason = state.stopped()?.message
+  if (reason !== undefined && change.action !== 'unchanged') return state.skip(change, reason)
+  try {
+    await state.record(await writeChange(change, desired, context))
+  } catch (thrown) {
+    await recordFailure(change, thrown, state)
+  }
+}
+
+async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
+  const stopped = state.stopped()
+  // Not sent, because of another object: every request of an object comes before its write.
+  if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'cancelled')
+    return state.skip(change, stopped.message)
+  // An earlier attempt, whose outcome was unknown, has created it after all.
+  if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.kind === 'unknown')
+    return state.record({ change, kind: successKinds[change.action], id: thrown.found.id, actual: thrown.found })
+  const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)
+  await state.record({
+    ...outcome,
+    ...(thrown instanceof UnmarkedError && { isUnmarked: true }),
+    ...(thrown instanceof CreatedByOtherRunError && { isOfOtherRun: true }),
+  })
+}
+
+// Writing one change.
+
+/** A `replace` deleted the object and failed to create it again. */
+class NotRecreatedError extends Error {
+  override readonly name = 'NotRecreatedError'
+
+  constructor(cause: unknown) {
+    super('the object was deleted and could not be created again', { cause })
+  }
+}
+
+/** `desired` has no pending ids. Throws a WatchkeeperError when the change failed. */
+async function writeChange(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<Outcome> {
+  const actual = await write(change, desired, context)
+  if (actual !== undefined && (change.action === 'create' || change.action === 'replace'))
+    await demandMarker(change, desired, actual, context)
+  return { change, kind: successKinds[change.action], id: actual?.id ?? change.id, actual }
+}
+
+async function write(change: Change, desired: Body, context: WriteContext & SendOptions): Promise<RemoteObject | undefined> {
+  const { api, service, types, notAfter, concurrent } = context
+  const { section } = change
+  const type = types[section]
+  const { collection } = type
+  const send = (options: SendOptions): Promise<RemoteObject> => collection.create(api, service, composeCreate(type, desired), options)
+  switch (change.action) {
+    case 'create':
+      return concurrent.create({ section, desired, notAfter }, send)
+    case 'replace': {
+      const creation = { section, desired, replacedId: change.id }
+      await concurrent.demandAbsent(creation)
+      // Delete first: if the run ends in between, nothing exists twice, and the next run creates what is missing.
+      await remove(change, context)
+      // Sent even when the run has stopped meanwhile: the object is gone.
+      return concurrent.create(creation, send).catch((thrown: unknown) => {
+        throw new NotRecreatedError(thrown)
+      })
+    }
+    case 'update':
+    case 'adopt':
+    case 'mark':
+    case 'release': {
+      const compose = async (current: RemoteObject): Promise<Body> => {
+        await demandUnchanged(change, current, context)
+        return composeUpdate(type, desired, current)
+      }
+      const { object } = await collection.update(
+        api,
+        service,
+        { id: change.id ?? '', reading: listed(change, context), compose },
+        { notAfter },
+      )
+      return object
+    }
+    case 'delete':
+      return remove(change, context)
+    case 'unchanged':
+      return change.actual
+  }
+}
+
+/** The server stores no ownership markers, so every apply would create its objects again. */
+class UnmarkedError extends WatchkeeperError {}
+
+/** A server that is older than the field that holds the marker strips it. Nothing may be left that the next run would not recognize. */
+async function demandMarker(change: Change, desired: Body, created: RemoteObject, { api, service, types }: WriteContext): Promise<void> {
+  const type = types[change.section]
+  const isMarked = (one: RemoteObject): boolean => type.tokenOf(type.toBody(one)) === type.tokenOf(desired)
+  if (isMarked(created)) return
+  const stored = await type.collection.get(api, service, created.id).catch(ignoreAfterWrite)
+  // Without a second proof, the verification of all writes judges it.
+  if (stored === undefined || isMarked(stored)) return
+  // A failed removal must not look like a lost create, which is sent again.
+  const isRemoved = (await type.collection.remove(api, service, created.id).catch(ignoreAfterWrite)) !== undefined
+  const end = isRemoved
+    ? 'was deleted again: the next run would not recognize it'
+    : `must be deleted by hand (${created.id}): the next run would not recognize it, and deleting it failed`
+  throw new UnmarkedError(
+    'refused',
+    `The service did not store the ownership marker, so the new ${type.noun} ${end}. The version of the service may be too old.`,
+  )
+}
+
+/** Also ignores a cancellation: the outcome of the write must be recorded, and would count as not sent. */
+function ignoreAfterWrite(thrown: unknown): undefined {
+  if (!(thrown instanceof WatchkeeperError)) throw thrown
+}
+
+/** The object as the plan's list has it. The removal of tiles needs the latest alerts: they would be deleted with them. */
+function listed({ actual, removes }: Change, { listedAtMs }: WriteContext): Reading<RemoteObject> | undefined {
+  return actual === undefined || removes !== undefined || listedAtMs === undefined ? undefined : { object: actual, readAtMs: listedAtMs }
+}
+
+/** Throws kind `conflict` when the object has changed since the plan was made, or alerts would be lost with it. */
+export async function demandUnchanged(change: Change, current: RemoteObject, context: WriteContext & SendOptions): Promise<void> {
+  const { actual } = change
+  const type = context.types[change.section]
+  if (actual !== undefined && actual !== current) {
+    const [then, now] = [actual, current].map((one) => {
+      const body = type.toBody(one)
+      return `${type.tokenOf(body)} ${type.readMarker(body)?.repository}`
+    })
+    if (then !== now || !isSame(comparedPart(change, current, type), comparedPart(change, actual, type)))
+      throw conflict(`The ${type.noun} ${current.id} has changed since the plan was made and was not written`)
+  }
+  await demandNoNewAlerts(change, context)
+}
+
+/** What a concurrent change would conflict with: the declared fields for an update, everything for a delete. */
+const comparedPart = ({ desired }: Change, actual: RemoteObject, type: ResourceType): Body =>
+  desired === undefined ? comparable(type, type.toBody(actual)) : compareBodies(type, desired, actual).before
+
+const conflict = (what: string): WatchkeeperError => new WatchkeeperError('conflict', `${what}. Run plan again.`)
+
+async function demandNoNewAlerts(change: Change, { api, service, notAfter }: WriteContext & SendOptions): Promise<void> {
+  if (change.removes === undefined) return
+  const newAlert = findNewAlertOnTiles(change, await alertCollection.list(api, service, { notAfter }))
+  if (newAlert !== undefined) throw conflict(`The dashboard ${change.id} was not written: ${newAlert}`)
+}
+
+async function remove(change: Change, context: WriteContext & SendOptions): Promise<undefined> {
+  const { api, service, types, notAfter } = context
+  const check = (current: RemoteObject): Promise<void> => demandUnchanged(change, current, context)
+  await types[change.section].collection.remove(api, service, change.id ?? '', { notAfter, check })
+}

@@ -1,0 +1,266 @@
+import * as z from 'zod'
+import type { ReadApi } from '../../api/client.ts'
+import { type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
+import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
+import { type AlertQuery, toAlertQuery, type Watched } from '../../backtest/query.ts'
+import type { Refusal } from '../../backtest/read-rows.ts'
+import { type AlertEstimate, estimateSchema, toAlertEstimate } from '../../backtest/result.ts'
+import { percentiles } from '../../backtest/summary.ts'
+import { dayMs, minuteMs } from '../../core/durations.ts'
+import { inputError } from '../../core/errors.ts'
+import { type Line, say, sentence, trusted } from '../../core/line.ts'
+import type { Context } from '../../operation/operation.ts'
+import type { Block } from '../../report/blocks.ts'
+import { formatDuration } from '../../report/format.ts'
+import { isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
+import { composeUpdate } from '../../resources/compare.ts'
+import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
+import { PendingId, type Section } from '../../resources/section.ts'
+import { type Change, isDifference } from '../plan/change.ts'
+import type { PlanningResult } from '../plan/make-plan.ts'
+import type { RemoteState } from '../plan/remote-state.ts'
+
+// Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
+
+export const backtestedAlert = z.object({
+  key: z.string().describe('The key in the files.'),
+  name: z.string(),
+  changed: z.boolean().describe('Whether the plan changes the alert, or what it compares.'),
+  now: estimateSchema.optional().describe('The alert as the service has it. Absent for a new alert.'),
+  next: estimateSchema.optional().describe('The alert as the files declare it. Absent for one that is deleted.'),
+})
+
+export type BacktestedAlert = z.output<typeof backtestedAlert>
+
+export interface BacktestRequest {
+  readonly days: number
+  /** The end of the range, in milliseconds since the epoch. */
+  readonly untilMs: number
+  readonly only: 'changed' | 'all'
+  /** Keys of alerts to include although they are unchanged. */
+  readonly always: readonly string[]
+  readonly maxRequests: number
+  readonly suggest: boolean
+}
+
+export interface Backtest {
+  readonly alerts: readonly BacktestedAlert[]
+  readonly requestCount: number
+}
+
+/** Within the rate limit of one minute, beside the lists that a plan reads. */
+export const defaultMaxRequests = 60
+
+export const backtestReason = 'the API of other servers has no values of charts'
+
+/** Throws an InputError for a server without the endpoint. */
+export function demandSeries({ profile }: Pick<Context<'read', 'service-or-server'>, 'profile'>, input: string): void {
+  if (profile.name !== 'hyperdx') throw inputError(input, `requires profile: hyperdx, because ${backtestReason}`)
+}
+
+/** Why the alerts of these files must not be backtested; undefined where they may. */
+export const whyNoBacktest = async ({ files }: Pick<Context<'read', 'service-or-server'>, 'files'>): Promise<string | undefined> =>
+  (await files.mayBeFromFork()) ? 'the files may be those of a pull request from a fork, and the server would run their SQL' : undefined
+
+interface BacktestContext extends Pick<EstimateOptions, 'service' | 'onProgress'> {
+  readonly api: ReadApi
+  readonly profile: Context<'read', 'service-or-server'>['profile']
+  readonly nowMs: number
+}
+
+type Query = AlertQuery | Refusal | undefined
+
+interface BacktestComparison {
+  readonly change: Change
+  readonly isChanged: boolean
+  readonly now: Query
+  readonly next: Query
+}
+
+/** Estimates the alerts of a plan. Throws an ApiError only where it concerns the whole run. */
+export async function backtestPlan(
+  { plan, remote }: PlanningResult,
+  context: BacktestContext,
+  request: BacktestRequest,
+): Promise<Backtest> {
+  if (remote === undefined) return { alerts: [], requestCount: 0 }
+  const types = createResourceTypes(context.profile, context.nowMs)
+  const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
+  const compared = plan.changes
+    .filter(({ section }) => section === 'alerts')
+    .map((change) => compare(change, { types, plan, remote, range }))
+  const wanted = compared.filter(({ isChanged, change }) => request.only === 'all' || isChanged || request.always.includes(change.key))
+  // After the plan first: the budget of requests may not last for all.
+  const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
+  const { estimates, requests } = await estimateAlerts(queries, { ...context, ...request, range })
+  const byQuery = new Map(queries.map((query, i) => [query, estimates[i]] as const))
+  const estimateOf = (query: Query): AlertEstimate | undefined => {
+    const estimate = query && byQuery.get(query)
+    return estimate && toAlertEstimate(estimate)
+  }
+  const alerts = wanted.map(({ change: { key, name }, isChanged, now, next }): BacktestedAlert => {
+    const [before, after] = [estimateOf(now), estimateOf(next)]
+    return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
+  })
+  return { alerts, requestCount: requests }
+}
+
+interface Surroundings {
+  readonly types: ResourceTypes
+  readonly plan: PlanningResult['plan']
+  readonly remote: RemoteState
+  readonly range: TimeRange
+}
+
+function compare(change: Change, context: Surroundings): BacktestComparison {
+  const [actual, desired] = [change.actual, desiredBody(change, context.types.alerts)].map((body) => body && withoutSilence(change, body))
+  const now = actual && queryOf(actual, (section, id) => findRemote(context.remote, section, id), context)
+  const next = desired && queryOf(desired, (section, id) => findDesired(context, section, id), context)
+  const isEstimated = now !== undefined && next !== undefined && 'series' in now && 'series' in next
+  const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
+  return { change, isChanged, now, next }
+}
+
+/** A start that no file declares is, or was, the end of a silence. Estimates leave out silences. */
+const withoutSilence = ({ desired }: Change, body: Body): Body =>
+  desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
+
+/** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
+const fingerprint = ({ series, condition }: AlertQuery, { range }: Pick<Surroundings, 'range'>): string =>
+  JSON.stringify([series, { ...condition, startMs: evaluatedPart(condition, range).fromMs }])
+
+/** Whether the plan writes the alert, or the dashboard or saved search that it watches. */
+function isTouched(change: Change, changes: readonly Change[]): boolean {
+  const { dashboardId, savedSearchId } = change.desired ?? {}
+  const watched = changes.find(
+    ({ section, id }) => (section === 'dashboards' && id === dashboardId) || (section === 'savedSearches' && id === savedSearchId),
+  )
+  return isDifference(change) || (watched !== undefined && watched.id !== undefined && isDifference(watched))
+}
+
+/** The whole body after the plan; undefined for a delete. */
+function desiredBody({ desired, actual, action }: Change, type: ResourceType): Body | undefined {
+  if (desired === undefined || actual === undefined || action === 'replace') return desired
+  return composeUpdate(type, desired, actual)
+}
+
+type Find = (section: Extract<Section, 'dashboards' | 'savedSearches'>, id: unknown) => Body | undefined
+
+const findRemote = (remote: RemoteState, section: 'dashboards' | 'savedSearches', id: unknown): RemoteObject | undefined =>
+  remote[section].find((one: RemoteObject) => one.id === id)
+
+function findDesired({ types, plan, remote }: Surroundings, section: 'dashboards' | 'savedSearches', id: unknown): Body | undefined {
+  const change = plan.changes.find((one) => one.section === section && (id instanceof PendingId ? one.key === id.key : one.id === id))
+  if (change === undefined) return findRemote(remote, section, id)
+  return desiredBody(change, section === 'dashboards' ? types.dashboards : types.savedSearches)
+}
+
+function queryOf(alert: Body, find: Find, { remote }: Surroundings): AlertQuery | Refusal {
+  const watched = alert.source === 'saved_search' ? watchedSearch(alert, find, remote) : watchedTile(alert, find)
+  return watched === undefined ? { reason: 'the API does not show what the alert watches' } : toAlertQuery(alert, watched)
+}
+
+function watchedSearch({ savedSearchId }: Body, find: Find, { sources }: RemoteState): Watched | undefined {
+  const savedSearch = find('savedSearches', savedSearchId)
+  return savedSearch && { savedSearch, source: sources.find(({ id }) => id === savedSearch.sourceId) }
+}
+
+function watchedTile({ dashboardId, tileId }: Body, find: Find): Watched | undefined {
+  const tiles = listOf(find('dashboards', dashboardId)?.tiles)
+  const tile = tiles.find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+  return tile && { tile }
+}
+
+const words: Readonly<Record<AlertEstimate['verdict'], string>> = {
+  fires: 'fires',
+  quiet: 'quiet',
+  'no-data': 'no data',
+  'not-estimable': 'not estimable',
+}
+
+/** For an alert that the server would have evaluated in no window of the range. */
+export const notEvaluated = 'not evaluated before its start'
+
+/** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
+export function describeEstimate(estimate: AlertEstimate | undefined): Line {
+  if (estimate === undefined) return [trusted('–')]
+  const { verdict, notifications, reason, windows } = estimate
+  if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
+  if (windows === 0) return [trusted(notEvaluated)]
+  return verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
+}
+
+/** What every estimate leaves out. */
+const omissions =
+  'Estimated from the stored values of today: an estimate leaves out data that arrived late or is past its TTL, silences, and settings of a tile that the API does not show. It begins without a history, and counts one notification for each breaching window and group.'
+
+/** The alerts before and after the plan, for a review. */
+export function reviewBlocks({ alerts }: Pick<Backtest, 'alerts'>, days: number): readonly Block[] {
+  if (alerts.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      title: 'Backtest',
+      columns: [{ title: 'Alert' }, { title: `Last ${days} days: now → with this change` }, { title: 'Values (█ breaches)' }],
+      rows: alerts.map((alert) => [
+        say`${alert.name}`,
+        [...describeEstimate(alert.now), trusted(' → '), ...describeEstimate(alert.next)],
+        [trusted(alert.next?.sparkline ?? '')],
+      ]),
+    },
+    { kind: 'paragraph', line: [trusted(omissions)] },
+  ]
+}
+
+/** All numbers of the alerts. */
+export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly Block[] {
+  if (alerts.length === 0) return []
+  const rows = alerts.map((alert) => [
+    say`${alert.key}`,
+    describeEstimate(alert.now),
+    describeEstimate(alert.next),
+    ...numbersOf(alert.next),
+    [trusted(alert.next?.sparkline ?? '')],
+  ])
+  return [
+    {
+      kind: 'table',
+      columns: [
+        { title: 'Alert' },
+        { title: 'Now' },
+        { title: 'With the files' },
+        { title: 'Breaching windows', align: 'right' },
+        { title: 'Episodes', align: 'right' },
+        { title: 'Longest', align: 'right' },
+        { title: 'Share of time', align: 'right' },
+        { title: 'Values (█ breaches)' },
+      ],
+      rows,
+    },
+    ...suggestionBlocks(alerts),
+    { kind: 'paragraph', line: [trusted(omissions)] },
+  ]
+}
+
+function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
+  if (estimate?.windows === undefined) return [[], [], [], []]
+  const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, shareOfTime = 0 } = estimate
+  return [
+    [trusted(`${breachingWindows} of ${windows}`)],
+    [trusted(String(episodes))],
+    [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
+    [trusted(`${(shareOfTime * 100).toFixed(1)}%`)],
+  ]
+}
+
+function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {
+  const rows = alerts.flatMap(({ key, next }) =>
+    next?.suggestions === undefined
+      ? []
+      : [[say`${key}`, ...next.suggestions.map(({ threshold, notifications }) => say`${threshold} → ${notifications}`)]],
+  )
+  if (rows.length === 0) return []
+  const columns = [{ title: 'Alert' }, ...percentiles.map((percentile) => ({ title: `p${percentile}` }))]
+  return [{ kind: 'table', title: 'Percentiles of the values as thresholds → notifications', columns, rows }]
+}

@@ -1,0 +1,61 @@
+import type { Diagnostic, Location } from '../../core/diagnostics.ts'
+import type { FieldChange } from '../../resources/compare.ts'
+import type { Body, RemoteObject } from '../../resources/resource-type.ts'
+import type { Section } from '../../resources/section.ts'
+
+/**
+ * `adopt`: the object is as declared already and only gets the ownership marker. `mark`: it has the marker, and only gets the repository in
+ * it. `release`: a duplicate loses its marker and becomes unmanaged.
+ */
+export const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'mark', 'release', 'unchanged'] as const
+
+export type Action = (typeof actions)[number]
+
+export interface Change {
+  readonly section: Section
+  /** The key in the files; for a delete the one in the ownership marker, where it can be read. */
+  readonly key: string
+  readonly name: string
+  readonly action: Action
+  /** Undefined for what does not exist yet. */
+  readonly id?: string | undefined
+  /** Where it is declared. */
+  readonly location?: Location | undefined
+  /** The object does not have the ownership marker of this key yet, and the files take it over. */
+  readonly isAdopted: boolean
+  /** The only differences: fields that the server has filled in everywhere since the last apply. */
+  readonly newDefaults?: readonly FieldChange[]
+  /** Fields that the files removed, and that no update can clear. */
+  readonly unclearable?: readonly string[]
+  /** Which side changed since the last apply; undefined where nothing differs or it is unknown. */
+  readonly origin?: 'files' | 'service' | undefined
+  /** What a reviewer must know besides the fields. */
+  readonly notes: readonly string[]
+  readonly fields: readonly FieldChange[]
+  /** The body to send, before it is merged with the existing object; undefined for a delete. */
+  readonly desired?: Body | undefined
+  readonly actual?: RemoteObject | undefined
+  /** For a duplicate that is deleted: the id of the object that stays. */
+  readonly keeps?: string
+  /** The tiles that an update of a dashboard removes, and the alerts on them when the plan was made. */
+  readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
+}
+
+/** A value: it holds everything needed to show it and to apply it. */
+export interface Plan {
+  readonly project: string
+  /** In the order in which they are applied, deletes last. */
+  readonly changes: readonly Change[]
+  /** Objects with this project's marker that no file declares, and that stay. */
+  readonly orphans: readonly { readonly section: Section; readonly id: string; readonly name: string; readonly key: string }[]
+  /** Objects of the service that have no ownership marker, and that no file declares. */
+  readonly unmanaged?: Readonly<Partial<Record<Section, number>>>
+  /** Errors stop the plan from being applied. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** How many objects of each section the service has. */
+  readonly seen: Readonly<Partial<Record<Section, number>>>
+}
+
+/** Whether the remote object differs from the files. */
+export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
+  action !== 'unchanged' && action !== 'adopt' && action !== 'mark'

@@ -1,0 +1,180 @@
+// After two applies at once, objects exist twice under one key, and each alert watches either of two dashboards. With
+// `repair-duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
+import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { sidesOf } from '../../resources/compare.ts'
+import { type Body, listOf, type RemoteObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
+import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
+import { diffSides, snapshotOf } from '../../resources/snapshot.ts'
+import type { Change } from './change.ts'
+import { type MarkedObject, markedObjects, matchRules } from './match.ts'
+
+/** One of several objects with the same marker, which is not the one to keep. */
+export interface Twin extends MarkedObject {
+  readonly kept: RemoteObject
+  /** Whether both are as declared, so that nothing is lost with it. */
+  readonly isEqual: boolean
+}
+
+interface TwinsInput<D extends Declared> {
+  readonly type: ResourceType<D>
+  readonly project: string
+  readonly declared: readonly D[]
+  readonly actual: readonly RemoteObject[]
+  readonly context: ResolveContext
+  /** Where alerts are after the repair. */
+  readonly moves: Moves
+}
+
+/** Finds the twins of declared objects. The object to keep equals the declaration; of several, it has the smallest id. */
+export function findTwins<D extends Declared>({ type, project, declared, actual, context, moves }: TwinsInput<D>): readonly Twin[] {
+  const byToken = Map.groupBy(markedObjects(type, actual), ({ marker }) => marker?.token)
+  return declared.flatMap((one): readonly Twin[] => {
+    const alike = (byToken.get(type.markerStyle.token(project, one.key)) ?? []).toSorted((a, b) => (a.actual.id < b.actual.id ? -1 : 1))
+    if (alike.length < 2) return []
+    const { body } = type.resolve(one, context)
+    const equal = new Set(alike.filter(({ actual: twin }) => equals(type, body, moves.move(twin))))
+    const [kept] = [...equal, ...alike]
+    if (kept === undefined) return []
+    return alike
+      .filter((twin) => twin !== kept)
+      .map((twin) => ({ ...twin, kept: kept.actual, isEqual: equal.has(twin) && moves.allows(kept.actual, twin.actual) }))
+  })
+}
+
+function equals(type: ResourceType, desired: Body, actual: RemoteObject): boolean {
+  const sides = sidesOf(type, desired, actual)
+  return diffSides(type, sides).length === 0 || type.readSnapshot(type.toBody(actual))?.digest === snapshotOf(sides)
+}
+
+/** Where alerts on twins go. */
+export interface Moves {
+  /** The alert with the ids of the objects to keep; the same object where nothing changes. */
+  move(alert: RemoteObject): RemoteObject
+  /** Whether every alert on the twin has a place on the object to keep. */
+  allows(kept: RemoteObject, twin: RemoteObject): boolean
+}
+
+/** `alerts` are all alerts of the service, managed or not. */
+const noMoves = (alerts: readonly RemoteObject[]): Moves => ({
+  move: (alert) => alert,
+  allows: (kept, twin) => {
+    const tiles = tileIds(kept, twin)
+    return alerts.every(({ dashboardId, tileId }) => dashboardId !== twin.id || tiles.has(tileId))
+  },
+})
+
+/** The moves of the alerts on twins that are deleted. */
+export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[]): Moves {
+  const deleted = new Map(twins.filter(({ isEqual }) => isEqual).map((twin) => [twin.actual.id, twin]))
+  return {
+    ...noMoves(alerts),
+    move(alert) {
+      const onDashboard = deleted.get(String(alert.dashboardId ?? ''))
+      const onSearch = deleted.get(String(alert.savedSearchId ?? ''))
+      if (onDashboard === undefined && onSearch === undefined) return alert
+      return {
+        ...alert,
+        ...(onSearch !== undefined && { savedSearchId: onSearch.kept.id }),
+        ...(onDashboard !== undefined && {
+          dashboardId: onDashboard.kept.id,
+          tileId: tileIds(onDashboard.kept, onDashboard.actual).get(alert.tileId) ?? alert.tileId,
+        }),
+      }
+    },
+  }
+}
+
+/** The ids of tiles of the object to keep, by those of the twin. Both are as declared, so tiles of one name are in the same order. */
+function tileIds(kept: RemoteObject, twin: RemoteObject): ReadonlyMap<unknown, unknown> {
+  const left = Map.groupBy(listOf(kept.tiles), ({ name }) => String(name))
+  return new Map(
+    listOf(twin.tiles).flatMap(({ id, name }) => {
+      const partner = left.get(String(name))?.shift()
+      return partner === undefined ? [] : [[id, partner.id] as const]
+    }),
+  )
+}
+
+const unchangedFields = { isAdopted: false, fields: [] } as const
+
+/** Keeps the twin as an unmanaged object, because it is not as declared. */
+const release = (type: ResourceType, { actual, kept }: Twin, moved: RemoteObject): Change => ({
+  ...unchangedFields,
+  section: type.section,
+  key: '',
+  name: actual.name ?? '',
+  action: 'release',
+  id: actual.id,
+  actual,
+  notes: [`a duplicate of ${kept.id} that is not as declared; it becomes unmanaged, and stays`],
+  desired: type.withoutMarker(type.toBody(moved)),
+})
+
+const remove = (type: ResourceType, { actual, marker, kept }: Twin): Change => ({
+  ...unchangedFields,
+  section: type.section,
+  key: marker?.key ?? '',
+  name: actual.name ?? '',
+  action: 'delete',
+  id: actual.id,
+  actual,
+  keeps: kept.id,
+  notes: [`a duplicate of ${kept.id}, and as declared`],
+})
+
+interface Repairs {
+  /** Written before the deletes. */
+  readonly writes: readonly Change[]
+  /** Alerts first. */
+  readonly deletes: readonly Change[]
+}
+
+interface RepairInput {
+  readonly types: ResourceTypes
+  /** By section, alerts last. */
+  readonly twins: readonly { readonly type: ResourceType; readonly twins: readonly Twin[] }[]
+  readonly alerts: readonly RemoteObject[]
+  /** Alerts that the plan writes anyway. */
+  readonly planned: ReadonlySet<string | undefined>
+  readonly moves: Moves
+}
+
+export function planRepairs({ types, twins, alerts, planned, moves }: RepairInput): Repairs {
+  const all = twins.flatMap(({ type, twins: own }) => own.map((twin) => ({ type, twin })))
+  const twinIds = new Set(all.map(({ twin }) => twin.actual.id))
+  const moved = alerts.flatMap((alert): readonly Change[] => {
+    const after = moves.move(alert)
+    if (after === alert || planned.has(alert.id) || twinIds.has(alert.id)) return []
+    const target = after.dashboardId === alert.dashboardId ? 'savedSearch' : 'dashboard'
+    const idField = `${target}Id`
+    return [
+      {
+        section: 'alerts',
+        key: '',
+        name: alert.name ?? '',
+        action: 'update',
+        id: alert.id,
+        actual: alert,
+        isAdopted: false,
+        notes: ['moves from a duplicate that is deleted'],
+        fields: [{ path: target, before: alert[idField], after: after[idField] }],
+        desired: types.alerts.toBody(after),
+      },
+    ]
+  })
+  const releases = all.filter(({ twin }) => !twin.isEqual)
+  return {
+    writes: [...releases.map(({ type, twin }) => release(type, twin, moves.move(twin.actual))), ...moved],
+    deletes: all.toReversed().flatMap(({ type, twin }) => (twin.isEqual ? [remove(type, twin)] : [])),
+  }
+}
+
+/** The command that repairs duplicates, for messages. `deletes` is the number of objects that it may delete. */
+export type RepairCommand = (deletes: number) => string
+
+/** How to repair duplicates: one more diagnostic after those that name them. */
+export function adviseRepair(command: RepairCommand | undefined, deletes: number): readonly Diagnostic[] {
+  if (command === undefined) return []
+  const message = `to repair all of them, run this once, when no other run is at work: ${command(deletes)}`
+  return [{ ...diagnosticOf(matchRules, 'duplicate-marker', { file: 'repair-duplicates' }, message), severity: 'note' }]
+}

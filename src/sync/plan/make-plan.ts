@@ -1,0 +1,349 @@
+import * as z from 'zod'
+import { ApiError } from '../../api/api-error.ts'
+import type { ReadApi } from '../../api/client.ts'
+import type { Target } from '../../api/path.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { forEachConcurrently } from '../../core/concurrency.ts'
+import { type Diagnostic, diagnosticOf, errorsIn, formatLocation, type Rules } from '../../core/diagnostics.ts'
+import { inputError } from '../../core/errors.ts'
+import { quote } from '../../core/text.ts'
+import {
+  emptyAdvice,
+  type Found,
+  filesInput,
+  findDeclarations,
+  nameInstances,
+  refuseSkippedDirectories,
+} from '../../declarations/declarations.ts'
+import { environmentInput } from '../../declarations/environment.ts'
+import { flag, integer, outputPath } from '../../operation/inputs.ts'
+import type { Context, Files } from '../../operation/operation.ts'
+import { composeCreate, composeUpdate } from '../../resources/compare.ts'
+import { checkDashboard, createDashboardType, type InvalidField } from '../../resources/dashboards/dashboard.ts'
+import { projectForm, projectGrammar } from '../../resources/marker.ts'
+import { type Body, listOf } from '../../resources/resource-type.ts'
+import type { Declared } from '../../resources/resource-types.ts'
+import { hasPendingId } from '../../resources/section.ts'
+import type { Change, Plan } from './change.ts'
+import type { RepairCommand } from './duplicates.ts'
+import type { AdoptFrom } from './match.ts'
+import { planChanges } from './plan-changes.ts'
+import { type RemoteState, readRemoteState } from './remote-state.ts'
+import { fromRepositoryInput } from './repository.ts'
+
+// The inputs that plan, apply and drift share, and the project that they are about.
+
+export const planInput = z.strictObject({
+  files: filesInput,
+  env: environmentInput,
+  project: z.string().regex(projectGrammar).optional().meta({
+    description:
+      'Owner of the objects, which is stored in a marker inside each of them. The default is `project` in .watchkeeper.yml, then the repository.',
+    accepts: projectForm,
+  }),
+  adoptFrom: z
+    .string()
+    .regex(projectGrammar)
+    .optional()
+    .meta({
+      description: 'Previous name of a renamed project, whose objects are adopted. `none` creates a second set of objects instead.',
+      accepts: `a project (${projectForm}), or none`,
+    }),
+  fromRepository: fromRepositoryInput.optional(),
+  prune: flag("Deletes objects that have this project's marker and that no file declares.").default(false),
+  repairDuplicates: flag(
+    'Repairs objects that two runs at the same time created twice: keeps one of each, moves the alerts to it, and deletes the others if they are as declared. Deletes count for max-deletes. Use it for one run.',
+  ).default(false),
+  allowEmpty: flag(
+    'Accepts that no file declares an object, or that there are no files. With prune, apply then deletes all objects of the project.',
+  ).default(false),
+  maxDeletes: integer('Maximum number of deletes. With more, the operation fails and writes nothing.', 0, 10_000).default(5),
+  sarifFile: outputPath('Writes the diagnostics to this file as SARIF 2.1.0, for code scanning.').optional(),
+  codeQualityFile: outputPath('Writes the diagnostics to this file as a code quality report of GitLab.').optional(),
+})
+
+const toAdoptFrom = (text: string | undefined): AdoptFrom => (text === undefined || text === 'none' ? text : { project: text })
+
+interface ResolvedProject {
+  readonly project: string
+  /** A note, where it was inferred. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const projectRules = {
+  'inferred-project': { severity: 'note', description: 'The project was taken from the remote of the Git repository.' },
+} as const satisfies Rules
+
+/** Reads may infer the project from the Git remote. Writes need it explicitly. Throws an InputError when it is missing. */
+export async function resolveProject(given: string | undefined, files: Files, effect: 'read' | 'write'): Promise<ResolvedProject> {
+  if (given !== undefined) return { project: given, diagnostics: [] }
+  const repository = files.workflowRepository
+  if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
+  const remote = await files.remoteRepository()
+  if (remote === undefined) throw inputError('project', 'is missing; set project to owner/repo, or add it to .watchkeeper.yml')
+  const project = validProject(remote, 'git remote origin')
+  const advice = `pass --project ${project}, or set project in .watchkeeper.yml`
+  if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})`)
+  const message = `the project ${project} was taken from git remote origin; for apply, ${advice}`
+  return { project, diagnostics: [diagnosticOf(projectRules, 'inferred-project', { file: '.watchkeeper.yml' }, message)] }
+}
+
+function validProject(text: string, source: string): string {
+  if (projectGrammar.test(text)) return text
+  throw inputError('project', `"${quote(text, 80)}" (from ${source}) is not a valid project; set project; accepted: ${projectForm}`)
+}
+
+// Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store
+// again, so all objects to adopt are also checked.
+
+export const serverRules = {
+  'server-refuses': { severity: 'error', description: 'The server rejects a dashboard as not valid.' },
+} as const satisfies Rules
+
+interface ServerCheck {
+  readonly diagnostics: readonly Diagnostic[]
+  /** Dashboards that the server was not asked about. */
+  readonly uncheckedCount: number
+  readonly writeFirst?: Change | undefined
+}
+
+interface ServerCheckContext {
+  readonly api: ReadApi
+  readonly service: Target
+}
+
+/** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
+const maxCheckedDashboards = 20
+
+const maxConcurrentChecks = 10
+
+async function checkByServer(
+  plan: Plan,
+  objects: readonly Declared[],
+  asking: ServerCheckContext,
+  { spareFirst }: Pick<PlanRequest, 'spareFirst'>,
+): Promise<ServerCheck> {
+  if (errorsIn(plan.diagnostics).length > 0) return { diagnostics: [], uncheckedCount: 0 }
+  // The server cannot check a reference to an object that does not exist yet.
+  const written = plan.changes.filter((change) => change.section === 'dashboards' && isWritten(change) && !hasPendingId(change.desired))
+  const changed = written.filter(({ isAdopted }) => !isAdopted)
+  const wanted = [...written.filter(({ isAdopted }) => isAdopted), ...changed.slice(0, maxCheckedDashboards)]
+  const first = spareFirst ? findSpared(plan, wanted, asking.api) : undefined
+  const answers = new Map<Change, readonly InvalidField[]>()
+  let isServed = true
+  const check = async (change: Change): Promise<void> => {
+    if (!isServed) return
+    const invalid = await checkChange(change, asking)
+    isServed = invalid !== undefined
+    if (invalid !== undefined) answers.set(change, invalid)
+  }
+  // One at first, because an older service does not support the check.
+  const checkAll = (changes: readonly Change[]): Promise<void> =>
+    forEachConcurrently(changes, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
+  await checkAll(wanted.filter((change) => change !== first))
+  const isSpared = first !== undefined && [...answers.values()].every((invalid) => invalid.length === 0)
+  if (first !== undefined && !isSpared) await checkAll([first])
+  const diagnostics = wanted.flatMap((change) => toDiagnostics(answers.get(change) ?? [], change, objects))
+  return { diagnostics, uncheckedCount: written.length - answers.size - (isSpared ? 1 : 0), writeFirst: isSpared ? first : undefined }
+}
+
+/**
+ * The dashboard whose check can be left out, because it can be written first: a refusal leaves nothing behind. Only where its check is the
+ * one request that would make the run wait for the next window of the rate limit.
+ */
+function findSpared({ changes }: Plan, checked: readonly Change[], api: ReadApi): Change | undefined {
+  const needed = checked.length + countRequests(changes, api.profile.listsAllFields)
+  return needed - 1 === api.rateLimit()?.remaining ? checked[0] : undefined
+}
+
+/** The requests to write these changes and to verify them, where nothing goes wrong. An update needs no GET where it uses a list. */
+export function countRequests(changes: readonly Change[], usesLists: boolean): number {
+  const writes = changes.filter(({ action }) => action !== 'unchanged')
+  const ofOne = ({ action, removes }: Change): number => {
+    if (action === 'create') return 1
+    if (action === 'replace') return 3
+    return (action === 'delete' || !usesLists ? 2 : 1) + (removes === undefined ? 0 : 2)
+  }
+  const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ section }) => section))
+  return writes.reduce((sum, change) => sum + ofOne(change), verified.size)
+}
+
+/** Asks the server why it refuses a dashboard; empty where it accepts it, or does not know the question. */
+export async function explainRefusal(
+  change: Change,
+  { found }: Pick<PlanningResult, 'found'>,
+  asking: ServerCheckContext,
+): Promise<readonly Diagnostic[]> {
+  return toDiagnostics((await checkChange(change, asking)) ?? [], change, found.objects)
+}
+
+const isWritten = ({ action }: Change): boolean => action === 'create' || action === 'update' || action === 'adopt'
+
+/** What the server has against storing it; undefined when the service does not know the question: older ones do not. */
+export async function checkChange(change: Change, { api, service }: ServerCheckContext): Promise<readonly InvalidField[] | undefined> {
+  try {
+    return await checkDashboard(api, service, withoutIds(bodyOf(change, api.profile)))
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) throw thrown
+    if (thrown.kind === 'not-served') return undefined
+    // A gateway in between refuses by itself what it does not know.
+    if (thrown.kind === 'refused') return [{ path: '', message: thrown.message.split('\n', 1)[0] ?? '' }]
+    throw thrown
+  }
+}
+
+/** What would be sent: with everything of the stored object that files have no say in. */
+function bodyOf({ desired = {}, actual }: Change, profile: Profile): Body {
+  const type = createDashboardType(profile)
+  return actual === undefined ? composeCreate(type, desired) : composeUpdate(type, desired, actual)
+}
+
+function toDiagnostics(invalid: readonly InvalidField[], { key, location }: Change, objects: readonly Declared[]): readonly Diagnostic[] {
+  const declared = objects.find((one) => one.section === 'dashboards' && one.key === key)
+  return invalid.map(({ path, message }) => {
+    const at = declared?.locationOf(toPath(path)) ?? location ?? { file: 'files' }
+    return diagnosticOf(serverRules, 'server-refuses', at, `${declared?.pathOf(toPath(path)) ?? `dashboards.${key}`}: ${message}`)
+  })
+}
+
+const toPath = (path: string): readonly PropertyKey[] =>
+  path === '' ? [] : path.split('.').map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part))
+
+/** A body is checked as that of a create, which has no ids. */
+const withoutIds = (body: Body): Body => ({
+  ...body,
+  tiles: listOf(body.tiles).map(withoutId),
+  ...(Array.isArray(body.filters) && { filters: listOf(body.filters).map(withoutId) }),
+})
+
+const withoutId = ({ id: _, ...rest }: Body): Body => rest
+
+interface PlanRequest {
+  readonly files: readonly string[]
+  readonly env?: string | undefined
+  readonly project?: string | undefined
+  readonly adoptFrom?: string | undefined
+  readonly fromRepository?: string | undefined
+  readonly effect: 'read' | 'write'
+  readonly prune: boolean
+  readonly rewrite?: boolean
+  readonly resendSecrets?: boolean
+  readonly repairDuplicates?: boolean
+  readonly allowEmpty: boolean
+  readonly maxDeletes: number
+  /** One dashboard may be left unchecked, which is then written before all other objects. */
+  readonly spareFirst?: boolean
+}
+
+export interface PlanningResult {
+  /** The name of the environment. */
+  readonly environment?: string | undefined
+  readonly found: Found
+  readonly plan: Plan
+  /** All that was found wrong, of files and of plan. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Changed dashboards that the server was not asked about. */
+  readonly uncheckedCount: number
+  /** The unchecked dashboard to write first. */
+  readonly writeFirst?: Change | undefined
+  readonly repairCommand?: RepairCommand
+  /** What the plan was compared with; undefined where files have errors. */
+  readonly remote?: RemoteState
+}
+
+type PlanContext = Pick<
+  Context<'read', 'service-or-server'>,
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'debug' | 'clock'
+> & {
+  readonly api: ReadApi
+}
+
+/** Files with errors give diagnostics and a plan without changes, because their meaning is unknown. */
+export async function makePlan(context: PlanContext, request: PlanRequest): Promise<PlanningResult> {
+  const { api, service, profile, files, environment, clock } = context
+  const { project, diagnostics } = await resolveProject(request.project, files, request.effect)
+  const read = await findDeclarations(request.files, context, request)
+  const found = request.prune ? refuseSkippedDirectories(read) : read
+  if (errorsIn(found.diagnostics).length > 0) {
+    const plan: Plan = { project, changes: [], orphans: [], diagnostics: [], seen: {} }
+    return {
+      environment: environment?.name,
+      found,
+      plan,
+      diagnostics: [...diagnostics, ...withoutNotes(found.diagnostics)],
+      uncheckedCount: 0,
+    }
+  }
+  if (found.objects.length === 0 && request.prune && !request.allowEmpty) throw inputError('files', `declare no objects, ${emptyAdvice}`)
+  const wanted = new Set(found.objects.map(({ section }) => section))
+  const remote = await readRemoteState({ api, service, profile, wanted })
+  const commandFor: RepairCommand = (deletes) => repairCommand(request, project, deletes)
+  const sourced = await withSources(found, remote)
+  const planned = planChanges(sourced.found, remote, {
+    ...request,
+    project,
+    profile,
+    adoptFrom: toAdoptFrom(request.adoptFrom),
+    repository: { name: await files.repository(), from: request.fromRepository, effect: request.effect },
+    nowMs: clock.now(),
+    isWrite: request.effect === 'write',
+    secret: (name) => files.secret(name),
+    repairCommand: commandFor,
+  })
+  const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
+  for (const change of plan.changes) context.debug(describeDecision(change))
+  const checked: ServerCheck = profile.dashboardCheck
+    ? await checkByServer(plan, sourced.found.objects, context, request)
+    : { diagnostics: [], uncheckedCount: 0 }
+  return {
+    environment: environment?.name,
+    found: sourced.found,
+    plan,
+    diagnostics: [
+      ...diagnostics,
+      ...withoutNotes(found.diagnostics).filter((one) => !isConfirmed(one, plan.diagnostics)),
+      ...nameInstances([...plan.diagnostics, ...checked.diagnostics]),
+    ],
+    uncheckedCount: checked.uncheckedCount,
+    writeFirst: checked.writeFirst,
+    remote,
+    repairCommand: commandFor,
+  }
+}
+
+/** For a shell. A workflow sets the same inputs for one run. */
+function repairCommand({ files, env, maxDeletes }: PlanRequest, project: string, deletes: number): string {
+  const quoted = files.map((glob) => ` --files '${glob.replaceAll("'", "'\\''")}'`).join('')
+  const environment = env === undefined ? '' : ` --env ${env}`
+  return `watchkeeper apply --project ${project}${environment}${quoted} --repair-duplicates --max-deletes ${Math.max(maxDeletes, deletes)}`
+}
+
+/** The queries of SLOs depend on the sources of the service. */
+export async function withSources(
+  found: Found,
+  { sources }: Pick<RemoteState, 'sources'>,
+): Promise<{ readonly found: Found; readonly diagnostics: readonly Diagnostic[] }> {
+  if (found.slos.length === 0) return { found, diagnostics: [] }
+  const { resolveSlos } = await import('../../slos/expand-slos.ts')
+  const { objects, diagnostics } = resolveSlos(found.slos, sources)
+  return { found: { ...found, objects: [...found.objects.filter(({ madeFrom }) => madeFrom === undefined), ...objects] }, diagnostics }
+}
+
+/** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
+function describeDecision({ section, key, action, id, origin, fields, notes }: Change): string {
+  const paths = fields.map(({ path }) => path).join(', ')
+  const where = origin === undefined ? '' : `, changed in the ${origin}`
+  return [`${section}.${key}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`, ...notes].join(
+    '; ',
+  )
+}
+
+/** Whether the service confirms what the files only suggest: a name in place of an id. */
+const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic[]): boolean =>
+  rule === 'name-as-id' && errors.some((one) => one.rule === 'unknown-name' && formatLocation(one.location) === formatLocation(location))
+
+/** Notes on files are for validate; a plan shows what a reviewer decides. */
+const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.filter(({ severity }) => severity !== 'note')
+
+export const hasErrors = ({ diagnostics }: PlanningResult): boolean => errorsIn(diagnostics).length > 0

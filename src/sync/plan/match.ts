@@ -1,0 +1,348 @@
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { pluralOf, quote } from '../../core/text.ts'
+import type { StoredMarker } from '../../resources/marker.ts'
+import type { RemoteObject, ResourceType } from '../../resources/resource-type.ts'
+import { type Declared, previousKeyOf } from '../../resources/resource-types.ts'
+
+export interface MarkedObject {
+  readonly actual: RemoteObject
+  readonly marker: StoredMarker | undefined
+}
+
+export interface Pair<D extends Declared = Declared> {
+  readonly declared: D
+  /** Undefined for an object that must be created. */
+  readonly found?: MarkedObject | undefined
+  /** For reviewers: the reason for adopting an object that does not have the ownership marker of this key. */
+  readonly takeover?: string | undefined
+}
+
+export interface MatchResult<D extends Declared = Declared> {
+  readonly pairs: readonly Pair<D>[]
+  /** Objects with this project's marker that no file declares. */
+  readonly orphans: readonly MarkedObject[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const matchRules = {
+  'duplicate-marker': {
+    severity: 'error',
+    description: 'Two objects have the same ownership marker: two runs created them at the same time, or one is a copy.',
+  },
+  'owned-elsewhere': {
+    severity: 'error',
+    description: 'An object that the files refer to has the ownership marker of another key or project.',
+  },
+  'ambiguous-adoption': { severity: 'error', description: 'Several objects match `adopt`.' },
+  'missing-object': { severity: 'error', description: 'The `id` in a file is not the id of an existing object.' },
+  'same-name': { severity: 'warning', description: 'An object with this name exists and is not adopted. A second one will be created.' },
+  'other-project': {
+    severity: 'error',
+    description: 'Another project owns an object with this name. This is an error if this project owns nothing, such as after a rename.',
+  },
+  'not-adopted': {
+    severity: 'error',
+    description: 'An existing object differs from the files, which do not adopt it. Its API has no field for a marker.',
+  },
+  'unknown-kind': {
+    severity: 'error',
+    description: 'The object that the files refer to has a form that this version does not know. It is not written.',
+  },
+  'moved-key': { severity: 'error', description: 'An object exists under its key, and another one under its `previousKey`.' },
+} as const satisfies Rules
+
+/** The previous name of the project, whose objects are adopted. `none` confirms that a second set of objects is created. */
+export type AdoptFrom = { readonly project: string } | 'none' | undefined
+
+interface MatchInput<D extends Declared> {
+  readonly type: ResourceType
+  readonly project: string
+  readonly adoptFrom?: AdoptFrom
+  /** Whether this project owns anything in the service. */
+  readonly ownsAnything?: boolean
+  readonly declared: readonly D[]
+  readonly actual: readonly RemoteObject[]
+}
+
+export const markedObjects = (type: ResourceType, actual: readonly RemoteObject[]): readonly MarkedObject[] =>
+  actual.map((one) => ({
+    actual: one,
+    // Without a declaration for it, apply could only delete it.
+    marker: type.explainUndeclarable?.(one) === undefined ? type.readMarker(type.toBody(one)) : undefined,
+  }))
+
+/** Finds the remote object of each declared one: by ownership marker, by id, or by name where the file says so. */
+export const matchObjects = <D extends Declared>(input: MatchInput<D>): MatchResult<D> =>
+  input.type.ownership === 'identity' ? matchByIdentity(input) : matchByMarker(input)
+
+/** An object with the identity that the file gives it, or gave it before a rename. It has no owner, so there are no orphans. */
+function matchByIdentity<D extends Declared>({ type, declared, actual }: MatchInput<D>): MatchResult<D> {
+  const byToken = Map.groupBy(actual, (one) => type.tokenOf(type.toBody(one)))
+  const diagnostics: Diagnostic[] = []
+  const taken = new Map<RemoteObject, D>()
+  const pairs = declared.map((one): Pair<D> => {
+    const { found, takeover, diagnostic } = findByIdentity(one, { type, actual, byToken })
+    const other = found === undefined ? undefined : taken.get(found)
+    if (diagnostic !== undefined) diagnostics.push(diagnostic)
+    if (found === undefined) return { declared: one }
+    if (other !== undefined) diagnostics.push(report(one, 'owned-elsewhere', `${other.section}.${other.key} refers to ${found.id}, too`))
+    taken.set(found, one)
+    return { declared: one, found: { actual: found, marker: undefined }, takeover }
+  })
+  const unidentified = declared.filter(({ value }) => value.id === undefined)
+  const names = Map.groupBy(unidentified, ({ value }) => type.tokenOf(value))
+  const repeated = [...names.values()].flatMap(([, ...others]) =>
+    others.map((one) =>
+      report(one, 'owned-elsewhere', `another ${type.noun} in these files has the same identity, "${quote(one.value.name, 60)}"`),
+    ),
+  )
+  return { pairs, orphans: [], diagnostics: [...diagnostics, ...repeated] }
+}
+
+interface IdentityIndex {
+  readonly type: ResourceType
+  readonly actual: readonly RemoteObject[]
+  readonly byToken: ReadonlyMap<string | undefined, readonly RemoteObject[]>
+}
+
+interface IdentityMatch {
+  readonly found?: RemoteObject
+  readonly takeover?: string
+  readonly diagnostic?: Diagnostic
+}
+
+function findByIdentity(declared: Declared, { type, actual, byToken }: IdentityIndex): IdentityMatch {
+  const { value } = declared
+  const previousName = 'previousName' in value ? value.previousName : undefined
+  const withName = (name: string): readonly RemoteObject[] => byToken.get(type.tokenOf({ ...value, name })) ?? []
+  if (value.id !== undefined) {
+    const found = actual.find(({ id }) => id === value.id)
+    if (found !== undefined) return { found }
+    const message = `${type.noun} ${quote(value.id, 60)} does not exist; remove id to create a new one`
+    return { diagnostic: report(declared, 'missing-object', message) }
+  }
+  const [own, second] = withName(value.name)
+  const [previous, secondPrevious] = previousName === undefined ? [] : withName(previousName)
+  if (own !== undefined && previous !== undefined) {
+    const message = `one ${type.noun} exists with this name (${own.id}) and one with its previousName (${previous.id}); remove previousName, or delete one of them`
+    return { found: own, diagnostic: report(declared, 'moved-key', message) }
+  }
+  const [found, twin] = own === undefined ? [previous, secondPrevious] : [own, second]
+  if (found === undefined) return {}
+  if (twin === undefined) return { found, ...(own === undefined && { takeover: `renamed from ${previousName}` }) }
+  const message = `several ${pluralOf(type.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one`
+  return { found, diagnostic: report(declared, 'ambiguous-adoption', message) }
+}
+
+function matchByMarker<D extends Declared>({
+  type,
+  project,
+  adoptFrom,
+  ownsAnything = true,
+  declared,
+  actual,
+}: MatchInput<D>): MatchResult<D> {
+  const marked = markedObjects(
+    type,
+    actual.filter((one) => type.explainUndeclarable?.(one) === undefined),
+  )
+  const projectToken = type.markerStyle.projectToken(project)
+  const ours = marked.filter(({ marker }) => marker?.project === projectToken)
+  const claimed = new Set(declared.map(({ key }) => type.markerStyle.token(project, key)))
+  const orphans = ours.filter(({ marker }) => !claimed.has(marker?.token ?? ''))
+  const others = marked.filter(({ marker }) => marker !== undefined && marker.project !== projectToken)
+  const index: Index = {
+    type,
+    project,
+    adoptFrom,
+    ownsAnything,
+    byToken: Map.groupBy(
+      marked.filter(({ marker }) => marker !== undefined),
+      ({ marker }) => marker?.token ?? '',
+    ),
+    freeByName: Map.groupBy(
+      marked.filter(({ marker }) => marker === undefined),
+      (one) => nameOf(one.actual),
+    ),
+    otherByName: Map.groupBy(others, (one) => nameOf(one.actual)),
+    orphanByName: Map.groupBy(orphans, (one) => nameOf(one.actual)),
+    byId: new Map(marked.map((one) => [one.actual.id, one])),
+  }
+  const diagnostics: Diagnostic[] = []
+  const taken = new Set<MarkedObject>()
+  const strange = actual.filter((one) => type.explainUndeclarable?.(one) !== undefined)
+  const pairs = declared.flatMap((one): readonly Pair<D>[] => {
+    const { diagnostic, ...search } = findFor(one, index)
+    const { found } = search
+    const unknown = found === undefined ? findUnknown(one, strange, { type, project }) : undefined
+    if (unknown !== undefined) {
+      diagnostics.push(unknown)
+      return []
+    }
+    if (diagnostic !== undefined) diagnostics.push(diagnostic)
+    if (found !== undefined && taken.has(found)) diagnostics.push(report(one, 'owned-elsewhere', `two keys refer to ${found.actual.id}`))
+    if (found !== undefined) taken.add(found)
+    return [{ declared: one, ...search }]
+  })
+  return { pairs, orphans: orphans.filter((one) => !taken.has(one)), diagnostics }
+}
+
+/** An error where the files refer to an object of a form that this version does not know: it is neither written nor created again. */
+function findUnknown(
+  declared: Declared,
+  strange: readonly RemoteObject[],
+  { type, project }: Pick<Index, 'type' | 'project'>,
+): Diagnostic | undefined {
+  const { id, name, adopt = false } = declared.value
+  const keys = [declared.key, previousKeyOf(declared)].filter((key) => key !== undefined)
+  const tokens = keys.map((key) => type.markerStyle.token(project, key))
+  const found = strange.find(
+    (one) =>
+      one.id === id || tokens.includes(type.tokenOf(type.toBody(one)) ?? '') || (adopt && id === undefined && nameOf(one) === name.trim()),
+  )
+  if (found === undefined) return undefined
+  const message = `the ${type.noun} "${quote(nameOf(found), 60)}" (${found.id}) is not written: ${type.explainUndeclarable?.(found)}. Change it in the web app, or upgrade this tool`
+  return report(declared, 'unknown-kind', message)
+}
+
+/** An error for orphans with the same marker, because it is unknown which of them is the copy. */
+export function findDuplicateOrphans(orphans: readonly MarkedObject[], { section, noun }: ResourceType): readonly Diagnostic[] {
+  return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike): readonly Diagnostic[] => {
+    if (alike.length < 2) return []
+    const ids = alike.map(({ actual }) => `"${quote(actual.name ?? '', 60)}" (${actual.id})`).join(', ')
+    const message = `${alike.length} ${pluralOf(noun)} have the same marker: ${ids}; to keep a copy, delete its marker`
+    return [diagnosticOf(matchRules, 'duplicate-marker', { file: section }, message)]
+  })
+}
+
+/** Some servers trim names. */
+const nameOf = ({ name }: { readonly name?: string | null | undefined }): string => (name ?? '').trim()
+
+interface Index {
+  readonly type: ResourceType
+  readonly project: string
+  readonly adoptFrom: AdoptFrom
+  readonly ownsAnything: boolean
+  /** Of all projects. */
+  readonly byToken: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly freeByName: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly otherByName: ReadonlyMap<string, readonly MarkedObject[]>
+  /** Objects of this project whose keys no file declares. */
+  readonly orphanByName: ReadonlyMap<string, readonly MarkedObject[]>
+  readonly byId: ReadonlyMap<string, MarkedObject>
+}
+
+interface Match {
+  readonly found?: MarkedObject
+  readonly takeover?: string
+  readonly diagnostic?: Diagnostic
+}
+
+const report = ({ section, key, location }: Declared, rule: keyof typeof matchRules, message: string): Diagnostic =>
+  diagnosticOf(matchRules, rule, location, `${section}.${key}: ${message}`)
+
+function findFor(declared: Declared, index: Index): Match {
+  const { type } = index
+  const { id } = declared.value
+  const previousKey = previousKeyOf(declared)
+  const own = findOwned(declared, index.project, declared.key, index)
+  const moved = previousKey === undefined ? {} : findOwned(declared, index.project, previousKey, index)
+  if (own.found !== undefined && moved.found !== undefined) {
+    const message = `one ${type.noun} exists under this key (${own.found.actual.id}) and one under its previousKey ${previousKey} (${moved.found.actual.id}); delete one of them, or remove previousKey`
+    return { ...own, diagnostic: report(declared, 'moved-key', message) }
+  }
+  const marked =
+    own.found !== undefined ? own : moved.found !== undefined ? renamed(moved, previousKey) : findInOtherProject(declared, index)
+  if (marked.found !== undefined) return withSameId(marked, declared)
+  return id === undefined ? findByName(declared, index) : findById(declared, id, index)
+}
+
+const renamed = (moved: Match, previousKey: string | undefined): Match => ({
+  ...moved,
+  takeover: `the key was renamed from ${previousKey}`,
+})
+
+/** Checks the id, if the file has one. */
+function withSameId(search: Match, declared: Declared): Match {
+  const { id } = declared.value
+  const found = search.found?.actual.id
+  if (id === undefined || found === undefined || found === id) return search
+  return {
+    ...search,
+    diagnostic: report(declared, 'owned-elsewhere', `the file has the id ${quote(id, 60)}, but the ownership marker is on ${found}`),
+  }
+}
+
+/** The object with the ownership marker of this key. */
+function findOwned(declared: Declared, project: string, key: string, { type, byToken }: Index): Match {
+  const [own, second] = byToken.get(type.markerStyle.token(project, key)) ?? []
+  if (own === undefined) return {}
+  if (second === undefined) return { found: own }
+  const message = `two ${pluralOf(type.noun)} have this ownership marker (${own.actual.id}, ${second.actual.id}); set repair-duplicates for one run, or delete the one that you do not need`
+  return { found: own, diagnostic: report(declared, 'duplicate-marker', message) }
+}
+
+/** The object that the project of `adopt-from` owns under this key or its previousKey. */
+function findInOtherProject(declared: Declared, index: Index): Match {
+  const { adoptFrom } = index
+  if (adoptFrom === undefined || adoptFrom === 'none') return {}
+  const keys = [declared.key, previousKeyOf(declared)].filter((key) => key !== undefined)
+  const found = keys.map((key) => findOwned(declared, adoptFrom.project, key, index)).find((one) => one.found !== undefined)
+  return found === undefined ? {} : { ...found, takeover: `adopts an object of the project ${adoptFrom.project}` }
+}
+
+const withArticle = ({ noun }: ResourceType): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+
+export const unmanagedAdoption = 'adopts an unmanaged object'
+
+function findById(declared: Declared, id: string, { type, byId }: Index): Match {
+  const found = byId.get(id)
+  if (found === undefined)
+    return { diagnostic: report(declared, 'missing-object', `${type.noun} ${quote(id, 60)} does not exist; remove id to create a new one`) }
+  if (found.marker === undefined) return { found, takeover: unmanagedAdoption }
+  return {
+    diagnostic: report(declared, 'owned-elsewhere', `${type.noun} ${found.actual.id} has the ownership marker of another key or project`),
+  }
+}
+
+function findByName(declared: Declared, index: Index): Match {
+  const { type, freeByName } = index
+  const name = nameOf(declared.value)
+  const alike = freeByName.get(name) ?? []
+  const exact = alike.filter(({ actual }) => actual.name === declared.value.name)
+  const [first, second] = exact.length === 1 ? exact : alike
+  if (first === undefined) return findOrphan(declared, index) ?? findOwnedByOthers(declared, index)
+  if (!declared.value.adopt) {
+    const what = `an unmanaged ${type.noun} named "${quote(name, 60)}" exists (${first.actual.id}); add adopt: true to adopt it`
+    if (type.hasUniqueNames)
+      return { diagnostic: { ...report(declared, 'same-name', `${what}, or choose another name`), severity: 'error' } }
+    return { diagnostic: report(declared, 'same-name', `${what}, or a second one will be created`) }
+  }
+  if (second === undefined) return { found: first, takeover: unmanagedAdoption }
+  const message = `several unmanaged ${pluralOf(type.noun)} are named "${quote(name, 60)}" (${first.actual.id}, ${second.actual.id}); add the id of the one to adopt`
+  return { diagnostic: report(declared, 'ambiguous-adoption', message) }
+}
+
+/** Finds an orphan with this name. Most likely, its key was changed. */
+function findOrphan(declared: Declared, { type, orphanByName }: Index): Match | undefined {
+  const [orphan] = orphanByName.get(nameOf(declared.value)) ?? []
+  if (orphan === undefined) return undefined
+  const key = orphan.marker?.key
+  const advice = key === undefined ? 'previousKey with the previous key' : `previousKey: ${key}`
+  const message = `this project owns ${withArticle(type)} with this name (${orphan.actual.id}) under a key that no file declares; if the key was changed, add ${advice}; otherwise, apply creates a second one, and prune deletes the existing one`
+  return { diagnostic: report(declared, 'same-name', message) }
+}
+
+/** Finds an object with this name that another project owns. If this project owns nothing, it was most likely renamed. */
+function findOwnedByOthers(declared: Declared, { type, otherByName, adoptFrom, ownsAnything }: Index): Match {
+  const [other] = otherByName.get(nameOf(declared.value)) ?? []
+  if (other === undefined || adoptFrom === 'none') return {}
+  const owner = other.marker?.projectName === undefined ? 'another project' : `the project ${other.marker.projectName}`
+  const given = adoptFrom === undefined ? '' : `; the project in adopt-from, ${adoptFrom.project}, does not own it`
+  const what = `${owner} owns ${withArticle(type)} named "${quote(nameOf(declared.value), 60)}" (${other.actual.id})${given}`
+  if (ownsAnything)
+    return { diagnostic: { ...report(declared, 'other-project', `${what}; a second one will be created`), severity: 'warning' } }
+  const advice =
+    'If the project was renamed, set adopt-from to its previous name to adopt its objects. To create a second set of objects, set adopt-from to none'
+  return { diagnostic: report(declared, 'other-project', `${what}; this project owns nothing yet. ${advice}`) }
+}

@@ -1,0 +1,116 @@
+// A plan file holds digests of what was reviewed. `apply` plans again, and writes only if the new plan is the same.
+
+import * as z from 'zod'
+import type { Target } from '../../api/path.ts'
+import { comparable, compareBodies } from '../../resources/compare.ts'
+import { longDigestOf } from '../../resources/marker.ts'
+import type { ResourceTypes } from '../../resources/resource-types.ts'
+import { sectionNames } from '../../resources/section.ts'
+import { type Action, actions, type Change, type Plan } from './change.ts'
+
+const planFileVersion = 1
+
+const section = z.enum(sectionNames)
+
+const plannedChange = z.object({
+  section,
+  key: z.string(),
+  id: z.string().optional(),
+  action: z.enum(actions),
+  digest: z.string(),
+})
+
+export const planFileSchema = z.object({
+  kind: z.literal('watchkeeper-plan'),
+  version: z.literal(planFileVersion),
+  project: z.string(),
+  environment: z.string().optional(),
+  organizationId: z.string().optional(),
+  serviceId: z.string().optional(),
+  serverUrl: z.string().optional(),
+  prune: z.boolean(),
+  /** Digest of everything below. */
+  digest: z.string(),
+  seen: z.partialRecord(section, z.int()),
+  changes: z.array(plannedChange),
+})
+
+export type PlanFile = z.output<typeof planFileSchema>
+
+type PlannedChange = z.output<typeof plannedChange>
+
+type PlanIdentity = Target & { readonly environment?: string | undefined; readonly prune: boolean }
+
+export function toPlanFile(plan: Plan, types: ResourceTypes, identity: PlanIdentity): PlanFile {
+  const changes = plan.changes.filter(({ action }) => action !== 'unchanged').map((change) => toPlanned(change, types))
+  const { environment, ...others } = identity
+  const content = { project: plan.project, ...(environment !== undefined && { environment }), ...others, seen: plan.seen, changes }
+  return { kind: 'watchkeeper-plan', version: planFileVersion, digest: longDigestOf(content), ...content }
+}
+
+/** Whether the file is unchanged since `plan` wrote it. The digest has no secret, so this finds mistakes, not attacks. */
+export const isIntact = ({ kind: _, version: __, digest, ...content }: PlanFile): boolean => longDigestOf(content) === digest
+
+function toPlanned(change: Change, types: ResourceTypes): PlannedChange {
+  const { section: where, key, id, action, desired, actual } = change
+  const type = types[where]
+  const sides =
+    desired === undefined || actual === undefined
+      ? { before: actual && comparable(type, type.toBody(actual)), after: desired && comparable(type, desired) }
+      : compareBodies(type, desired, actual)
+  return { section: where, key, ...(id !== undefined && { id }), action, digest: longDigestOf({ id, action, ...sides }) }
+}
+
+/** The differences between the reviewed plan and the current one. */
+export function movedSince(agreed: PlanFile, now: PlanFile): readonly string[] {
+  const others = (['project', 'organizationId', 'serviceId', 'serverUrl', 'prune'] as const).flatMap((field) =>
+    agreed[field] === now[field]
+      ? []
+      : [`${field} was ${String(agreed[field] ?? 'not set')} and is now ${String(now[field] ?? 'not set')}`],
+  )
+  const fewer = sectionNames.flatMap((name) => {
+    const [count, left] = [agreed.seen[name] ?? 0, now.seen[name] ?? 0]
+    return left < count ? [`there were ${count} objects under ${name}, and there are ${left}`] : []
+  })
+  return [...others, ...fewer, ...changesMoved(agreed.changes, now.changes)]
+}
+
+const nameOf = ({ section: where, key, id }: PlannedChange): string => `${where}.${key || id}`
+
+function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']): readonly string[] {
+  const left = Map.groupBy(now, nameOf)
+  const moved = agreed.flatMap((change) => {
+    const name = nameOf(change)
+    const current = takeLike(change, left.get(name) ?? [])
+    if (current?.digest === change.digest) return []
+    return [
+      `${name}: the plan was to ${words[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
+    ]
+  })
+  return [
+    ...moved,
+    ...[...left].flatMap(([name, changes]) =>
+      changes.map(({ action }) => `${name}: the plan did not contain it; now the plan is to ${words[action]}`),
+    ),
+  ]
+}
+
+/** Of several objects with one marker the same one, or any. */
+function takeLike({ digest }: PlannedChange, candidates: PlannedChange[]): PlannedChange | undefined {
+  const same = candidates.findIndex((one) => one.digest === digest)
+  return candidates.splice(Math.max(same, 0), 1)[0]
+}
+
+const words: Readonly<Record<Action, string>> = {
+  create: 'create it',
+  update: 'update it',
+  replace: 'replace it',
+  delete: 'delete it',
+  adopt: 'adopt it',
+  mark: 'add the repository to its marker',
+  release: 'release it',
+  unchanged: 'leave it',
+}
+
+const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }): string =>
+  agreed.action === now.action ? 'its fields differ' : `the plan is to ${words[now.action]}`

@@ -1,0 +1,389 @@
+import * as z from 'zod'
+import { type Diagnostic, diagnosticSchema } from '../../core/diagnostics.ts'
+import { counted, join, type Line, say, trusted, untrusted } from '../../core/line.ts'
+import { listFirst } from '../../core/text.ts'
+import type { Annotation, Verdict } from '../../operation/operation.ts'
+import type { Block, DiffLine } from '../../report/blocks.ts'
+import { type SideNames, toDiffLines } from '../../report/diff-lines.ts'
+import type { FieldChange } from '../../resources/compare.ts'
+import { sectionNames, sectionNouns } from '../../resources/section.ts'
+import { type Outcome, outcomeKinds } from '../apply/apply-state.ts'
+import { type Action, actions, type Change, isDifference, type Plan } from './change.ts'
+import type { PlanningResult } from './make-plan.ts'
+import { unmanagedAdoption } from './match.ts'
+
+const count = (what: string) => z.int().describe(what)
+
+export const planOutput = z.object({
+  toCreate: count('Objects that do not exist yet.'),
+  toUpdate: count('Objects that differ from the files.'),
+  toReplace: count('Objects that apply deletes and creates again.'),
+  toDelete: count('Objects that no file declares. Only with `prune`.'),
+  unchanged: count('Objects that are as declared.'),
+  unmanaged: count('Objects of the service without an ownership marker that no file declares.'),
+  changed: z.boolean().describe('Whether the service differs from the files. For `apply`: whether anything was written.'),
+})
+
+const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
+
+const fieldChange = z.object({
+  path: z.string().describe('Path of the field, such as `tiles["Error rate"].config.where`.'),
+  before: z.unknown().optional().describe('Absent for an added field.'),
+  after: z.unknown().optional().describe('Absent for a removed field.'),
+  lines: z.array(line).optional().describe('For long texts: the differences, line by line.'),
+})
+
+const object = z.object({
+  section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
+  key: z.string().describe('The key in the files. For a delete, the key in the ownership marker, if it can be read.'),
+  name: z.string(),
+  action: z.enum(actions),
+  id: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  origin: z.enum(['files', 'service']).optional().describe('The side that changed since the last apply, if known.'),
+  notes: z.array(z.string()).describe('Remarks for reviewers, such as the reason for a replacement.'),
+  fields: z.array(fieldChange),
+  outcome: z.enum(outcomeKinds).optional().describe('For `apply`: the outcome of the change.'),
+  message: z.string().optional().describe('Why the change was not applied.'),
+  serverChanged: z.array(fieldChange).optional().describe('Fields that the server stored with another value than the one sent.'),
+})
+
+export type PlannedObject = z.output<typeof object>
+
+export const planDetails = z.object({
+  project: z.string().describe('The project that owns the objects.'),
+  environment: z.string().optional().describe('The environment, if `env` is set.'),
+  files: z.array(z.string()).describe('The files that were read.'),
+  objects: z.array(object).describe('All objects, including unchanged ones, in the order of apply.'),
+  toAdopt: count('Objects that are as declared and only get the ownership marker.'),
+  toRelease: count('Duplicates that lose their marker and become unmanaged. Only with `repair-duplicates`.'),
+  toMark: count('Objects that are as declared and only get the repository in their marker.'),
+  orphans: z
+    .array(z.object({ section: z.enum(sectionNames), key: z.string(), id: z.string(), name: z.string() }))
+    .describe("Objects with this project's marker that no file declares, and that are kept."),
+  slos: z
+    .array(
+      z.object({
+        key: z.string(),
+        name: z.string(),
+        objective: z.number().describe('Percentage of good events.'),
+        window: z.string(),
+        minEvents: z.int(),
+        noDataAlert: z.boolean().describe('Whether an alert notices that there are no events.'),
+        alerts: z.array(
+          z.object({
+            key: z.string(),
+            recipient: z.enum(['page', 'ticket']),
+            burnRate: z.number().describe('Threshold of both windows.'),
+            longWindow: z.string(),
+            shortWindow: z.string(),
+            interval: z.string(),
+            budgetShare: z.number().describe('Percentage of the error budget that is spent when the alert fires first.'),
+          }),
+        ),
+      }),
+    )
+    .optional()
+    .describe('The SLOs of the files. Their dashboards and alerts are among `objects`.'),
+  uncheckedCount: count('Number of changed dashboards that the server did not check.'),
+  diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
+})
+
+export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetails>
+
+/** The description of every change, without its outcome. */
+type Described = ReadonlyMap<Change, PlannedObject>
+
+export const describeChanges = async ({ changes }: Plan): Promise<Described> =>
+  new Map(await Promise.all(changes.map(async (change) => [change, await describe(change)] as const)))
+
+export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
+  const { environment, found, plan, diagnostics, uncheckedCount } = planned
+  const slos = found.slos.length === 0 ? undefined : (await import('../../slos/expand-slos.ts')).describeSlos(found.slos)
+  const numberOf = (action: Change['action']): number => plan.changes.filter((change) => change.action === action).length
+  const objects = new Map(described ?? (await describeChanges(plan)))
+  for (const outcome of outcomes) {
+    const object = objects.get(outcome.change)
+    if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcome))
+  }
+  return {
+    toCreate: numberOf('create'),
+    toUpdate: numberOf('update'),
+    toReplace: numberOf('replace'),
+    toDelete: numberOf('delete'),
+    unchanged: numberOf('unchanged') + numberOf('adopt') + numberOf('mark'),
+    unmanaged: Object.values(plan.unmanaged ?? {}).reduce((sum, one) => sum + one, 0),
+    changed: plan.changes.some(isDifference),
+    project: plan.project,
+    ...(environment !== undefined && { environment }),
+    files: [...found.paths],
+    objects: [...objects.values()],
+    toAdopt: plan.changes.filter(({ action, isAdopted }) => isAdopted && action === 'adopt').length,
+    toMark: numberOf('mark'),
+    toRelease: numberOf('release'),
+    orphans: plan.orphans.map((one) => ({ ...one })),
+    ...(slos !== undefined && { slos }),
+    uncheckedCount,
+    diagnostics: [...diagnostics],
+  }
+}
+
+async function describe(change: Change): Promise<PlannedObject> {
+  const { section, key, name, action, id, location, origin, notes, fields } = change
+  return {
+    section,
+    key,
+    name,
+    action,
+    ...(id !== undefined && { id }),
+    ...(location !== undefined && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
+    ...(origin !== undefined && { origin }),
+    notes: [...notes],
+    fields: await Promise.all(fields.map(withLines)),
+  }
+}
+
+const withOutcome = async (object: PlannedObject, { id, kind, message, serverChanged }: Outcome): Promise<PlannedObject> => ({
+  ...object,
+  ...(id !== undefined && { id }),
+  outcome: kind,
+  ...(message !== undefined && { message }),
+  ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
+})
+
+/** Longer texts are compared line by line. */
+const longText = 120
+
+async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {
+  const { before, after } = field
+  const isLong =
+    typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 2 * longText)
+  if (!isLong) return { ...field }
+  const { diffLines } = await import('diff')
+  const lines = diffLines(before, after, { maxEditLength: 2000 })?.flatMap(({ added, removed, value }) => {
+    const sign = added ? ('+' as const) : removed ? ('-' as const) : (' ' as const)
+    return value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text) => ({ sign, text }))
+  })
+  return { ...field, ...(lines !== undefined && { lines }) }
+}
+
+const signs: Readonly<Record<Action, DiffLine['sign']>> = {
+  create: '+',
+  update: '~',
+  replace: '~',
+  delete: '-',
+  adopt: '~',
+  mark: '~',
+  release: '~',
+  unchanged: ' ',
+}
+
+const verbs: Readonly<Record<Action, string>> = {
+  create: 'create',
+  update: 'update',
+  replace: 'replace',
+  delete: 'delete',
+  adopt: 'adopt',
+  mark: 'mark',
+  release: 'release',
+  unchanged: 'leave',
+}
+
+const locationOf = ({ file, line }: PlannedObject): string => (file === undefined ? '' : line === undefined ? file : `${file}:${line}`)
+
+/** The counts of the plan. Without a plan, the block is empty. */
+export function planFacts(result: PlanResult): Block {
+  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, unchanged } = result
+  const facts = { Create: toCreate, Update: toUpdate, Replace: toReplace, Delete: toDelete, Adopt: toAdopt, Unchanged: unchanged - toAdopt }
+  const shown = Object.entries(facts).filter(([label, count]) => count > 0 || !['Replace', 'Adopt'].includes(label))
+  if (result.objects.length === 0 && result.diagnostics.some(({ severity }) => severity === 'error')) return { kind: 'facts', facts: [] }
+  return { kind: 'facts', facts: shown.map(([label, count]) => ({ label, value: [trusted(String(count))] })) }
+}
+
+/** The plan in one line: `1 to create, 2 to update`. */
+export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease }: PlanResult): Line {
+  const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
+  const words = Object.entries(parts).filter(([, count]) => count > 0)
+  return join(
+    words.map(([verb, count]) => say`${count} to ${trusted(verb)}`),
+    ', ',
+  )
+}
+
+/** The plan in detail. All objects share one diff, to keep the page short. */
+export function objectBlocks(result: PlanResult, sides?: SideNames): readonly Block[] {
+  const changed = result.objects.filter(isDifference)
+  return [
+    ...hiddenParts(result),
+    ...sloBlocks(result),
+    { kind: 'diff', lines: [...changed, ...result.objects.filter(isRenamed)].flatMap((object, i) => toLines(object, i, sides)) },
+    ...adoptions(result),
+    ...marks(result),
+    ...orphans(result),
+    ...unmanaged(result),
+    ...unchecked(result),
+  ]
+}
+
+/** For reviewers: what each alert guards. */
+function sloBlocks({ slos = [], objects }: PlanResult): readonly Block[] {
+  const isWritten = new Set(objects.filter(({ action }) => action !== 'unchanged').map(({ key }) => key))
+  const changed = slos.filter(({ key, alerts }) => [`${key}.slo`, ...alerts.map((alert) => alert.key)].some((one) => isWritten.has(one)))
+  if (changed.length === 0) return []
+  const silent = changed.filter(({ noDataAlert }) => !noDataAlert)
+  const rows = changed.flatMap(({ key, name, objective, window, alerts }) =>
+    alerts.map(({ recipient, burnRate, longWindow, shortWindow, interval, budgetShare }) => [
+      [untrusted(name || key)],
+      [trusted(`${objective}% in ${window}`)],
+      [trusted(recipient)],
+      [trusted(`${burnRate} over ${longWindow} and ${shortWindow}`)],
+      [trusted(interval)],
+      [trusted(`${budgetShare}%`)],
+    ]),
+  )
+  const columns = ['SLO', 'Objective', 'Alert', 'Burn rate', 'Evaluated every', 'Budget spent'].map((title) => ({ title }))
+  return [
+    ...(rows.length === 0 ? [] : [{ kind: 'table' as const, columns, rows }]),
+    ...(silent.length === 0
+      ? []
+      : [
+          {
+            kind: 'paragraph' as const,
+            line: say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(
+              silent.map(({ key }) => say`${key}`),
+              ', ',
+            )}`,
+          },
+        ]),
+  ]
+}
+
+/** Objects without a difference that belonged to another key or project. */
+const isRenamed = ({ action, notes }: PlannedObject): boolean => action === 'adopt' && notes.some((note) => note !== unmanagedAdoption)
+
+/** Parts of a dashboard that the API does not return, so that an update cannot keep them. */
+const hiddenPartsText =
+  'PromQL tiles, and in other tiles the filter (`where`), `granularity`, `alternateRowBackground` and `ratioMode` that were set in the web app'
+
+const hiddenParts = ({ objects }: PlanResult): readonly Block[] => {
+  const written = objects.filter(
+    ({ section, action }) => section === 'dashboards' && ['update', 'adopt', 'mark', 'release'].includes(action),
+  )
+  if (written.length === 0) return []
+  const line = say`Writing ${counted(written.length, 'existing dashboard')} deletes the parts that the API does not return: ${trusted(hiddenPartsText)}. Written: ${namesOf(written)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Existing dashboards to write', written)]
+}
+
+/** The most objects that one sentence names. */
+const maxNamed = 5
+
+type Named = Pick<PlannedObject, 'section' | 'key' | 'name' | 'id'>
+
+function namesOf(objects: readonly Named[]): Line {
+  const names = objects.map(({ section, key, name }) => say`${trusted(sectionNouns[section])} ${key || name}`)
+  return join(
+    listFirst(names, maxNamed, (count) => say`${count} more`),
+    ', ',
+  )
+}
+
+function toLines(object: PlannedObject, index: number, sides?: SideNames): readonly DiffLine[] {
+  const { section, key, name, action, id, notes, fields, origin } = object
+  const label = [sectionNouns[section], key, key === name ? '' : JSON.stringify(name)].filter(Boolean).join(' ')
+  const where = locationOf(object) || id
+  const why =
+    action === 'update' && origin !== undefined ? [`${origin === 'files' ? 'the files' : 'the service'} changed since the last apply`] : []
+  return [
+    ...(index === 0 ? [] : [{ sign: ' ' as const, text: '' }]),
+    { sign: signs[action], text: `${verbs[action]} ${label}${where ? `  (${where})` : ''}` },
+    ...[...notes, ...why].map((note): DiffLine => ({ sign: ' ', text: `  # ${note}` })),
+    ...toDiffLines(fields, action === 'update' || action === 'replace' ? sides : undefined),
+  ]
+}
+
+const adoptions = ({ objects }: PlanResult): readonly Block[] => {
+  const adopted = objects.filter(({ action }) => action === 'adopt')
+  if (adopted.length === 0) return []
+  const [are, them] = adopted.length === 1 ? ['object is', 'it'] : ['objects are', 'them']
+  const line = say`${adopted.length} ${trusted(are)} as declared. apply adopts ${trusted(them)} by writing this project's marker: ${namesOf(adopted)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects to adopt', adopted)]
+}
+
+const marks = ({ objects }: PlanResult): readonly Block[] => {
+  const marked = objects.filter(({ action }) => action === 'mark')
+  if (marked.length === 0) return []
+  const line = say`apply adds this repository to the markers of ${counted(marked.length, 'object')} without a difference: ${namesOf(marked)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Objects to mark', marked)]
+}
+
+/** A table, where there are more objects than a sentence names. */
+const objectTable = (title: string, objects: readonly Named[]): readonly Block[] =>
+  objects.length <= maxNamed
+    ? []
+    : [
+        {
+          kind: 'details',
+          title: `${title} (${objects.length})`,
+          blocks: [
+            {
+              kind: 'table',
+              columns: [{ title: 'Kind' }, { title: 'Key' }, { title: 'Name' }, { title: 'Id' }],
+              rows: objects.map(({ section, key, name, id = '' }) => [
+                [trusted(sectionNouns[section])],
+                [untrusted(key)],
+                [untrusted(name)],
+                [untrusted(id)],
+              ]),
+            },
+          ],
+        },
+      ]
+
+const orphans = ({ orphans: left }: PlanResult): readonly Block[] => {
+  if (left.length === 0) return []
+  const line = say`${left.length} ${trusted(left.length === 1 ? 'object has' : 'objects have')} this project's marker and ${trusted(left.length === 1 ? 'is' : 'are')} not declared in any file. prune deletes such objects: ${namesOf(left)}`
+  return [{ kind: 'paragraph', line }, ...objectTable('Undeclared objects', left)]
+}
+
+const unmanaged = ({ unmanaged: number }: PlanResult): readonly Block[] =>
+  number === 0
+    ? []
+    : [
+        {
+          kind: 'paragraph',
+          line: say`Unmanaged, and not changed: ${counted(number, 'object')}. The list operations show them with the input unmanaged`,
+        },
+      ]
+
+const unchecked = ({ uncheckedCount }: PlanResult): readonly Block[] =>
+  uncheckedCount === 0
+    ? []
+    : [
+        {
+          kind: 'paragraph',
+          line: say`The server did not check ${counted(uncheckedCount, 'changed dashboard')}. A plan requests 20 checks at most, and older servers have no check.`,
+        },
+      ]
+
+/** Without a location where it is not about a file, but about an object of the service or an input. */
+export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
+  diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
+
+const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === 'failed-evaluation'
+
+/** Whether the files or the plan have errors. A failed evaluation of an alert is a matter of the service, and apply may repair it. */
+export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
+  diagnostics.some((one) => one.severity === 'error' && !isFailedEvaluation(one))
+
+/** Errors in files fail the run as wrong input. Warnings give the verdict `warn`. */
+export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
+  const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
+  if (errors > 0) return { status: 'fail', reasons: [say`the last evaluation of ${counted(errors, 'alert')} failed`] }
+  return warnings > 0 ? { status: 'warn', reasons: [say`${counted(warnings, 'warning')}`] } : { status: 'pass', reasons: [] }
+}

@@ -1,0 +1,193 @@
+// The server deletes the alerts of a tile, dashboard or saved search together with it, without a warning. Alerts that the files do not
+// declare must not be lost in this way.
+import type { List } from '../../api/collection.ts'
+import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../core/diagnostics.ts'
+import { quote } from '../../core/text.ts'
+import type { Alert } from '../../resources/alerts/alert.ts'
+import { composeUpdate } from '../../resources/compare.ts'
+import { findLostAlerts, findLostTiles, type LostTile, type Removal } from '../../resources/lost-alerts.ts'
+import { listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
+import type { Change } from './change.ts'
+
+export const alertProtectionRules = {
+  'would-lose-alert': {
+    severity: 'error',
+    description: 'The plan would delete a tile or saved search, and with it an alert that the files do not declare.',
+  },
+  'hidden-tile': {
+    severity: 'warning',
+    description: 'An alert is on a tile that the API does not list, such as a PromQL tile. An update of the dashboard deletes such tiles.',
+  },
+} as const satisfies Rules
+
+interface ProtectedPlan {
+  /** The changes; alerts that the server deletes and that must be created again are replacements. */
+  readonly changes: readonly Change[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function protectAlerts(changes: readonly Change[], alerts: readonly Alert[], dashboardType: ResourceType): ProtectedPlan {
+  const alertsOf = indexByTarget(alerts)
+  const removals = changes.flatMap((change) => plannedRemoval(change, dashboardType) ?? [])
+  const losses = removals.flatMap((removal) => findLosses(removal, alertsOf))
+  const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
+  const lossesByCause = Map.groupBy(losses, ({ cause }) => cause)
+  const lostTargets = new Set([
+    ...removals.flatMap(lostTargetsOf),
+    ...losses.flatMap(({ alert, cause }) => (cause.section === 'dashboards' ? [alert.tileId] : [])),
+  ])
+  const planned = new Map(changes.flatMap((change) => (change.section === 'alerts' && change.id ? [[change.id, change] as const] : [])))
+
+  const isProtected = ({ alert }: Loss): boolean => {
+    const change = planned.get(alert.id)
+    if (change === undefined) return false
+    return change.action === 'delete' || ![change.desired?.tileId, change.desired?.savedSearchId].some((id) => id && lostTargets.has(id))
+  }
+  const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
+  return {
+    changes: changes.map((change) => {
+      const loss = change.section === 'alerts' ? lossByAlert.get(change.id ?? '') : undefined
+      return loss === undefined
+        ? withRemovedTiles(change, removalByChange.get(change), lossesByCause.get(change))
+        : replaceLost(change, loss)
+    }),
+    diagnostics: [
+      ...losses.filter((loss) => !isProtected(loss)).map((loss) => toDiagnostic(loss, planned.get(loss.alert.id))),
+      ...changes.flatMap((change) => warnAboutHiddenTiles(change, alertsOf)),
+    ],
+  }
+}
+
+/** The reason against removing tiles: an alert on one of them that did not exist when the plan was made. Undefined without one. */
+export function findNewAlertOnTiles({ actual, removes }: Change, { items, mayBeCut }: List<Alert>): string | undefined {
+  if (mayBeCut) return incompleteList
+  if (actual === undefined || removes === undefined) return undefined
+  const tiles = listOf(actual.tiles)
+  const tilesAfter = tiles.filter(({ id }) => typeof id !== 'string' || !removes.tiles.includes(id))
+  const lost = findLostAlerts({ section: 'dashboards', id: actual.id, tiles, tilesAfter }, items)
+  const alert = lost.find(({ id }) => !removes.alerts.includes(id))
+  return alert && `the alert ${describeAlert(alert)} was added to a tile that the update deletes, and would be deleted with it`
+}
+
+/** The reason against deleting an object: an alert that would be deleted with it, or that uses it. Undefined without one. */
+export function findAlertOn(change: Change, { items, mayBeCut }: List<Alert>, type: ResourceType): string | undefined {
+  const { section, id = '', actual } = change
+  if (section === 'alerts') return undefined
+  if (mayBeCut) return incompleteList
+  if (type.findUse !== undefined) return findUser(change, items, type)
+  const [alert] = findLostAlerts(
+    section === 'savedSearches' ? { section, id } : { section: 'dashboards', id, tiles: listOf(actual?.tiles), tilesAfter: undefined },
+    items,
+  )
+  return alert && `the alert ${describeAlert(alert)} is on it and would be deleted with it`
+}
+
+/** The alerts that use the object before the change and could not use it after it, in words; undefined without any. */
+export function findUser({ actual, desired, id }: Change, alerts: readonly RemoteObject[], { findUse }: ResourceType): string | undefined {
+  if (actual === undefined || findUse === undefined) return undefined
+  const after = desired === undefined ? undefined : { ...desired, id: id ?? actual.id, name: String(desired.name) }
+  const uses = alerts.flatMap((alert) => {
+    const use = findUse(actual, alert)
+    return use === undefined || (after !== undefined && findUse(after, alert) !== undefined) ? [] : [{ alert, use }]
+  })
+  const [first] = uses
+  if (first === undefined) return undefined
+  const more = uses.slice(1, mostNamed).map(({ alert }) => describeAlert(alert))
+  const rest = uses.length > mostNamed ? [`${uses.length - mostNamed} more`] : []
+  const others = [...more, ...rest].join(', ')
+  return `the alert ${describeAlert(first.alert)} ${first.use}${others === '' ? '' : `; so do ${others}`}`
+}
+
+/** The most alerts that a message names. */
+const mostNamed = 5
+
+const incompleteList = 'the list of alerts may be incomplete, because it is as long as a page'
+
+const describeAlert = ({ id, name }: RemoteObject): string => `"${quote(name ?? '', 60)}" (${id})`
+
+interface PlannedRemoval {
+  readonly change: Change
+  readonly removal: Removal
+  readonly lostTiles: readonly LostTile[]
+}
+
+/** The objects and tiles that a change removes; undefined where it keeps everything that an alert can watch. */
+function plannedRemoval(change: Change, dashboardType: ResourceType): PlannedRemoval | undefined {
+  const { section, action, actual, desired, id } = change
+  if (section === 'savedSearches' && action === 'delete' && id !== undefined) return { change, removal: { section, id }, lostTiles: [] }
+  if (section !== 'dashboards' || actual === undefined || action === 'unchanged') return undefined
+  const tiles = listOf(actual.tiles)
+  const tilesAfter = desired === undefined ? undefined : listOf(composeUpdate(dashboardType, desired, actual).tiles)
+  return { change, removal: { section, id: actual.id, tiles, tilesAfter }, lostTiles: findLostTiles(tiles, tilesAfter ?? []) }
+}
+
+const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [removal.id, ...lostTiles.map(({ tile }) => tile.id)]
+
+interface Loss {
+  readonly alert: Alert
+  /** The change that removes it. */
+  readonly cause: Change
+  /** `tile "Error rate" of dashboard "Checkout" is deleted`. */
+  readonly reason: string
+}
+
+type AlertsOf = (targetId: string) => readonly Alert[]
+
+/** There may be thousands of removals and of alerts. An alert without a target is found by its tile only. */
+function indexByTarget(alerts: readonly Alert[]): AlertsOf {
+  const targetsOf = ({ dashboardId, savedSearchId }: Alert) =>
+    [dashboardId, savedSearchId].filter((id) => typeof id === 'string' && id !== '')
+  const entries = alerts.flatMap((alert) => targetsOf(alert).map((target) => ({ target, alert })))
+  const index = Map.groupBy(entries, ({ target }) => target)
+  const withoutTarget = alerts.filter((alert) => targetsOf(alert).length === 0)
+  return (id) => [...(index.get(id) ?? []).map(({ alert }) => alert), ...withoutTarget]
+}
+
+function findLosses({ change, removal, lostTiles }: PlannedRemoval, alertsOf: AlertsOf): readonly Loss[] {
+  const name = quote(change.name, 60)
+  const reasonFor = ({ tileId }: Alert): string => {
+    if (removal.section === 'savedSearches') return `saved search "${name}" is deleted`
+    if (!tileId) return `dashboard "${name}" is deleted`
+    const lost = lostTiles.find(({ tile }) => tile.id === tileId)
+    if (lost === undefined) return `${hiddenTileOf(change)} is deleted by every update`
+    return `tile "${quote(String(lost.tile.name), 60)}" of dashboard "${name}" ${lost.reason}`
+  }
+  return findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({ alert, cause: change, reason: reasonFor(alert) }))
+}
+
+const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
+
+/** An alert that a write deletes, and that is declared elsewhere, is created again. Deletes come last: the alert has moved before. */
+function replaceLost(change: Change, { cause, reason }: Loss): Change {
+  if (change.action === 'delete' || change.action === 'release' || cause.action === 'delete') return change
+  const note = `${reason}, and the server deletes the alert with it, so apply creates the alert again`
+  return { ...change, action: 'replace', notes: [...change.notes, note] }
+}
+
+/** Records the tiles that an update removes and the known alerts on them, so that apply notices a new one. */
+function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined, losses: readonly Loss[] = []): Change {
+  if (removal === undefined || change.section !== 'dashboards' || change.action === 'delete') return change
+  const tiles = removal.lostTiles.flatMap(({ tile }) => (typeof tile.id === 'string' ? [tile.id] : []))
+  return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
+}
+
+/** Location of pruned objects, which are in no file. */
+const prune: Location = { file: 'prune' }
+
+function toDiagnostic({ alert, cause, reason }: Loss, change: Change | undefined): Diagnostic {
+  const advice = change === undefined ? 'declare the alert, or move or delete it first' : 'move it to another tile'
+  const message = `${reason}, and with it the alert ${describeAlert(alert)}; ${advice}`
+  return diagnosticOf(alertProtectionRules, 'would-lose-alert', change?.location ?? cause.location ?? prune, message)
+}
+
+/** Warns about a dashboard without changes whose next update would delete alerts. */
+function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
+  const { section, action, actual, key, location = prune } = change
+  if (section !== 'dashboards' || action !== 'unchanged' || actual === undefined) return []
+  const listed = new Set(listOf(actual.tiles).map(({ id }) => id))
+  return alertsOf(actual.id).flatMap((alert): readonly Diagnostic[] => {
+    if (alert.dashboardId !== actual.id || !alert.tileId || listed.has(alert.tileId)) return []
+    const message = `dashboards.${key}: the alert ${describeAlert(alert)} is on ${hiddenTileOf(change)}; the dashboard may have more such tiles, and an update would delete them`
+    return [diagnosticOf(alertProtectionRules, 'hidden-tile', location, message)]
+  })
+}

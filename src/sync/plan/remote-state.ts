@@ -1,0 +1,82 @@
+import type { ReadApi } from '../../api/client.ts'
+import type { DatedList, List } from '../../api/collection.ts'
+import type { Target } from '../../api/path.ts'
+import type { Profile } from '../../api/profiles.ts'
+import { type Alert, alertCollection } from '../../resources/alerts/alert.ts'
+import { type Dashboard, dashboardCollection } from '../../resources/dashboards/dashboard.ts'
+import type { RemoteObject } from '../../resources/resource-type.ts'
+import { type SavedSearch, savedSearchCollection } from '../../resources/saved-searches/saved-search.ts'
+import { type Section, sectionNames } from '../../resources/section.ts'
+import { type Connection, connectionCollection } from '../../resources/sources/connection-wire.ts'
+import { type Source, sourceCollection } from '../../resources/sources/source-wire.ts'
+import { type Webhook, webhookCollection } from '../../resources/webhooks/webhook-wire.ts'
+
+export interface RemoteState {
+  readonly dashboards: readonly Dashboard[]
+  readonly savedSearches: readonly SavedSearch[]
+  readonly alerts: readonly Alert[]
+  readonly sources: readonly Source[]
+  /** Undefined where the service does not list them. */
+  readonly webhooks: readonly Webhook[] | undefined
+  /** Undefined where the service does not list them, or no file declares a source. */
+  readonly connections?: readonly Connection[] | undefined
+  /** Why a list may be incomplete. Nothing is created or deleted because of such a list. */
+  readonly doubts: Readonly<Partial<Record<Section, string>>>
+  /** When the first list of the sections was answered, by the clock of the requests. */
+  readonly readAtMs: number
+}
+
+interface Reading {
+  readonly api: ReadApi
+  readonly service: Target
+  readonly profile: Profile
+  /** Sections with declared objects: their lists are read again when they are empty. */
+  readonly wanted: ReadonlySet<Section>
+}
+
+const none: DatedList<never> = { items: [], mayBeCut: false, readAtMs: Number.POSITIVE_INFINITY }
+
+export async function readRemoteState({ api, service, profile, wanted }: Reading): Promise<RemoteState> {
+  const hasMore = profile.savedSearches
+  const twice = <T>(section: Section, list: () => Promise<DatedList<T>>) => listTwice(list, wanted.has(section))
+  const [dashboards, alerts, savedSearches, sources, webhooks, connections] = await Promise.all([
+    twice('dashboards', () => dashboardCollection.list(api, service)),
+    twice('alerts', () => alertCollection.list(api, service)),
+    hasMore ? twice('savedSearches', () => savedSearchCollection.list(api, service)) : none,
+    twice('sources', () => sourceCollection.list(api, service)),
+    hasMore ? twice('webhooks', () => webhookCollection.list(api, service)) : none,
+    profile.isSelfHosted && wanted.has('sources') ? connectionCollection.list(api, service) : undefined,
+  ])
+  const lists = { dashboards, alerts, savedSearches, sources, webhooks }
+  const doubts = sectionNames.flatMap((section) => {
+    const doubt = doubtAbout(lists[section])
+    return doubt === undefined ? [] : [[section, doubt] as const]
+  })
+  return {
+    dashboards: onceEach(dashboards),
+    alerts: onceEach(alerts),
+    savedSearches: onceEach(savedSearches),
+    sources: onceEach(sources),
+    webhooks: hasMore ? onceEach(webhooks) : undefined,
+    connections: connections?.items,
+    doubts: Object.fromEntries(doubts),
+    readAtMs: Math.min(...Object.values(lists).map(({ readAtMs }) => readAtMs)),
+  }
+}
+
+/** The objects of each section. */
+export const remoteObjects = (remote: RemoteState, section: Section): readonly RemoteObject[] => remote[section] ?? []
+
+/** A service that just woke up may answer an empty list; the second answer counts. */
+async function listTwice<T>(list: () => Promise<DatedList<T>>, isWanted: boolean): Promise<DatedList<T>> {
+  const first = await list()
+  return first.items.length === 0 && isWanted ? list() : first
+}
+
+function doubtAbout({ items, mayBeCut }: List<RemoteObject>): string | undefined {
+  const ids = new Set(items.map(({ id }) => id))
+  if (ids.size < items.length) return 'contains an id twice, because it changed while it was read'
+  return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined
+}
+
+const onceEach = <T extends RemoteObject>({ items }: List<T>): readonly T[] => [...new Map(items.map((one) => [one.id, one])).values()]

@@ -1,0 +1,82 @@
+// Two repositories with one project would overwrite and delete each other's objects, each on a green run. So each marker says which
+// repository applied the object last, and apply stops before its first write when that was another one.
+import * as z from 'zod'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../core/diagnostics.ts'
+import { quote } from '../../core/text.ts'
+import { repositoryDigest, repositoryDigestGrammar } from '../../resources/marker.ts'
+import type { ResourceType } from '../../resources/resource-type.ts'
+import type { MarkedObject } from './match.ts'
+
+export const repositoryRules = {
+  'other-repository': {
+    severity: 'error',
+    description: 'Another repository applied objects of this project. `apply` writes nothing. For `plan` and `drift`, this is a warning.',
+  },
+  'unknown-repository': {
+    severity: 'warning',
+    description: 'Objects of this project were applied from a repository, and this run does not know its own.',
+  },
+} as const satisfies Rules
+
+const addressGrammar = /^[A-Za-z0-9.-]+(?:\/[\w.-]+){2,}$/
+
+export const fromRepositoryInput = z
+  .string()
+  .refine((text) => repositoryDigestGrammar.test(text) || addressGrammar.test(text))
+  .meta({
+    description:
+      'Previous repository of the project, after it was renamed or moved. Its objects are taken over. Without it, `apply` writes nothing if another repository applied objects of the project.',
+    accepts: 'host/owner/name such as github.com/shop/infra, or the 10 hex digits of a message',
+  })
+
+/** The repositories of a run. */
+export interface RunRepository {
+  /** `host/owner/name`; undefined where it is not known. */
+  readonly name: string | undefined
+  /** The input `from-repository`. */
+  readonly from: string | undefined
+  /** Whether the run would write. */
+  readonly effect: 'read' | 'write'
+}
+
+const fromDigest = ({ from }: RunRepository): string | undefined =>
+  from === undefined ? undefined : repositoryDigestGrammar.test(from) ? from : repositoryDigest(from)
+
+/** The digest for the marker of an object whose marker has the digest `stored`. Without a repository, it is kept. */
+export function digestToStore(run: RunRepository | undefined, stored: string | undefined): string | undefined {
+  if (run?.name === undefined) return stored
+  const own = repositoryDigest(run.name)
+  return stored === undefined || stored === own || stored === fromDigest(run) ? own : stored
+}
+
+export interface OwnedObject extends MarkedObject {
+  readonly type: Pick<ResourceType, 'noun'>
+}
+
+/** The objects that a message names. */
+const maxNamed = 3
+
+/** Finds objects of the project that another repository applied. `owned` are all objects with the marker of the project. */
+export function checkRepository(run: RunRepository | undefined, owned: readonly OwnedObject[]): readonly Diagnostic[] {
+  if (run === undefined) return []
+  const known = new Set([fromDigest(run), run.name === undefined ? undefined : repositoryDigest(run.name)])
+  const applied = owned.filter(({ marker }) => marker?.repository !== undefined)
+  if (run.name === undefined) {
+    if (applied.length === 0 || run.effect === 'read') return []
+    const message = `${applied.length} objects of this project were applied from a repository, but this run does not know its own, so it cannot notice that it is another one; their markers stay as they are`
+    return [diagnosticOf(repositoryRules, 'unknown-repository', { file: 'project' }, message)]
+  }
+  const others = Map.groupBy(
+    applied.filter(({ marker }) => !known.has(marker?.repository)),
+    ({ marker }) => marker?.repository ?? '',
+  )
+  return [...others].map(([digest, objects]) => {
+    const named = objects.slice(0, maxNamed).map(({ type, actual }) => `${type.noun} "${quote(actual.name ?? '', 60)}" (${actual.id})`)
+    const more = objects.length > maxNamed ? `, and ${objects.length - maxNamed} more` : ''
+    const effect = run.effect === 'write' ? '; nothing was written' : '; apply would write nothing'
+    const advice = `If two repositories use this project, set another project in one of them. If the repository was renamed or moved, set from-repository to its previous name, or to ${digest}`
+    const message = `another repository (${digest}) applied objects of this project: ${named.join(', ')}${more}. This run is of ${run.name}${effect}. ${advice}`
+    const found = diagnosticOf(repositoryRules, 'other-repository', { file: 'project' }, message)
+    return run.effect === 'write' ? found : { ...found, severity: 'warning' }
+  })
+}

@@ -1,0 +1,293 @@
+import * as z from 'zod'
+import type { ReadApi } from '../api/client.ts'
+import { type Diagnostic, diagnosticOf, errorsIn, type Rules } from '../core/diagnostics.ts'
+import { WatchkeeperError } from '../core/errors.ts'
+import { quote } from '../core/text.ts'
+import {
+  type Declarations,
+  type Found,
+  filesInput,
+  findDeclarations,
+  nameInstances,
+  skippedDirectories,
+} from '../declarations/declarations.ts'
+import { environmentInput, variableIn } from '../declarations/environment.ts'
+import { lintRules } from '../declarations/lint.ts'
+import { flag, list, text } from '../operation/inputs.ts'
+import {
+  type Context,
+  defineOperation,
+  type Files,
+  type LintSettings,
+  type NamedEnvironment,
+  type OutputFile,
+} from '../operation/operation.ts'
+import type { InvalidField } from '../resources/dashboards/dashboard.ts'
+import { keyGrammar } from '../resources/marker.ts'
+import { listOf } from '../resources/resource-type.ts'
+import { sectionNames } from '../resources/section.ts'
+import type { Plan } from './plan/change.ts'
+import { checkChange, planInput, resolveProject, withSources } from './plan/make-plan.ts'
+import { planChanges } from './plan/plan-changes.ts'
+import { type RemoteState, readRemoteState } from './plan/remote-state.ts'
+import { type Draft, type DraftInput, draftPull, identityOf, type PullFilter, type ReadDraft, verifyDraft } from './pull/draft.ts'
+import {
+  judgePull,
+  type Pulled,
+  type PullResult,
+  pullBlocks,
+  pullDetails,
+  pullHeadline,
+  pullOutput,
+  toPullResult,
+} from './pull/pull-report.ts'
+
+export const pull = defineOperation({
+  summary:
+    'Exports the alerts, dashboards, saved searches, webhooks and sources of a service to files. A plan of these files shows no changes.',
+  effect: 'read',
+  scope: 'service-or-server',
+  input: z.strictObject({
+    files: filesInput,
+    env: environmentInput,
+    project: planInput.shape.project,
+    declaredOnly: flag('Updates what the files declare, and adds no other objects.').default(false),
+    nameContains: text('Pulls only objects whose name contains this text. Case does not matter.', 256).optional(),
+    tag: text('Pulls only dashboards and saved searches with this tag.', 256).optional(),
+    kind: list('Pulls only these kinds.', sectionNames.join(', '), z.enum(sectionNames)).optional(),
+    key: list(
+      'Pulls only objects with these keys. A new object has the key of its marker, or one made of its name.',
+      'keys',
+      z.string().regex(keyGrammar),
+    ).optional(),
+  }),
+  output: pullOutput,
+  details: pullDetails,
+  example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
+  judge: judgePull,
+  report: (result) => ({
+    headline: pullHeadline(result),
+    blocks: pullBlocks(result),
+    annotations: result.diagnostics.map(({ location, ...rest }) =>
+      sectionNames.some((name) => name === location.file) ? rest : { ...rest, location },
+    ),
+  }),
+  files: async ({ writtenFiles }) => writtenFiles.map(toOutputFile),
+})
+
+function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number]): OutputFile {
+  // Redaction replaced a secret by stars. Applying this file would write the stars to the service.
+  if (Buffer.byteLength(content) !== size)
+    throw new WatchkeeperError(
+      'refused',
+      `No file was written, because "${quote(path)}" would contain a secret of this run. Remove the secret from the service.`,
+    )
+  return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
+}
+
+type PullContext = Pick<
+  Context<'read', 'service-or-server'>,
+  'service' | 'profile' | 'files' | 'lintSettings' | 'environment' | 'clock'
+> & {
+  readonly api: ReadApi
+}
+
+interface PullInput extends PullFilter {
+  readonly files: readonly string[]
+  readonly declaredOnly: boolean
+  readonly project?: string | undefined
+}
+
+/** Reads the files and the service, drafts the new files, and verifies the draft. Writes nothing. */
+async function makePull(context: PullContext, input: PullInput): Promise<Pulled> {
+  const { api, service, profile, files, environment, clock } = context
+  const nowMs = clock.now()
+  const { project, diagnostics } = await resolveProject(input.project, files, 'read')
+  const { paths, skipped } = await files.find(input.files, 'files')
+  const texts = await readTexts(paths, files)
+  const inFiles = await findIn(texts, context)
+  const nothing: Draft = { files: [], objects: [] }
+  if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
+  const remote = await readRemoteState({ api, service, profile, wanted: new Set(sectionNames) })
+  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, remote)
+  if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
+  const planWith = (declarations: Pick<Declarations, 'objects'>) =>
+    planChanges(declarations, remote, { project, profile, nowMs, prune: false, maxDeletes: 0, secret: (name) => files.secret(name) })
+  const plan = planWith(found)
+  const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
+  if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
+  const { declaredOnly } = input
+  const draftInput = {
+    declarations: found,
+    plan,
+    remote,
+    profile,
+    nowMs,
+    globs: input.files,
+    declaredOnly,
+    filter: input,
+    texts,
+    variable: variableIn(environment, files.variable),
+    environment,
+  }
+  const serverAnswers: ServerAnswers = new Map()
+  const { draft, read } = await draftUntilVerified(draftInput, async (candidate) => {
+    const drafted = await findIn(new Map([...texts, ...candidate.files.map(({ path, after }) => [path, after] as const)]), context)
+    const { found: declarations } = await withSources(drafted, remote)
+    const read = { declarations, diagnostics: declarations.diagnostics, plan: planWith(declarations) }
+    const failures = new Map([...verifyDraft(candidate, read), ...findReplacedVariables(candidate, environment)])
+    return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, context) }
+  })
+  return {
+    project,
+    draft,
+    diagnostics: [
+      ...diagnostics,
+      ...skippedDirectories(skipped),
+      ...incompleteLists(remote),
+      ...overriddenDifferences(draft, environment),
+      ...nameInstances(instantiatedDifferences(draft)),
+      ...replacedExpressions(draft),
+      ...remainingErrors(read),
+    ],
+  }
+}
+
+/** With an error of these rules, it is not known which declaration belongs to which object. */
+const matchingRules: readonly string[] = ['duplicate-marker', 'owned-elsewhere', 'ambiguous-adoption', 'other-project']
+
+async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (const path of paths) texts.set(path, await files.read(path, 'files'))
+  return texts
+}
+
+/** Finds the declarations in these texts. A first pull starts without any. */
+async function findIn(texts: ReadonlyMap<string, string>, context: PullContext): Promise<Found> {
+  const paths = [...texts.keys()].sort()
+  if (paths.length === 0) return { objects: [], broken: [], slos: [], unread: [], diagnostics: [], paths }
+  const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
+  return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } })
+}
+
+/** Style rules of a team do not decide whether a file matches the service. */
+const adviceOff: LintSettings = Object.fromEntries(
+  Object.entries(lintRules).flatMap(([id, { severity }]) => (severity === 'error' ? [] : [[id, 'off']])),
+)
+
+interface Verification {
+  readonly read: ReadDraft
+  /** By `identityOf`, with the reason. */
+  readonly failures: ReadonlyMap<string, string>
+}
+
+interface VerifiedDraft {
+  readonly draft: Draft
+  readonly read: ReadDraft
+}
+
+/** Leaves out the objects that fail the verification, and drafts again, until none fails. */
+async function draftUntilVerified(
+  input: Omit<DraftInput, 'excluded'>,
+  verify: (draft: Draft) => Promise<Verification>,
+): Promise<VerifiedDraft> {
+  const excluded = new Map<string, string>()
+  for (;;) {
+    const draft = draftPull({ ...input, excluded })
+    const { read, failures } = await verify(draft)
+    if (failures.size === 0) return { draft, read }
+    for (const [identity, reason] of failures) excluded.set(identity, reason)
+  }
+}
+
+/** By `identityOf`: why the server rejects a dashboard, undefined when it accepts it. */
+type ServerAnswers = Map<string, string | undefined>
+
+/** Finds the dashboards that `apply` would adopt and that the server would not store again. `answers` holds earlier answers. */
+async function findRejected(plan: Plan, answers: ServerAnswers, context: PullContext): Promise<ReadonlyMap<string, string>> {
+  const rejected = new Map<string, string>()
+  if (!context.profile.dashboardCheck) return rejected
+  for (const change of plan.changes) {
+    if (change.section !== 'dashboards' || change.id === undefined || !change.isAdopted) continue
+    const identity = identityOf('dashboards', change.id)
+    if (!answers.has(identity)) {
+      const invalid = (await checkChange(change, context)) ?? []
+      answers.set(identity, invalid.length === 0 ? undefined : describeInvalid(invalid, change))
+    }
+    const reason = answers.get(identity)
+    if (reason !== undefined)
+      rejected.set(identity, `the server refuses to store this dashboard again: ${reason}. Correct it in the web app, then pull again`)
+  }
+  return rejected
+}
+
+/** Each reason with all places that it is about. */
+function describeInvalid(invalid: readonly InvalidField[], { desired = {} }: Plan['changes'][number]): string {
+  const tiles = listOf(desired.tiles)
+  const placeOf = ({ path }: InvalidField): string =>
+    path.replace(/^tiles\.(\d+)/, (whole, index: string) => {
+      const name = tiles[Number(index)]?.name
+      return typeof name === 'string' ? `tiles[${JSON.stringify(name)}]` : whole
+    })
+  return [...Map.groupBy(invalid, ({ message }) => message)]
+    .map(([message, fields]) => {
+      const places = [...new Set(fields.map(placeOf).filter(Boolean))]
+      return places.length === 0 ? message : `${message} (${places.join(', ')})`
+    })
+    .join('; ')
+}
+
+export const pullRules = {
+  'incomplete-pull': { severity: 'warning', description: 'A list of the service may be incomplete, so pull may not see every object.' },
+  'override-differs': { severity: 'warning', description: 'The service has another value for a field that the environment overrides.' },
+  'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
+  'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
+} as const satisfies Rules
+
+const incompleteLists = ({ doubts }: RemoteState): readonly Diagnostic[] =>
+  Object.entries(doubts).map(([section, doubt]) =>
+    diagnosticOf(pullRules, 'incomplete-pull', { file: section }, `the list of ${section} ${doubt}`),
+  )
+
+/** The value in the service belongs to this environment only, so the file of all environments keeps its expression. */
+const findReplacedVariables = ({ objects }: Draft, environment: NamedEnvironment | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    objects.flatMap(({ section, id, replacedExpressions: [first] }) =>
+      environment === undefined || id === undefined || first === undefined
+        ? []
+        : [[identityOf(section, id), `the service has another value than ${first}; change the variable in ${environment.path}`] as const],
+    ),
+  )
+
+const overriddenDifferences = ({ objects }: Draft, environment: NamedEnvironment | undefined): readonly Diagnostic[] =>
+  objects.flatMap(({ section, key, overridden }) =>
+    overridden.map(({ field, value }) => {
+      const found = value === undefined ? 'no value' : quote(JSON.stringify(value), 80)
+      const message = `${section}.${key}.${field}: the service has ${found}, and the environment overrides the field; change the override to keep the value`
+      const location = environment?.document.locationOfKey(['overrides', section, key, field]) ?? { file: '' }
+      return diagnosticOf(pullRules, 'override-differs', location, message)
+    }),
+  )
+
+/** A file with instances is the same for all of them, so a value of one of them does not belong in it. */
+const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap(({ section, key, instantiated }) => {
+    if (instantiated === undefined) return []
+    const { location, differing } = instantiated
+    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
+    const message = `${section}.${key}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
+    return [diagnosticOf(pullRules, 'instance-differs', location, message)]
+  })
+
+const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap((object) =>
+    object.replacedExpressions.map((expression) => {
+      const message = `${object.section}.${object.key}: the value in the service replaced ${expression}`
+      return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
+    }),
+  )
+
+/** A declaration of a deleted object stays in its file, and can refer to other deleted objects. That must not stop the pull. */
+const remainingErrors = ({ diagnostics }: ReadDraft): readonly Diagnostic[] =>
+  errorsIn(diagnostics).map((one) => ({ ...one, severity: 'warning' }))

@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { type Decimal, fromText, parseAmount } from '../core/decimal.ts'
+
+// A result has decimals, so that every figure is exact. Its document has them as text, so that no JSON parser rounds them.
+const decimalAs = (write: (value: Decimal) => string) =>
+  z.codec(z.string(), z.custom<Decimal>().meta({ type: 'string' }), { decode: fromText, encode: write })
+
+/** A decimal of the result with all its digits. */
+export const amount = decimalAs((value) => value.toFixed())
+
+export const exactAmount = (description: string) => amount.describe(`${description} Exact decimal.`)
+
+export const estimate = (description: string) => amount.describe(`${description} An estimate, as a decimal.`)
+
+export const percent = (description: string) =>
+  decimalAs((value) => value.toFixed(2)).describe(`${description} In percent, with two decimals.`)
+
+/** An amount from a user: text or number in, exact decimal out. */
+export const amountInput = (description: string) =>
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context): Decimal => {
+      const decimal = parseAmount(typeof value === 'number' ? plainText(value) : value)
+      if (decimal !== undefined) return decimal
+      context.addIssue({ code: 'custom', message: 'is not a valid amount' })
+      return z.NEVER
+    })
+    .meta({
+      description,
+      accepts: 'an amount of zero or more without separators, such as 1000 or 99.5',
+      pattern: '^(0|[1-9][0-9]{0,29})([.][0-9]{1,30})?$',
+      minimum: 0,
+    })
+
+/** A number without an exponent: 0.0000001 instead of 1e-7. */
+const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))

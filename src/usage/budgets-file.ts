@@ -1,0 +1,145 @@
+import * as z from 'zod'
+import { type Day, plainDay } from '../core/dates.ts'
+import { type Decimal, fromText } from '../core/decimal.ts'
+import { inputError } from '../core/errors.ts'
+import { parseDocument } from '../documents/validate.ts'
+import { flag } from '../operation/inputs.ts'
+import { amountInput } from './amounts.ts'
+import { type CurrentPeriod, clipToToday, day, daysIn, maxDays, periodName, resolvePeriod } from './periods.ts'
+
+const percentGrammar = /^(\d{1,3}(?:\.\d{1,6})?)\s*%$/
+
+/** `80%` of the limit, or an amount. */
+const warnLevel = z
+  .union([z.string(), z.number()])
+  .transform((value, context): { readonly percent: Decimal } | { readonly amount: Decimal } => {
+    const percent = percentGrammar.exec(String(value).trim())?.[1]
+    if (percent !== undefined && fromText(percent).lte(100)) return { percent: fromText(percent) }
+    const plain = amountInput('').safeParse(value)
+    if (plain.success) return { amount: plain.data }
+    context.addIssue({ code: 'custom', message: 'is not a percentage or an amount' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'The budget warns above this share of the limit, or above this amount.',
+    accepts: 'a percentage such as 80%, or an amount such as 800',
+  })
+
+const word = z.string().min(1).max(256)
+
+const words = (description: string) =>
+  z
+    .union([word, z.array(word).min(1).max(100)])
+    .transform((given): readonly string[] => (typeof given === 'string' ? [given] : given))
+    .optional()
+    .meta({ description, accepts: 'a text, or a list of texts' })
+
+export type BudgetScope = z.output<typeof scope>
+
+const scope = z
+  .strictObject({
+    entity: words('Entities by name or id.'),
+    entityType: words('Types of entity, such as service, datawarehouse or clickpipe.'),
+    service: words('Services by name or id, with everything that has their id.'),
+    warehouse: words('Warehouses by name or id, with every service in them.'),
+    metric: words('Metrics that count, such as compute, storage or backup, without the unit word.'),
+    tag: z
+      .string()
+      .regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
+      .transform((tag): readonly string[] => [tag])
+      .optional()
+      .meta({ description: 'Usage with this tag. The API filters it in separate requests.', accepts: 'Key=Value, or Key' }),
+  })
+  .meta({
+    description:
+      'The usage that counts. Without a scope, all usage counts. Usage must match every field of the scope, and any value of a field.',
+  })
+
+const datesSchema = z
+  .strictObject({ from: day('First day in UTC.'), to: day('Last day in UTC, included. It may be in the future.') })
+  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'is before from', params: { isComplete: true } })
+  .refine(({ from, to }) => from > to || daysIn({ from, to }) <= maxDays, {
+    path: ['to'],
+    message: `makes a period of more than ${maxDays} days`,
+    params: { isComplete: true },
+  })
+
+const entryFields = z.strictObject({
+  name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
+  limit: amountInput('Limit for the period. The gate fails above it. An equal amount passes.'),
+  warn: warnLevel.optional(),
+  period: z.union([datesSchema, periodName]).optional().meta({
+    description: 'A period by name, or two days. The default is the period of the run.',
+    accepts: 'a period such as month-to-date, previous-month or last-7-days, or { from: YYYY-MM-DD, to: YYYY-MM-DD }',
+  }),
+  scope: scope.optional(),
+  forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
+})
+
+const entry = entryFields.refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
+  path: ['warn'],
+  message: 'is above the limit',
+  params: { isComplete: true },
+})
+
+const list = z
+  .array(entry)
+  .min(1)
+  .max(200)
+  .superRefine((budgets, context) => {
+    for (const [i, { name }] of budgets.entries()) {
+      const first = budgets.findIndex((other) => other.name === name)
+      if (first < i)
+        context.addIssue({
+          code: 'custom',
+          path: [i, 'name'],
+          message: `is already the name of budget number ${first + 1}`,
+          params: { isComplete: true },
+        })
+    }
+  })
+
+const file = z.strictObject({ $schema: z.string().optional(), budgets: list })
+
+/** The budgets file: a list of budgets, at the top level or under the key `budgets`. */
+export const budgetsFileSchema = z.union([file, list])
+
+const bareList = list.transform((budgets) => ({ budgets }))
+
+export interface Budget {
+  readonly name: string
+  readonly limit: Decimal
+  readonly warnAbove: Decimal | undefined
+  readonly period: CurrentPeriod
+  readonly scope: BudgetScope
+  readonly judgesForecast: boolean
+}
+
+interface BudgetDates {
+  readonly today: Day
+  readonly billingCycleDay: number | undefined
+  /** For budgets without a period. */
+  readonly period: CurrentPeriod
+}
+
+/** Throws an InputError with the location of every mistake. */
+export function readBudgets(text: string, path: string, dates: BudgetDates): readonly Budget[] {
+  const { budgets } = parseDocument(text, path, (value) => (Array.isArray(value) ? bareList : file))
+  return budgets.map(({ name, limit, warn, period, scope: where = {}, forecast }) => ({
+    name,
+    limit,
+    warnAbove: warn === undefined ? undefined : 'amount' in warn ? warn.amount : limit.times(warn.percent).div(100),
+    period: toPeriod(period, name, dates),
+    scope: where,
+    judgesForecast: forecast,
+  }))
+}
+
+function toPeriod(written: z.output<typeof entry>['period'], name: string, { today, billingCycleDay, period }: BudgetDates): CurrentPeriod {
+  if (written === undefined) return period
+  if (typeof written === 'string') return resolvePeriod(written, today, billingCycleDay)
+  const clipped = clipToToday(written, today)
+  if (clipped === undefined)
+    throw inputError('budgets', `the period of "${name}" begins on ${plainDay(written.from)}, which is in the future`)
+  return clipped
+}

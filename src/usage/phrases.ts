@@ -1,0 +1,67 @@
+import { type Day, plainDay, plainDays } from '../core/dates.ts'
+import { type Decimal, percentOf } from '../core/decimal.ts'
+import { type Line, say, type Trusted, trusted } from '../core/line.ts'
+import { andMore } from '../core/text.ts'
+import { formatMoneyPair, formatPercent } from '../report/format.ts'
+import type { DataQualityIssue } from './data-quality.ts'
+import type { UsageResult } from './result.ts'
+
+export const day = (date: Day): Trusted => trusted(plainDay(date))
+
+/** `1 – 22 Nov 2026`. */
+export const period = (from: Day, to: Day): Trusted => trusted(plainDays(from, to))
+
+/** `283.33 of 250.00 CHC`. */
+export function ofLimit(used: Decimal, limit: Decimal, unit: string): string {
+  const [usedText, limitText] = formatMoneyPair(used, limit)
+  return `${usedText} of ${limitText} ${unit}`
+}
+
+/** ` (96%)`. Empty for a whole of zero. */
+export function inBrackets(part: Decimal, whole: Decimal, ofWhat = ''): string {
+  const share = percentOf(part, whole)
+  if (share === undefined) return ''
+  // A difference in the last of many digits gets lost in the division.
+  const isRounded = share.eq(100) && !part.eq(whole)
+  return ` (${isRounded ? `just ${part.gt(whole) ? 'over' : 'under'} 100%` : formatPercent(share)}${ofWhat})`
+}
+
+export const comparedWords = {
+  'previous-period': 'the previous period',
+  'previous-month-days': 'the same days of the previous month',
+} as const satisfies Readonly<Record<NonNullable<UsageResult['comparison']>['with'], string>>
+
+/** A data quality issue before its effect on the verdict is known. */
+type UnjudgedIssue = DataQualityIssue extends infer Issue ? (Issue extends DataQualityIssue ? Omit<Issue, 'level'> : never) : never
+
+/** Days or names that a sentence lists. */
+export const maxListed = 5
+
+export function describeIssue(issue: UnjudgedIssue, unit: string): Line {
+  switch (issue.kind) {
+    case 'no-records':
+      return say`No usage records for ${period(issue.fromDate, issue.toDate)}, so the usage of these days is unknown.`
+    case 'no-records-yet':
+      return say`No usage records yet for ${period(issue.fromDate, issue.toDate)}.`
+    case 'no-final-records':
+      return say`All usage records for ${period(issue.fromDate, issue.toDate)} are provisional, and only final records count.`
+    case 'total-mismatch': {
+      const [records, total] = formatMoneyPair(issue.recordsTotal, issue.grandTotal)
+      const days = period(issue.fromDate, issue.toDate)
+      return say`The usage records for ${days} add up to ${trusted(`${records} ${unit}, but the API's total is ${total} ${unit}.`)}`
+    }
+    case 'negative-total':
+      return say`The API's total for ${period(issue.fromDate, issue.toDate)} is negative.`
+    case 'negative-record':
+      return say`The usage of ${issue.entityName} on ${day(issue.date)} is negative.`
+    case 'duplicate-record':
+      return say`${issue.entityName} has more than one usage record for ${day(issue.date)}.`
+    case 'outside-period':
+      return say`The API returned usage records of other days: ${listDays(issue.days)}.`
+    case 'missing-days':
+      return say`No usage records for ${listDays(issue.days)}.`
+  }
+}
+
+export const listDays = (days: readonly Day[]): Trusted =>
+  trusted(`${days.slice(0, maxListed).map(plainDay).join(', ')}${andMore(days.length, maxListed)}`)

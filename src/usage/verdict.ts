@@ -1,0 +1,196 @@
+import type { Day } from '../core/dates.ts'
+import { type Decimal, formatRounded } from '../core/decimal.ts'
+import { counted, join, type Line, say, trusted } from '../core/line.ts'
+import type { Verdict } from '../operation/operation.ts'
+import { formatMoney, formatMoneyPair, formatPercent, formatShortDay } from '../report/format.ts'
+import type { BudgetOutcome } from './budgets.ts'
+import type { DataQualityIssue } from './data-quality.ts'
+import { comparedWords, day, describeIssue, inBrackets, maxListed, ofLimit, period } from './phrases.ts'
+import type { UsageResult } from './result.ts'
+
+interface Reason {
+  readonly level: 'warn' | 'fail'
+  /** One or more whole sentences. */
+  readonly line: Line
+  /** The limit of all usage that the line names, if any. */
+  readonly limit?: Decimal
+}
+
+/** The judgments are in the result already. This puts those that fail or warn into words. */
+export function judgeUsage(result: UsageResult): Verdict {
+  const all = [
+    ...gateReasons(result),
+    ...totalReasons(result),
+    ...budgetReasons(result),
+    ...forecastReasons(result),
+    ...increaseReasons(result),
+    ...issueReasons(result),
+  ]
+  // Failures come first, so that no warning hides them.
+  const [first, ...others] = (['fail', 'warn'] as const).flatMap((wanted) => all.filter(({ level }) => level === wanted))
+  if (first === undefined) return { status: 'pass', reasons: [] }
+  const { waiver } = result
+  const isWaived = first.level === 'fail' && waiver !== undefined
+  const sentences = [
+    first.line,
+    ...usedSoFar(result, first),
+    ...(isWaived ? [say`Waived until ${day(waiver.until)}: ${waiver.reason}`] : []),
+  ]
+  return {
+    status: isWaived ? 'warn' : first.level,
+    sentence: join(sentences, ' '),
+    reasons: others.map(({ line }) => line),
+  }
+}
+
+function gateReasons({ gate, ...limits }: UsageResult): readonly Reason[] {
+  if (gate === 'required' && !canFail(limits)) {
+    const checked = limits.warnBudget === undefined ? 'nothing' : 'only the warning level'
+    return [{ level: 'fail', line: [trusted(`No budget is set: ${checked} was checked.`)] }]
+  }
+  return gate === 'auto' && !hasLimit(limits) ? [{ level: 'warn', line: [trusted('No budget is set: nothing was checked.')] }] : []
+}
+
+type Limits = Pick<UsageResult, 'budget' | 'warnBudget' | 'forecastBudget' | 'budgets' | 'comparison'>
+
+/** An expression that evaluates to an empty text means no limit. */
+const canFail = ({ budget, forecastBudget, budgets, comparison }: Limits): boolean =>
+  [budget, forecastBudget, comparison?.maxIncrease].some((limit) => limit !== undefined) || budgets.length > 0
+
+export const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.warnBudget !== undefined
+
+/** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. A share is that of the limit it names. */
+function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
+  const { budget, budgetStatus, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
+  if (records.length === 0 || budgetStatus !== 'within') return []
+  // A share of the budget would suggest a figure that can be trusted.
+  const limit = dataQualityIssues.length > 0 ? undefined : first.limit
+  const what = endDate > toDate ? 'Used so far' : 'Total used'
+  // The facts have the share of the budget.
+  const ofWhat = limit === undefined || budget === undefined || budget.eq(limit) ? '' : ' of the forecast budget'
+  const share = limit === undefined ? '' : inBrackets(judgedCredits, limit, ofWhat)
+  return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${share}.`)]]
+}
+
+function totalReasons({ judgedCredits, unlocked, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
+  const ofFinal = unlocked === 'exclude' ? ' in final records' : ''
+  if (budget !== undefined && budgetStatus === 'exceeded') {
+    const share = inBrackets(judgedCredits, budget)
+    return [{ level: 'fail', line: [trusted(`Budget exceeded: ${ofLimit(judgedCredits, budget, unit)}${ofFinal}${share}.`)] }]
+  }
+  if (warnBudget === undefined || budgetStatus !== 'warn') return []
+  return [{ level: 'warn', line: [trusted(`Warning level exceeded: ${ofLimit(judgedCredits, warnBudget, unit)}${ofFinal}.`)] }]
+}
+
+/** Budgets of a file that the verdict names. */
+const maxNamedBudgets = 5
+
+function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[] {
+  const all = budgets.flatMap((budget): readonly Reason[] => {
+    const line = describeBudget(budget, unit, toDate)
+    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line }]
+  })
+  // Failures come first, so that the verdict names them before warnings.
+  const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
+  const rest = ordered.slice(maxNamedBudgets)
+  if (rest.length === 0) return ordered
+  const level = rest.some((one) => one.level === 'fail') ? 'fail' : 'warn'
+  const line = say`${counted(rest.length, 'more budget')} failed or exceeded the warning level.`
+  return [...ordered.slice(0, maxNamedBudgets), { level, line }]
+}
+
+/** Undefined for a budget that passes. Data quality issues have reasons of their own. */
+function describeBudget(budget: BudgetOutcome, unit: string, reference: Day): Line | undefined {
+  const { name, used, limit, warnAbove, limitStatus, isForecastAbove, isForecastMissing, forecast } = budget
+  if (limitStatus === 'exceeded')
+    return say`Budget ${name} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}`
+  if (isForecastAbove && forecast?.status === 'expected') {
+    const [expected, most] = formatMoneyPair(forecast.total, limit)
+    const by = formatShortDay(forecast.untilDate, reference)
+    return say`Budget ${name}: ${trusted(`forecast of ${expected} ${unit} by ${by} exceeds the limit of ${most} ${unit}.`)}`
+  }
+  if (isForecastMissing)
+    return say`Budget ${name} has no forecast, because the usage before its period could not be read or is inconsistent.`
+  if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
+  return say`Budget ${name} exceeded its warning level: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}`
+}
+
+function forecastReasons(result: UsageResult): readonly Reason[] {
+  const { forecast, budget, forecastBudget, forecastBudgetExceeded, judgedCredits, unit, toDate } = result
+  if (forecastBudget === undefined) return []
+  if (forecast?.status === 'unavailable' && !forecastBudgetExceeded) {
+    const line = say`The forecast budget of ${trusted(`${formatMoney(forecastBudget)} ${unit}`)} was not checked, because there is no forecast.`
+    return [{ level: 'fail', line }]
+  }
+  if (!forecastBudgetExceeded) return []
+  const isExpected = forecast?.status === 'expected'
+  const [amount, most] = formatMoneyPair(isExpected ? forecast.total : judgedCredits, forecastBudget)
+  const what = isExpected ? 'Forecast' : 'Usage'
+  const by = isExpected ? ` by ${formatShortDay(forecast.untilDate, toDate)}` : ''
+  const limit = budget === undefined || budget.eq(forecastBudget) ? 'budget' : 'forecast budget'
+  const line = [trusted(`${what} of ${amount} ${unit}${by} exceeds the ${limit} of ${most} ${unit}.`)]
+  return [{ level: 'fail', line, limit: forecastBudget }]
+}
+
+function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
+  if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
+  const { change, changePercent, maxIncrease } = comparison
+  const isPercent = maxIncrease.kind === 'percent'
+  const [amount, mostAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
+  const most = isPercent ? `${maxIncrease.percent.toFixed()}%` : `${mostAmount} ${unit}`
+  const share =
+    changePercent === undefined
+      ? ''
+      : ` (${isPercent ? differentPercent(changePercent, maxIncrease.percent) : formatPercent(changePercent)})`
+  const line = [trusted(`Usage increased by ${amount} ${unit}${share} from ${comparedWords[comparison.with]}. The limit is ${most}.`)]
+  return [{ level: 'fail', line }]
+}
+
+/** With as many decimals as the value needs to look different from the limit. */
+function differentPercent(value: Decimal, limit: Decimal): string {
+  const places = [0, 1, 2, 3, 4, 5].find((count) => !value.round(count).eq(limit)) ?? 6
+  return `${formatRounded(value, places)}%`
+}
+
+function issueReasons(result: UsageResult): readonly Reason[] {
+  const all = [
+    ...result.dataQualityIssues.map((issue) => ({ level: issue.level, line: describeIssue(issue, result.unit) })),
+    ...result.budgets.flatMap((budget) => describeBudgetIssue(budget, result)),
+  ]
+  return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
+}
+
+/** Empty when the figure can be trusted, or when the report says the same of its whole period. */
+function describeBudgetIssue(
+  { name, fromDate, toDate, scope, dataQualityIssue: issue }: BudgetOutcome,
+  result: UsageResult,
+): readonly (Pick<DataQualityIssue, 'level'> & { readonly line: Line })[] {
+  if (issue === undefined) return []
+  const { level } = issue
+  switch (issue.kind) {
+    case 'nothing-in-scope': {
+      const names = issue.unmatched.slice(0, maxListed).map((one) => {
+        const nearest = issue.nearest[one]
+        return nearest === undefined ? say`${one}` : say`${one} (did you mean ${nearest}?)`
+      })
+      const line =
+        names.length === 0
+          ? say`The scope of budget ${name} matches no usage.`
+          : say`The scope of budget ${name} has names that match no usage: ${join(names, ', ')}. Check the spelling.`
+      return [{ level, line }]
+    }
+    case 'metrics-mismatch':
+      return [
+        { level, line: say`The usage of budget ${name} is unknown, because the metrics of its records do not add up to their totals.` },
+      ]
+    case 'no-final-records':
+      return [{ level, line: say`All usage records of budget ${name} are provisional, and only final records count.` }]
+    case 'no-records':
+    case 'no-records-yet': {
+      const isSamePeriod = fromDate === result.fromDate && toDate === result.toDate && scope.tag === undefined
+      if (isSamePeriod && result.dataQualityIssues.some(({ kind }) => kind === issue.kind)) return []
+      const yet = trusted(issue.kind === 'no-records' ? '' : ' yet')
+      return [{ level, line: say`Budget ${name} has no usage records${yet} for ${period(fromDate, toDate)}.` }]
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import v8 from 'node:v8'
+import { expect, it, vi } from 'vitest'
+import { toEnvironmentName } from '../../src/core/names.ts'
+import { demo } from '../../src/emulator/index.ts'
+import { createClient } from '../../src/index.ts'
+import { inputsFor, useEmulator } from '../support/emulator.ts'
+import { runAction, runCli } from '../support/run-process.ts'
+
+const emulator = useEmulator()
+
+/** Code of zod's compiler is made by `new Function`. */
+const reporter = `
+const report = (target, args) => {
+  console.error('compiled a schema')
+  return Reflect.construct(target, args)
+}
+globalThis.Function = new Proxy(Function, { construct: report, apply: (target, _, args) => report(target, args) })
+`
+const nodeArguments = ['--import', `data:text/javascript,${encodeURIComponent(reporter)}`]
+const period = 'last-7-days'
+
+it('the action compiles no schema', async () => {
+  const { exitCode, stderr } = await runAction({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', period }, nodeArguments })
+  expect([exitCode, stderr]).toEqual([0, ''])
+})
+
+it('the command line compiles no schema', async () => {
+  const variables = Object.entries(inputsFor(emulator())).map(([name, value]) => [toEnvironmentName(name), value])
+  const { exitCode, stderr } = await runCli(['usage-cost', '--period', period], Object.fromEntries(variables), { nodeArguments })
+  expect([exitCode, stderr]).toEqual([0, ''])
+})
+
+/** Reports the flags instead of setting them. */
+const flagReporter = `process.getBuiltinModule('node:v8').setFlagsFromString = (flag) => console.error(flag)`
+const withFlagReporter = ['--import', `data:text/javascript,${encodeURIComponent(flagReporter)}`]
+
+it('the action does not optimize the parser of answers', async () => {
+  const inputs = { ...inputsFor(emulator()), operation: 'usage-cost', period }
+  const { exitCode, stderr } = await runAction({ inputs, nodeArguments: withFlagReporter })
+  expect([exitCode, stderr]).toEqual([0, '--wasm-tiering-budget=1000000000\n'])
+})
+
+it('a run without requests sets no flag', async () => {
+  const { stderr } = await runAction({
+    inputs: { operation: 'validate', project: 'a/b', files: 'none.yml' },
+    nodeArguments: withFlagReporter,
+  })
+  expect(stderr).toBe('')
+})
+
+it('the library, which a long process may use, sets no flag', async () => {
+  const setFlags = vi.spyOn(v8, 'setFlagsFromString')
+  const { apiKeyId, apiKeySecret, organizationId } = demo
+  await createClient({ apiUrl: emulator().url, apiKeyId, apiKeySecret, organizationId }).usageCost({ period })
+  expect(setFlags).not.toHaveBeenCalled()
+})

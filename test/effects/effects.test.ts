@@ -1,0 +1,91 @@
+// The suite itself needs a real server. Here, its files are applied to the emulator, so that a change of the product's rules or of the file
+// schemas does not leave it with files that cannot be applied; and its comparison is shown to find what it is for.
+import { describe, expect, it } from 'vitest'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import { serviceOf } from '../support/emulator.ts'
+import { convergenceProblems, withSite } from '../support/site.ts'
+import { changed, type References, toDeclarations } from './as-declared.ts'
+import { createIntents } from './intents.ts'
+import type { Json } from './product.ts'
+import { type Dump, differencesOf, writtenBy } from './stored.ts'
+
+function referencesIn(emulator: Emulator): References {
+  const { sources, webhooks } = serviceOf(emulator)
+  const sourceOf = (kind: string): string => sources.find((one) => one.kind === kind)?.id ?? ''
+  return {
+    sources: { log: sourceOf('log'), trace: sourceOf('trace'), metric: sourceOf('metric') },
+    connection: String(sources.find(({ kind }) => kind === 'log')?.connection),
+    webhook: webhooks[0]?.id ?? '',
+  }
+}
+
+describe('the files of the effect suite', () => {
+  it('are the same for the same seed', () => {
+    expect(createIntents(7, 3)).toEqual(createIntents(7, 3))
+    expect(createIntents(7, 3)).not.toEqual(createIntents(8, 3))
+  })
+
+  it('applies and changes objects of the web app in both profiles, and the web app can save their dashboards', async () => {
+    for (const [seed, dialect] of ['hyperdx', 'clickhouse-cloud', 'hyperdx', 'clickhouse-cloud'].entries()) {
+      const emulator = await startEmulator({ dialect: dialect as 'hyperdx', rateLimit: 'off' })
+      try {
+        const intents = createIntents(seed, 3)
+        for (const one of [intents, changed(intents)]) {
+          const file = toDeclarations(one, referencesIn(emulator))
+          const problems = await withSite(emulator, dialect as 'hyperdx', (site) => convergenceProblems(site, file))
+          expect(problems, `seed ${seed}`).toEqual([])
+          for (const { id } of serviceOf(emulator).dashboards)
+            expect(emulator.saveAgainInWebApp(id), `seed ${seed}`).toEqual({ status: 200 })
+        }
+      } finally {
+        await emulator.close()
+      }
+    }
+  })
+})
+
+describe('the comparison of stored documents', () => {
+  const item = { aggFn: 'count', aggCondition: 'ServiceName:cart', aggConditionLanguage: 'lucene', valueExpression: '' }
+  const config = { displayType: 'line', source: 's', where: '', name: 'Tile', select: [item] }
+  const tile = { id: 't', x: 0, y: 0, w: 12, h: 6, config }
+  const dashboard = { _id: 'd', name: 'Dashboard', tags: ['shop'], tiles: [tile], filters: [] }
+  const alert = { _id: 'a', source: 'tile', dashboard: 'd', tileId: 't', threshold: 1, channel: { type: 'webhook', webhookId: 'w' } }
+
+  const differences = (changes: Json, alertChanges: Json = {}): readonly string[] => {
+    const dump: Dump = {
+      dashboards: [dashboard, { ...dashboard, _id: 'other', ...changes }],
+      savedsearches: [],
+      alerts: [alert, { ...alert, _id: 'b', dashboard: 'other', ...alertChanges }],
+    }
+    const [one, other] = ['d', 'other'].map((id) => writtenBy({ dashboards: [id], savedSearches: [] }, dump, new Map()).objects)
+    return differencesOf(Object.fromEntries(one ?? []), Object.fromEntries(other ?? []))
+  }
+
+  const withItem = (changes: Json): Json => ({ tiles: [{ ...tile, config: { ...config, select: [{ ...item, ...changes }] } }] })
+
+  it('finds no difference in ids, times, markers, and values that every reader assumes', () => {
+    const same: readonly (readonly [Json, Json?])[] = [
+      [{}],
+      [{ updatedAt: '2026-01-01', __v: 3, tags: ['shop', 'wk:abcdef:a:abcdef'] }],
+      [withItem({ isDelta: false })],
+      [{ tiles: [{ ...tile, config: { ...config, granularity: 'auto', whereLanguage: 'sql', fillNulls: 0 } }] }],
+      [{}, { note: 'watchkeeper: shop/x a abcdef', channel: { type: 'webhook', webhookId: 'v' } }],
+    ]
+    for (const changes of same) expect(differences(...changes), JSON.stringify(changes)).toEqual([])
+  })
+
+  it('finds a lost language, condition, setting and threshold', () => {
+    const { aggConditionLanguage: _, ...bare } = item
+    const different: readonly (readonly [Json, Json?])[] = [
+      [{ tiles: [{ ...tile, config: { ...config, select: [bare] } }] }],
+      [withItem({ aggConditionLanguage: null })],
+      [withItem({ aggCondition: '' })],
+      [{ tiles: [{ ...tile, config: { ...config, fillNulls: false } }] }],
+      [{ tiles: [{ ...tile, config: { ...config, where: 'x', whereLanguage: 'sql' } }] }],
+      [{ filters: [{ id: 'f', name: 'F', where: 'x' }] }],
+      [{}, { threshold: 2 }],
+      [{}, { note: 'Call Ada' }],
+    ]
+    for (const changes of different) expect(differences(...changes), JSON.stringify(changes)).not.toEqual([])
+  })
+})

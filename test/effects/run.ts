@@ -1,0 +1,446 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { parse } from 'yaml'
+import { systemClock } from '../../src/core/clock.ts'
+import { type Site, type SiteServer, withSite } from '../support/site.ts'
+import { changed, type References, toDeclarations } from './as-declared.ts'
+import { openWebApp, type WebApp, type WrittenIds } from './as-web-app.ts'
+import { createIntents, type Intents } from './intents.ts'
+import type { Json, ProductAnswers, ProductRequest } from './product.ts'
+import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
+
+const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
+
+Writes the same random dashboards, saved searches and alerts once with apply, once as the web app writes them, and once as the web app writes
+them and apply adopts them. Compares the stored documents, the queries of the tiles, and what the server's own alert task does with the alerts
+in past time. Then changes them all, lets the web app save the dashboards of apply, and compares again. Exits with 1 when anything differs.
+
+  --server URL      a self-hosted server (its API), without dashboards, alerts and saved searches. Everything on it is deleted
+  --checkout PATH   a checkout of HyperDX with built packages/api and packages/common-utils, in the version of the server
+  --mongo URI       the database of the server
+  --cloud URL       applies through a gateway with the paths of ClickHouse Cloud in front of the server, with the profile clickhouse-cloud
+  --dashboards N    default: 8
+  --seed SEED       to repeat a run; default: the time
+  --from TIME       the alert task runs from this time
+  --to TIME         … until this time. There should be telemetry, with incidents
+  --step SECONDS    … at this distance; default: 60
+
+The server must accept webhooks to 127.0.0.1 (WEBHOOK_HOSTNAME_ALLOWLIST). Access keys in CONFORMANCE_KEYS, the cookie of a session of the web
+app in COOKIE; with --cloud also WATCHKEEPER_ORGANIZATION_ID, WATCHKEEPER_SERVICE_ID, WATCHKEEPER_API_KEY_ID and WATCHKEEPER_API_KEY_SECRET.
+`
+
+const { values } = parseArgs({
+  options: {
+    server: { type: 'string' },
+    checkout: { type: 'string' },
+    mongo: { type: 'string' },
+    cloud: { type: 'string' },
+    dashboards: { type: 'string', default: '8' },
+    seed: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    step: { type: 'string', default: '60' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+function required(name: string): string {
+  const value = process.env[name]
+  if (!value) throw new Error(`Set ${name}.`)
+  return value
+}
+
+interface Options {
+  readonly server: string
+  readonly checkout: string
+  readonly mongo: string
+  readonly cloud: string | undefined
+  readonly intents: Intents
+  readonly span: { readonly from: string; readonly to: string; readonly stepSeconds: number }
+}
+
+/** Runs code of the product in a process of its own. */
+async function askProduct<R extends ProductRequest>(request: R, { checkout, mongo }: Options): Promise<ProductAnswers[R['command']]> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('product.ts', import.meta.url)), checkout], {
+    cwd: `${checkout}/packages/api`,
+    stdio: 'pipe',
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TZ: 'UTC',
+      NODE_ENV: 'production',
+      MONGO_URI: mongo,
+      HYPERDX_LOG_LEVEL: 'fatal',
+      HYPERDX_API_KEY: 'unused',
+      EXPRESS_SESSION_SECRET: 'unused',
+      FRONTEND_URL: 'http://hyperdx.example',
+      OTEL_SDK_DISABLED: 'true',
+      WEBHOOK_HOSTNAME_ALLOWLIST: '127.0.0.1',
+    },
+  })
+  child.stdin.end(JSON.stringify(request))
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(`the code of the product ended with ${code}:\n${errors}`)
+  return JSON.parse(output.trim().split('\n').at(-1) ?? '')
+}
+
+interface Notification extends Json {
+  readonly writer: string
+}
+
+/** Receives notifications; the path is the writer of the alert. */
+async function openReceiver() {
+  const notifications: Notification[] = []
+  const server = createServer((request, response) => {
+    text(request).then((body) => {
+      notifications.push({ writer: decodeURIComponent(request.url ?? '').slice(1), ...(JSON.parse(body) as Json) })
+      response.end('ok')
+    }, response.destroy)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, notifications, close: () => server.close() }
+}
+
+const template = '{"title":"{{title}}","body":"{{body}}","state":"{{state}}","start":"{{startTime}}","end":"{{endTime}}"}'
+
+const writers = ['apply', 'web app', 'web app, then apply'] as const
+
+type Writer = (typeof writers)[number]
+
+type PerWriter<T> = Readonly<Record<Writer, T>>
+
+async function perWriter<T>(make: (writer: Writer) => Promise<T>): Promise<PerWriter<T>> {
+  const made: [Writer, T][] = []
+  for (const writer of writers) made.push([writer, await make(writer)])
+  return Object.fromEntries(made) as PerWriter<T>
+}
+
+interface ApiObject extends Json {
+  readonly id: string
+  readonly name: string
+}
+
+/** Requests to the API of the server, with each key in turn: a key has 100 requests a minute. */
+function createApi(server: string) {
+  const keys = (process.env.CONFORMANCE_KEYS ?? required('KEYS')).split(',')
+  let turn = 0
+  const send = async (method: string, path: string, body?: Json): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${keys[turn++ % keys.length]}`, 'content-type': 'application/json' }
+    const response = await fetch(`${server}/api/v2/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    return ((await response.json()) as { readonly data?: unknown }).data
+  }
+  return { firstKey: keys[0] ?? '', send, list: async (path: string) => (await send('GET', path)) as readonly ApiObject[] }
+}
+
+type Api = ReturnType<typeof createApi>
+
+async function deleteAll({ list, send }: Api): Promise<void> {
+  for (const path of ['alerts', 'saved-searches', 'dashboards'])
+    for (const { id } of await list(path)) await send('DELETE', `${path}/${id}`)
+  for (const { id, name } of await list('webhooks')) if (name.startsWith('effects: ')) await send('DELETE', `webhooks/${id}`)
+}
+
+async function createReferences(api: Api, port: number): Promise<PerWriter<References>> {
+  const sources = await api.list('sources')
+  const sourceOf = (kind: string): ApiObject => {
+    const source = sources.find((one) => one.kind === kind)
+    if (source === undefined) throw new Error(`the server has no source of the kind ${kind}`)
+    return source
+  }
+  const ids = { log: sourceOf('log').id, trace: sourceOf('trace').id, metric: sourceOf('metric').id }
+  return perWriter(async (writer) => {
+    const url = `http://127.0.0.1:${port}/${encodeURIComponent(writer)}`
+    const webhook = (await api.send('POST', 'webhooks', {
+      name: `effects: ${writer}`,
+      service: 'generic',
+      url,
+      body: template,
+    })) as ApiObject
+    return { sources: ids, connection: String(sourceOf('log').connection), webhook: webhook.id }
+  })
+}
+
+/** Differences that were found, by what was compared. */
+interface Findings {
+  readonly counts: Record<'objects' | 'tiles' | 'queries' | 'evaluations' | 'notifications' | 'saves', number>
+  readonly differences: string[]
+  /** Errors of the objects that the web app wrote: a query that fails for every writer compares little. */
+  readonly failures: Record<'queries' | 'evaluations', number>
+}
+
+interface Run extends Options {
+  readonly site: Site
+  readonly webApp: WebApp
+  readonly references: PerWriter<References>
+  readonly defaultSelects: ReadonlyMap<string, string>
+  readonly notifications: Notification[]
+  readonly findings: Findings
+}
+
+async function applyFile(run: Run, content: Json, project?: string): Promise<WrittenIds> {
+  const inputs = project === undefined ? {} : { project }
+  const result = await run.site.apply({ 'effects.json': content }, inputs)
+  const problems = [
+    ...result.diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    ...result.objects.flatMap(({ key, outcome = '', message }) =>
+      ['failed', 'unknown', 'skipped'].includes(outcome) ? [`${key}: ${message}`] : [],
+    ),
+  ]
+  if (problems.length > 0) throw new Error(`apply failed:\n${problems.join('\n')}`)
+  const again = await run.site.plan({ 'effects.json': content }, inputs)
+  if (again.changed)
+    run.findings.differences.push(
+      `a plan after apply is not empty: ${JSON.stringify(again.objects.filter(({ action }) => action !== 'unchanged'))}`,
+    )
+  const idsOf = (section: string): readonly string[] =>
+    result.objects.flatMap((one) => (one.section === section && one.id !== undefined ? [one.id] : []))
+  return { dashboards: idsOf('dashboards'), savedSearches: idsOf('savedSearches') }
+}
+
+const adopting = 'watchkeeper/effects-adopted'
+
+/** The ids of what the web app wrote, by the keys of a file. */
+function adoptedIds({ dashboards, savedSearches }: WrittenIds, dump: Dump): ReadonlyMap<string, string> {
+  const tileIds = new Map(dump.dashboards.map(({ _id, tiles }) => [String(_id), (tiles as readonly Json[]).map(({ id }) => id)]))
+  return new Map([
+    ...dashboards.map((id, i) => [`dashboards.d${i}`, id] as const),
+    ...savedSearches.map((id, i) => [`savedSearches.s${i}`, id] as const),
+    ...dump.alerts.flatMap(({ _id, dashboard, tileId, savedSearch }): (readonly [string, string])[] => {
+      const search = savedSearches.indexOf(String(savedSearch))
+      if (search >= 0) return [[`alerts.s${search}`, String(_id)]]
+      const index = dashboards.indexOf(String(dashboard))
+      return index < 0 ? [] : [[`alerts.d${index}-t${tileIds.get(String(dashboard))?.indexOf(tileId)}`, String(_id)]]
+    }),
+  ])
+}
+
+const dump = (run: Options): Promise<Dump> =>
+  askProduct({ command: 'dump', collections: ['dashboards', 'savedsearches', 'alerts'] }, run) as Promise<Dump>
+
+async function writeAll(run: Run): Promise<PerWriter<WrittenIds>> {
+  const { intents, references, webApp } = run
+  return perWriter(async (writer) => {
+    if (writer === 'apply') return applyFile(run, toDeclarations(intents, references[writer]))
+    const ids = await webApp.create(intents, references[writer])
+    if (writer === 'web app, then apply')
+      await applyFile(run, toDeclarations(intents, references[writer], adoptedIds(ids, await dump(run))), adopting)
+    return ids
+  })
+}
+
+async function changeAll(run: Run, ids: PerWriter<WrittenIds>): Promise<void> {
+  const { references, webApp } = run
+  const intents = changed(run.intents)
+  await applyFile(run, toDeclarations(intents, references.apply))
+  await webApp.update(intents, references['web app'], ids['web app'])
+  await applyFile(run, toDeclarations(intents, references['web app, then apply']), adopting)
+}
+
+/** The web app saves what apply wrote, and changes nothing by that. */
+async function saveInWebApp(run: Run, ids: Partial<PerWriter<WrittenIds>>): Promise<void> {
+  for (const writer of ['apply', 'web app, then apply'] as const)
+    for (const id of ids[writer]?.dashboards ?? []) {
+      const answer = await run.webApp.saveAgain(id)
+      run.findings.counts.saves += 1
+      if (answer !== '200') run.findings.differences.push(`the web app cannot save a dashboard of ${writer}: ${answer}`)
+    }
+}
+
+function compareObjects(run: Run, stored: PerWriter<Written>, step: string): void {
+  const { counts, differences } = run.findings
+  const expected = stored['web app'].objects
+  for (const writer of writers) {
+    if (writer === 'web app') continue
+    const actual = stored[writer].objects
+    const names = new Set([...expected.keys(), ...actual.keys()])
+    counts.objects += names.size
+    counts.tiles += stored[writer].tiles.size
+    for (const name of names)
+      for (const difference of differencesOf(expected.get(name), actual.get(name)))
+        differences.push(`${step}, stored, ${name}, web app / ${writer}: ${difference}`)
+  }
+}
+
+async function compareQueries(run: Run, stored: PerWriter<Written>, step: string): Promise<void> {
+  const isChart = (config: Json): boolean => config.configType === undefined && config.displayType !== 'markdown'
+  const render = async (writer: Writer) => {
+    const tiles = [...stored[writer].tiles].filter(([, config]) => isChart(config))
+    const { from, to } = run.span
+    const queries = await askProduct({ command: 'render', configs: tiles.map(([, config]) => config), from, to }, run)
+    return new Map(tiles.map(([name], i) => [name, queries[i]]))
+  }
+  const queries = await perWriter(render)
+  run.findings.failures.queries += [...queries['web app'].values()].filter((query) => query?.startsWith('cannot be rendered')).length
+  for (const writer of writers) {
+    if (writer === 'web app') continue
+    for (const [name, query] of queries['web app']) {
+      run.findings.counts.queries += 1
+      if (query !== queries[writer].get(name))
+        run.findings.differences.push(`${step}, query, ${name}, web app / ${writer}: ${firstDifference(query, queries[writer].get(name))}`)
+    }
+  }
+}
+
+/** The texts from where they differ. */
+function firstDifference(one = '', other = ''): string {
+  const start = [...one].findIndex((character, i) => character !== other[i])
+  const excerpt = (text: string): string => text.slice(Math.max(0, start - 20), start + 100).replaceAll(/\s+/g, ' ')
+  return `${excerpt(one)} / ${excerpt(other)}`
+}
+
+async function compareEvaluations(run: Run, stored: PerWriter<Written>, step: string): Promise<void> {
+  run.notifications.length = 0
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  const rowsOf = (writer: Writer): readonly string[] =>
+    history
+      .flatMap(({ alert, createdAt, state, counts, group, lastValues, errors }) => {
+        const name = stored[writer].alerts.get(String(alert))
+        const values = (lastValues as readonly Json[]).map(({ startTime, count }) => [startTime, count])
+        const messages = (Array.isArray(errors) ? errors : []).map(({ type, message }: Json) => [type, message])
+        return name === undefined ? [] : [JSON.stringify([name, createdAt, state, counts, group, values, messages])]
+      })
+      .toSorted()
+  const notesOf = (writer: Writer): readonly string[] =>
+    run.notifications
+      .filter((one) => one.writer === writer)
+      .map(({ title, state, start, end }) => JSON.stringify([title, state, start, end]))
+      .toSorted()
+  const { counts, differences } = run.findings
+  run.findings.failures.evaluations += rowsOf('web app').filter((row) => row.includes('"ERROR"')).length
+  for (const writer of writers) {
+    if (writer === 'web app') continue
+    for (const [what, count, expected, actual] of [
+      ['evaluation', 'evaluations', rowsOf('web app'), rowsOf(writer)],
+      ['notification', 'notifications', notesOf('web app'), notesOf(writer)],
+    ] as const) {
+      counts[count] += expected.length
+      const [lacks, has] = [expected.filter((one) => !actual.includes(one)), actual.filter((one) => !expected.includes(one))]
+      differences.push(...lacks.map((one) => `${step}, ${what}, only by the web app: ${one}`))
+      differences.push(...has.map((one) => `${step}, ${what}, only by ${writer}: ${one}`))
+    }
+  }
+}
+
+async function compareAll(run: Run, ids: PerWriter<WrittenIds>, step: string): Promise<void> {
+  const stored = await readStored(run, ids)
+  compareObjects(run, stored, step)
+  await compareQueries(run, stored, step)
+  await compareEvaluations(run, stored, step)
+}
+
+async function readStored(run: Run, ids: PerWriter<WrittenIds>): Promise<PerWriter<Written>> {
+  const documents = await dump(run)
+  return perWriter(async (writer) => writtenBy(ids[writer], documents, run.defaultSelects))
+}
+
+const slosProject = 'watchkeeper/effects-slos'
+
+/** The example of SLOs: applied, saved by the web app, and evaluated. The web app makes nothing that it could be compared with. */
+async function checkSlos(run: Run): Promise<void> {
+  const example = readFileSync(new URL('../../examples/slos/checkout.yml', import.meta.url), 'utf8')
+  const content = parse(example.replaceAll('webhook: oncall', "webhook: 'effects: apply'")) as Json
+  const { dashboards } = await applyFile(run, content, slosProject)
+  await saveInWebApp(run, { apply: { dashboards, savedSearches: [] } })
+  await applyFile(run, content, slosProject)
+  const history = await askProduct({ command: 'evaluate', ...run.span }, run)
+  const alerts = new Set(
+    (await dump(run)).alerts.filter(({ dashboard }) => dashboards.includes(String(dashboard))).map(({ _id }) => String(_id)),
+  )
+  const evaluated = history.filter(({ alert }) => alerts.has(String(alert)))
+  const failed = evaluated.filter(({ state, errors }) => state === 'ERROR' || (Array.isArray(errors) && errors.length > 0))
+  run.findings.counts.evaluations += evaluated.length
+  for (const alert of alerts)
+    if (!evaluated.some((row) => String(row.alert) === alert))
+      run.findings.differences.push(`an alert of an SLO was not evaluated: ${alert}`)
+  for (const row of failed) run.findings.differences.push(`an evaluation of an SLO failed: ${JSON.stringify(row)}`)
+}
+
+function siteServer({ server, cloud }: Options, accessKey: string): SiteServer {
+  const project = 'watchkeeper/effects'
+  if (cloud === undefined) return { url: server, project, connection: { credentials: { accessKey } } }
+  return {
+    url: cloud,
+    project,
+    connection: { credentials: { keyId: required('WATCHKEEPER_API_KEY_ID'), keySecret: required('WATCHKEEPER_API_KEY_SECRET') } },
+    service: { organizationId: required('WATCHKEEPER_ORGANIZATION_ID'), serviceId: required('WATCHKEEPER_SERVICE_ID') },
+  }
+}
+
+async function compareWriters(options: Options): Promise<Findings> {
+  const api = createApi(options.server)
+  await deleteAll(api)
+  const receiver = await openReceiver()
+  const findings: Findings = {
+    counts: { objects: 0, tiles: 0, queries: 0, evaluations: 0, notifications: 0, saves: 0 },
+    differences: [],
+    failures: { queries: 0, evaluations: 0 },
+  }
+  try {
+    const references = await createReferences(api, receiver.port)
+    const defaultSelects = new Map(
+      (await api.list('sources')).map(({ id, defaultTableSelectExpression }) => [id, String(defaultTableSelectExpression ?? '')]),
+    )
+    const webApp = openWebApp(options.server, required('COOKIE'), defaultSelects)
+    const profile = options.cloud === undefined ? 'hyperdx' : 'clickhouse-cloud'
+    await withSite(
+      siteServer(options, api.firstKey),
+      profile,
+      async (site) => {
+        const run: Run = { ...options, site, webApp, references, defaultSelects, notifications: receiver.notifications, findings }
+        const ids = await writeAll(run)
+        await compareAll(run, ids, 'created')
+        await saveInWebApp(run, ids)
+        await changeAll(run, ids)
+        await saveInWebApp(run, ids)
+        await compareAll(run, ids, 'changed')
+        await checkSlos(run)
+      },
+      systemClock,
+    )
+  } finally {
+    receiver.close()
+    await deleteAll(api)
+  }
+  return findings
+}
+
+async function main(): Promise<number> {
+  const { server, checkout, mongo, cloud, from, to } = values
+  if (values.help || server === undefined || checkout === undefined || mongo === undefined || from === undefined || to === undefined) {
+    print(help)
+    return values.help ? 0 : 2
+  }
+  const seed = Number(values.seed ?? Date.now() % 1e9)
+  const span = { from, to, stepSeconds: Number(values.step) }
+  const startedAtMs = performance.now()
+  const { counts, differences, failures } = await compareWriters({
+    server,
+    checkout,
+    mongo,
+    cloud,
+    intents: createIntents(seed, Number(values.dashboards)),
+    span,
+  })
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
+  for (const difference of differences) print(difference)
+  const compared = Object.entries(counts).map(([what, count]) => `${count} ${what}`)
+  print(
+    `seed ${seed}, ${cloud === undefined ? 'hyperdx' : 'clickhouse-cloud'}: ${compared.join(', ')}; ${differences.length} differences; ${seconds} s`,
+  )
+  print(
+    `Of the objects that the web app wrote, ${failures.queries} queries cannot be made, and ${failures.evaluations} evaluations failed.`,
+  )
+  return differences.length === 0 ? 0 : 1
+}
+
+process.exitCode = await main()

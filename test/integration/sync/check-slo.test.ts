@@ -1,0 +1,167 @@
+// The gate on error budgets, with the demo's telemetry: every fourth span of payment fails on day 3 from 09:00 to 10:00.
+import { describe, expect, it } from 'vitest'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { type Invoked, invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const weekMs = 7 * 86_400_000
+const monday = Date.parse('2026-11-09T00:00:00Z')
+
+/** The start of the last whole week of the demo's telemetry, which repeats. */
+const weekStart = monday + (Math.floor((Date.now() - monday) / weekMs) - 1) * weekMs
+
+const at = (day: number, hour: number, minute = 0): string => new Date(weekStart + ((day * 24 + hour) * 60 + minute) * 60_000).toISOString()
+
+const payment = {
+  name: 'Payment',
+  source: 'Traces',
+  total: "ServiceName = 'payment'",
+  good: "StatusCode != 'Error'",
+  objective: 99,
+  window: '7d',
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The reason without the headline in front of it. */
+const check = async (slos: Fields, more: Readonly<Record<string, string>> = {}): Promise<Invoked> => {
+  const ran = await invokeText({
+    inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json', until: at(7, 0), ...more },
+    files: { 'a.json': JSON.stringify({ slos }) },
+  })
+  return { ...ran, reason: ran.reason.replace(/^\d+ SLOs? until .* UTC: /, '') }
+}
+
+describe('check-slo', () => {
+  it('shows what is left of an error budget, counted by hand', async () => {
+    // 4 spans a minute but for 15 minutes without any: 40,260 events, 60 of them bad, and 402.6 are allowed.
+    const { document } = await check({ payment })
+    expect(document).toMatchObject({
+      status: 'pass',
+      sloCount: 1,
+      withinBudget: 1,
+      spent: 0,
+      notEnoughData: 0,
+      worstSlo: 'payment',
+      requestCount: 2,
+    })
+    expect(document.budgetLeft).toBe((100 * (40_260 - 6000)) / 40_260)
+    expect(document.slos).toMatchObject([
+      { key: 'payment', total: 40_260, good: 40_200, status: 'within-budget', runsOut: 'never', burning: [] },
+    ])
+  })
+
+  it('shows burn rates while the budget burns, and when it runs out', async () => {
+    const { document, blocks } = await check({ payment }, { until: at(3, 10) })
+    expect(document).toMatchObject({ burnRate: 25 })
+    expect(document.slos).toMatchObject([{ burnRates: { '5m': 25, '30m': 25, '1h': 25 }, burning: ['page-1h'] }])
+    const { budgetLeft, runsOut } = (document.slos as readonly { budgetLeft: number; runsOut: string }[])[0] ?? {
+      budgetLeft: 0,
+      runsOut: '',
+    }
+    expect(Date.parse(runsOut)).toBe(Math.trunc(Date.parse(at(3, 10)) + ((budgetLeft / 100) * weekMs) / 25))
+    expect(blocks.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['verdict', 'table', 'chart']))
+  })
+
+  it('counts to the minute, although it asks for hours', async () => {
+    // The window of 7 days that ends at 09:30 starts in an hour with bad events: those from 09:30 of the week before.
+    const { document } = await check({ payment }, { until: at(3, 9, 30) })
+    expect(document.slos).toMatchObject([{ total: 40_260, good: 40_260 - 30 - 30 }])
+  })
+
+  it('fails a gate with less budget left, or a higher burn rate, and passes at the limit', async () => {
+    const reason = async (gates: Readonly<Record<string, string>>) => {
+      const { document, reason } = await check({ payment: { ...payment, objective: 75 } }, { until: at(3, 10), ...gates })
+      return [document.status, reason]
+    }
+    expect(await reason({ 'max-burn-rate': '1' })).toEqual(['pass', ''])
+    expect(await reason({ 'max-burn-rate': '0.99' })).toEqual([
+      'fail',
+      'payment burns its error budget 1 times as fast as allowed, above 0.99',
+    ])
+    const left = (100 * (40_260 * 0.25 - 60)) / (40_260 * 0.25)
+    expect((await reason({ 'min-budget-left': String(left - 0.01) }))[0]).toBe('pass')
+    expect(await reason({ 'min-budget-left': '99.9' })).toEqual([
+      'fail',
+      `payment has ${left.toFixed(1)}% of its error budget left, below 99.9%`,
+    ])
+  })
+
+  it('never passes a gate with too little data, and warns without a gate', async () => {
+    const few = { few: { ...payment, minEvents: 100_000 } }
+    expect(await check(few)).toMatchObject({ document: { status: 'warn', notEnoughData: 1 }, reason: 'few has not enough data' })
+    expect((await check(few)).document.budgetLeft).toBeUndefined()
+    expect((await check(few, { 'min-budget-left': '-1000' })).reason).toBe(
+      'few has not enough data for min-budget-left: 40260 events in 7d',
+    )
+    expect((await check(few, { 'max-burn-rate': '1000' })).reason).toBe('few has not enough data for max-burn-rate in the last hour')
+    const nobody = { nobody: { ...payment, total: "ServiceName = 'nobody'" } }
+    expect((await check(nobody, { 'min-budget-left': '0' })).document).toMatchObject({ status: 'fail', notEnoughData: 1 })
+    const groups = { groups: { ...payment, total: "ServiceName = 'nobody'", groupBy: 'ServiceName' } }
+    expect((await check(groups, { 'min-budget-left': '0' })).document).toMatchObject({ status: 'fail', sloCount: 1, notEnoughData: 1 })
+  })
+
+  it('warns when a budget is spent', async () => {
+    const { document, reason } = await check({ payment: { ...payment, objective: 99.9 } })
+    expect([document.status, document.spent, reason]).toEqual(['warn', 1, 'the error budget of payment is spent'])
+  })
+
+  it('judges each group, and reports the worst one', async () => {
+    const { document, reason } = await check(
+      { services: { ...payment, total: "ServiceName != ''", groupBy: 'ServiceName' }, payment },
+      { 'min-budget-left': '90' },
+    )
+    const slos = document.slos as readonly Fields[]
+    expect(slos.map(({ key, group, status }) => [key, group, status])).toEqual([
+      ['services', 'cart', 'within-budget'],
+      ['services', 'checkout', 'within-budget'],
+      ['services', 'payment', 'within-budget'],
+      ['services', 'search', 'within-budget'],
+      ['payment', undefined, 'within-budget'],
+    ])
+    expect(reason).toBe(
+      'services (payment) has 85.1% of its error budget left, below 90%; payment has 85.1% of its error budget left, below 90%',
+    )
+  })
+
+  it('checks the named SLOs only', async () => {
+    const { document } = await check({ payment, other: payment }, { slos: 'other' })
+    expect(document.slos).toMatchObject([{ key: 'other' }])
+    expect(await check({ payment }, { slos: 'paymnt' })).toMatchObject({
+      document: { status: 'error' },
+      reason: expect.stringContaining('"paymnt" is not an SLO in these files'),
+    })
+  })
+
+  it('is an error, not a pass, where there is nothing to check', async () => {
+    expect((await check({})).reason).toContain('declare no SLOs')
+    expect((await check({ payment: { ...payment, source: 'Nope' } })).document).toMatchObject({
+      status: 'fail',
+      diagnostics: [{ rule: 'unknown-name' }],
+    })
+    expect((await check({ payment: { ...payment, good: '1=1) OR (1=1' } })).document).toMatchObject({ status: 'fail' })
+    expect((await check({ payment: { ...payment, good: 'NoSuchColumn = 1' } })).document).toMatchObject({ status: 'error' })
+  })
+
+  it('does not let the files of a fork decide what SQL runs', async () => {
+    const before = emulator().requests.length
+    const { document, reason } = await invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'check-slo', files: 'a.json' },
+      env: { GITHUB_EVENT_NAME: 'pull_request_target' },
+      files: { 'a.json': JSON.stringify({ slos: { payment } }) },
+    })
+    expect([document.status, reason]).toEqual(['error', expect.stringContaining('pull request from a fork')])
+    expect(emulator().requests.length).toBe(before)
+  })
+
+  it('sends two requests for each SLO, and one for the sources', async () => {
+    const before = emulator().requests.length
+    await check(Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`slo-${i}`, payment])))
+    expect(
+      emulator()
+        .requests.slice(before)
+        .map(({ path }) => path.replace(/.*\//, '')),
+    ).toEqual(['health', 'sources', ...Array(20).fill('series')])
+  })
+})

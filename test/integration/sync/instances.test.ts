@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { written } from '../../support/declarations.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const path = 'observability/services.yml'
+const example = readFileSync(new URL('../../../examples/instances/services.yml', import.meta.url), 'utf8')
+
+const run = (operation: string, inputs: Readonly<Record<string, string>> = {}, files: Readonly<Record<string, string>> = {}) =>
+  invokeText({
+    inputs: {
+      ...inputsFor(emulator(), 'clickhouse-cloud'),
+      operation,
+      ...(operation !== 'validate' && { project: 'shop/infra' }),
+      ...inputs,
+    },
+    files: { [path]: example, ...files },
+  })
+
+it('60 alerts and their dashboards from one file converge, and an environment changes one threshold', async () => {
+  const { document: applied } = await run('apply')
+  expect(applied).toMatchObject({ status: 'pass', changed: true, toCreate: 80 })
+  expect((await run('plan')).document).toMatchObject({ changed: false, unchanged: 80 })
+  const environment = { 'environments/prod.yml': 'overrides: { instances: { payment: { errors: 100 } } }\n' }
+  const { document: planned } = await run('plan', { env: 'prod' }, environment)
+  expect(planned).toMatchObject({ toUpdate: 1, unchanged: 79 })
+  expect(planned.objects).toContainEqual(
+    expect.objectContaining({ key: 'payment-errors', action: 'update', fields: [{ path: 'threshold', before: 20, after: 100 }] }),
+  )
+})
+
+it('validate with expanded prints a file without instances that declares the same', async () => {
+  const { document } = await run('validate', { expanded: 'true' })
+  const expanded = String(document.expandedFile)
+  expect(document).toMatchObject({ status: 'pass', objectCount: 80 })
+  expect(parse(expanded).alerts['checkout-errors']).toMatchObject({ name: 'Errors of checkout', threshold: 5, interval: '5m' })
+  await run('apply')
+  expect((await run('plan', {}, { [path]: expanded })).document).toMatchObject({ changed: false, unchanged: 80 })
+  expect((await run('validate')).document).not.toHaveProperty('expandedFile')
+})
+
+it('validate with expanded escapes the start of an expression, and shows the values of the environment', async () => {
+  const text = written("alerts: { a: { name: '‹env.STAGE›', threshold: 1, interval: 5m, message: \"‹'$" + '{{' + '\'›" } }\n')
+  const environment = { 'environments/prod.yml': 'variables: { STAGE: prod }\noverrides: { alerts: { a: { threshold: 2 } } }\n' }
+  const { document } = await run('validate', { expanded: 'true', env: 'prod' }, { [path]: text, ...environment })
+  expect(parse(String(document.expandedFile)).alerts.a).toEqual({
+    name: 'prod',
+    threshold: 2,
+    interval: '5m',
+    message: written("‹'$" + '{{' + "'›"),
+  })
+})
+
+it('pull leaves a file with instances as it is, names the fields of each instance that differs, and puts new objects elsewhere', async () => {
+  await run('apply')
+  const changed = serviceOf(emulator()).alerts.find(({ name }) => name === 'Errors of payment')
+  if (changed === undefined) throw new Error('there is no such alert')
+  Object.assign(changed, { threshold: 99, interval: '1h' })
+  const { document } = await run('pull')
+  expect(document.diagnostics).toContainEqual({
+    rule: 'instance-differs',
+    severity: 'warning',
+    message:
+      'alerts.payment-errors: the service has threshold 99, interval "1h"; pull does not edit a file with instances: change the file, or instances.payment (instance payment)',
+    location: expect.objectContaining({ file: path, instance: 'payment' }),
+  })
+  expect(document).toMatchObject({ status: 'warn', updated: 0 })
+  expect(document.writtenFiles).not.toContainEqual(expect.objectContaining({ path }))
+})
+
+it('plans 1,000 objects of one file in 2 seconds of processor time at most', async () => {
+  const file = parse(example)
+  file.instances = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`service-${i}`, { errors: i }]))
+  const large = { [path]: stringify(file) }
+  expect((await run('apply', { 'timeout-seconds': '21600' }, large)).document).toMatchObject({ status: 'pass', toCreate: 1000 })
+  const before = process.cpuUsage()
+  const { document } = await run('plan', {}, large)
+  const { user, system } = process.cpuUsage(before)
+  expect(document).toMatchObject({ changed: false, unchanged: 1000 })
+  expect((user + system) / 1000).toBeLessThanOrEqual(2000)
+})

@@ -1,0 +1,111 @@
+// SLOs in files against a server: what they become is planned, written, verified and deleted as any other object.
+import { describe, expect, it } from 'vitest'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { convergenceProblems, emptyPlan, type Site, withSite } from '../../support/site.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+
+const site = <T>(use: (site: Site) => Promise<T>): Promise<T> => withSite(emulator(), 'hyperdx', use)
+
+const channel = { channel: { type: 'webhook', webhook: 'oncall' } }
+
+const checkout = {
+  name: 'Checkout',
+  source: 'Traces',
+  total: "ServiceName = 'checkout'",
+  good: "StatusCode != 'Error'",
+  objective: 99.9,
+  window: '7d',
+  alerts: { page: channel, ticket: channel },
+  noData: channel,
+}
+
+const services = { ...checkout, name: 'Services', total: '1 = 1', groupBy: 'ServiceName' }
+
+const files = { 'observability/slos.yml': { slos: { checkout, services } } }
+
+const made = { dashboards: 2, alerts: 8 }
+
+describe('SLOs', () => {
+  it('are applied once, and then the plan is empty', () =>
+    site(async (one) => {
+      expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
+      expect((await one.plan(files)).unchanged).toBe(made.dashboards + made.alerts)
+    }))
+
+  it('show in the plan what each alert guards, and which SLOs have no alert for missing data', () =>
+    site(async (one) => {
+      const { slos } = await one.plan({ 'a.json': { slos: { checkout: { ...checkout, noData: undefined } } } })
+      expect(slos).toMatchObject([
+        {
+          key: 'checkout',
+          noDataAlert: false,
+          alerts: [
+            { key: 'checkout.page-1h', burnRate: 14.4, longWindow: '1h', shortWindow: '5m', budgetShare: 8.6 },
+            { key: 'checkout.page-6h', burnRate: 6, longWindow: '6h', shortWindow: '30m', budgetShare: 21.4 },
+            { key: 'checkout.ticket-3d', burnRate: 1, longWindow: '3d', shortWindow: '6h', budgetShare: 42.9 },
+          ],
+        },
+      ])
+      expect((await one.plan({ 'a.json': { dashboards: {} } })).slos).toBeUndefined()
+    }))
+
+  it('follow a change of their source, so that alerts do not watch a table without data', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const source = serviceOf(emulator()).sources.find(({ name }) => name === 'Traces')
+      Object.assign(source ?? {}, { from: { databaseName: 'otel', tableName: 'otel_traces_v2' } })
+      const { objects, toUpdate } = await one.plan(files)
+      expect(toUpdate).toBe(made.dashboards)
+      expect(JSON.stringify(objects)).toContain('`otel`.`otel_traces_v2`')
+    }))
+
+  it('are deleted with prune when no file declares them', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const pruned = await one.apply({ 'a.json': { slos: { checkout } } }, { prune: true })
+      expect(
+        pruned.objects
+          .filter(({ action }) => action === 'delete')
+          .map(({ section }) => section)
+          .sort(),
+      ).toEqual(['alerts', 'alerts', 'alerts', 'alerts', 'dashboards'])
+      expect(await one.plan({ 'a.json': { slos: { checkout } } }, { prune: true })).toMatchObject(emptyPlan)
+    }))
+
+  it('report an unknown source and an unknown webhook at their places in the SLO, once each', () =>
+    site(async (one) => {
+      const wrong = { ...checkout, source: 'Trace', alerts: { page: { channel: { type: 'webhook', webhook: 'nobody' } } } }
+      const { diagnostics } = await one.plan({ 'a.json': { slos: { checkout: wrong } } })
+      expect(diagnostics.filter(({ rule }) => rule === 'unknown-name').map(({ message }) => message.split(';')[0])).toEqual([
+        'slos.checkout.source: no source is named "Trace"',
+        'slos.checkout.alerts.page.channel.webhook: no webhook is named "nobody"',
+        'slos.checkout.alerts.page.channel.webhook: no webhook is named "nobody"',
+      ])
+    }))
+
+  it('are left as they are by pull, which names an object that differs', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const untouched = await one.pull(files)
+      expect(untouched.writtenFiles.map(({ content }) => content).join()).not.toContain('checkout.slo')
+      expect(untouched.objects.find(({ key }) => key === 'checkout.slo')).toMatchObject({ outcome: 'unchanged' })
+      const alert = serviceOf(emulator()).alerts.find(({ name }) => name?.startsWith('Checkout: burn rate 14.4'))
+      Object.assign(alert ?? {}, { threshold: 20 })
+      const pulled = await one.pull(files)
+      expect(pulled.objects.find(({ key }) => key === 'checkout.page-1h')).toMatchObject({
+        outcome: 'left-out',
+        reason: expect.stringContaining('slos.checkout makes'),
+      })
+      expect(await one.plan(files)).toMatchObject({ toUpdate: 1 })
+    }))
+})
+
+describe('SLOs of a service in ClickHouse Cloud', () => {
+  const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+  it('are applied once, and then the plan is empty', () =>
+    withSite(cloud(), 'clickhouse-cloud', async (one) => {
+      expect(await convergenceProblems(one, { slos: { checkout, services } })).toEqual([])
+    }))
+})

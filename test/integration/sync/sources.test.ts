@@ -1,0 +1,159 @@
+// Sources as code: their kind and name identify them, because the API has no field for a marker.
+import { describe, expect, it } from 'vitest'
+import type { Source } from '../../../src/emulator/index.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
+import { emptyPlan, type Site, withSite } from '../../support/site.ts'
+import { circle } from '../../support/source-declarations.ts'
+
+const fileOf = (declared: object) => ({ 'a.json': declared })
+const files = fileOf({ sources: circle })
+
+describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profile %s', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: 'off' })
+
+  const site = <T>(use: (one: Site) => Promise<T>): Promise<T> => withSite(emulator(), dialect, use)
+
+  const stored = (name: string): Source => {
+    const found = serviceOf(emulator()).sources.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`there is no source ${name}`)
+    return found
+  }
+
+  it('creates sources that refer to each other in a circle, and then has nothing to do', () =>
+    site(async (one) => {
+      expect(new Set(Object.values(outcomes(await one.apply(files))))).toEqual(new Set(['created']))
+      const [logs, traces, sessions] = ['New logs', 'New traces', 'New sessions'].map(stored)
+      expect(logs).toMatchObject({ traceSourceId: traces?.id, metricSourceId: stored('New metrics').id })
+      expect(traces).toMatchObject({ logSourceId: logs?.id, sessionSourceId: sessions?.id })
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+      expect(await one.drift(files)).toMatchObject({ changed: false })
+    }))
+
+  it('finds a change by hand, and reverts it', () =>
+    site(async (one) => {
+      await one.apply(files)
+      Object.assign(stored('New logs'), { bodyExpression: 'Message', traceSourceId: stored('Logs').id })
+      const drift = await one.drift(files)
+      expect(drift.objects.flatMap(({ fields }) => fields.map(({ path, before, after }) => [path, before, after]))).toEqual([
+        ['bodyExpression', 'Message', undefined],
+        ['traceSource', 'Logs', 'New traces'],
+      ])
+      expect(outcomes(await one.apply(files))).toMatchObject({ 'new-logs': 'updated' })
+      expect(stored('New logs')).toMatchObject({ traceSourceId: stored('New traces').id })
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+    }))
+
+  it('never deletes a source, also with prune', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const count = serviceOf(emulator()).sources.length
+      const pruned = await one.apply(fileOf({}), { prune: true, allowEmpty: true })
+      expect([errorRules(pruned), pruned.changed, pruned.orphans]).toEqual([[], false, []])
+      expect(serviceOf(emulator()).sources).toHaveLength(count)
+    }))
+
+  it('does not change a source that exists, unless the file adopts it', () =>
+    site(async (one) => {
+      const { id: _, connection: __, ...logs } = stored('Logs')
+      const before = structuredClone(stored('Logs'))
+      const plain = { ...circle['new-logs'], name: 'Logs', adopt: undefined, traceSource: undefined, metricSource: undefined }
+      expect(errorRules(await one.apply(fileOf({ sources: { logs: plain } })))).toEqual(['not-adopted'])
+      expect(stored('Logs')).toEqual(before)
+      const applied = await one.apply(fileOf({ sources: { logs: { ...plain, adopt: true } } }))
+      expect(outcomes(applied)).toEqual({ logs: 'updated' })
+      expect(logs.defaultTableSelectExpression).not.toBe(stored('Logs').defaultTableSelectExpression)
+    }))
+
+  it('accepts without adopt a source that is as declared', () =>
+    site(async (one) => {
+      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
+      await one.apply(fileOf({ sources: plain }))
+      const planned = await one.plan(fileOf({ sources: plain }))
+      expect([errorRules(planned), planned.changed]).toEqual([[], false])
+    }))
+
+  it('reports two sources with one kind and name by both ids, and manages the one that the file names', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const first = stored('New metrics')
+      const second = { ...structuredClone(first), id: 'abcdefabcdefabcdefabcdef' }
+      serviceOf(emulator()).sources.push(second)
+      const only = { ...circle['new-metrics'], logSource: undefined }
+      const planned = await one.plan(fileOf({ sources: { metrics: only } }))
+      expect(errorRules(planned)).toContain('ambiguous-adoption')
+      expect(planned.diagnostics.map(({ message }) => message).join('\n')).toContain(`(${first.id}, ${second.id})`)
+      const byId = fileOf({ sources: { metrics: { ...only, id: second.id } } })
+      expect(outcomes(await one.apply(byId))).toEqual({ metrics: 'updated' })
+      expect(stored('New metrics')).toEqual(first)
+    }))
+
+  it('renames a source with previousName, and keeps its id', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const { id } = stored('New metrics')
+      const renamed = { ...circle['new-metrics'], name: 'Renamed', previousName: 'New metrics' }
+      const all = fileOf({ sources: { ...circle, 'new-metrics': renamed, 'new-logs': { ...circle['new-logs'], metricSource: 'Renamed' } } })
+      expect(outcomes(await one.apply(all))).toMatchObject({ 'new-metrics': 'updated', 'new-logs': 'unchanged' })
+      expect(stored('Renamed').id).toBe(id)
+      expect(await one.plan(all)).toMatchObject(emptyPlan)
+    }))
+
+  it('is used by dashboards and saved searches of the same run', () =>
+    site(async (one) => {
+      const slow = { name: 'Slow', source: 'New traces', where: 'Duration:>1' }
+      const tiles = shop.tiles.map((tile) => ({ ...tile, config: { ...tile.config, sourceId: { source: 'New traces' } } }))
+      const all = fileOf({ sources: circle, savedSearches: { slow }, dashboards: { shop: { ...shop, tiles } } })
+      const applied = await one.apply(all)
+      expect([errorRules(applied), new Set(Object.values(outcomes(applied)))]).toEqual([[], new Set(['created'])])
+      expect(serviceOf(emulator()).savedSearches.at(-1)).toMatchObject({ sourceId: stored('New traces').id })
+      expect(await one.plan(all)).toMatchObject(emptyPlan)
+    }))
+
+  it('takes the only connection that sources use, an id, or on a self-hosted server a name', () =>
+    site(async (one) => {
+      const [connection] = serviceOf(emulator()).connections
+      const plan = (fields: object) => one.plan(fileOf({ sources: { m: { ...circle['new-metrics'], logSource: undefined, ...fields } } }))
+      expect(errorRules(await plan({}))).toEqual([])
+      expect(errorRules(await plan({ connection: connection?.id }))).toEqual([])
+      expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['unknown-name'])
+      expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['unknown-name'])
+      stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
+      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
+        'other sources use several connections; add connection',
+      )
+    }))
+
+  it('completes a source whose create was the last thing that a run did', () =>
+    site(async (one) => {
+      const plain = Object.fromEntries(Object.entries(circle).map(([key, { adopt: _, ...source }]) => [key, source]))
+      await one.apply(fileOf({ sources: plain }))
+      const { traceSourceId: _, metricSourceId: __, ...interrupted } = stored('New logs')
+      const { sources } = serviceOf(emulator())
+      sources.splice(sources.indexOf(stored('New logs')), 1, interrupted as Source)
+      const applied = await one.apply(fileOf({ sources: plain }))
+      expect([errorRules(applied), actions(applied)['new-logs']]).toEqual([[], 'update'])
+      expect(await one.plan(fileOf({ sources: plain }))).toMatchObject(emptyPlan)
+    }))
+
+  it('is pulled with names for connections and other sources, and PromQL is left alone', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const [logs] = serviceOf(emulator()).sources
+      Object.assign(serviceOf(emulator()).sources, [...serviceOf(emulator()).sources])
+      serviceOf(emulator()).sources.push({
+        ...structuredClone(logs),
+        id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+        name: 'Prom',
+        kind: 'promql',
+      } as Source)
+      const pulled = await one.pull({}, undefined, { kind: ['sources'] })
+      const prom = pulled.objects.find(({ name }) => name === 'Prom')
+      expect([prom?.outcome, prom?.reason]).toEqual(['left-out', 'files cannot declare a source of the kind promql'])
+      const written = pulled.writtenFiles.map(({ content }) => content).join()
+      expect(written).toContain('traceSource: New traces')
+      const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))
+      const planned = await one.plan(again)
+      expect([errorRules(planned), planned.changed]).toEqual([[], false])
+    }))
+})

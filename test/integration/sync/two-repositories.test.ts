@@ -1,0 +1,130 @@
+// W4: two repositories with one project. The second one stops before its first write.
+import { describe, expect, it } from 'vitest'
+import { repositoryDigest } from '../../../src/resources/marker.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
+
+const alert = (name: string) =>
+  `{ name: ${name}, dashboard: ${name}, tile: T, threshold: 1, interval: 5m, note: n, channel: { type: webhook, webhook: oncall } }`
+
+const fileOf = (name: string): string => `dashboards:
+  ${name}: { name: ${name}, tags: [t], tiles: [{ name: T, config: { displayType: number, source: Logs, select: [{ aggFn: count }] } }] }
+savedSearches:
+  ${name}: { name: ${name}, source: Logs, select: Body }
+alerts:
+  ${name}: ${alert(name)}
+`
+
+interface Run {
+  readonly repository?: string
+  readonly name?: string
+  readonly inputs?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const run = (operation: string, { repository, name = 'one', inputs = {}, env = {} }: Run) =>
+  invokeText({
+    inputs: { ...inputsFor(emulator(), 'clickhouse-cloud'), operation, project: 'shop', ...inputs },
+    env: { ...(repository !== undefined && { GITHUB_REPOSITORY: repository }), ...env },
+    files: { 'observability/a.yml': fileOf(name) },
+  })
+
+const writes = () => emulator().requests.filter(({ method, path }) => method !== 'GET' && !path.endsWith('/dashboards/validate')).length
+
+const markersOf = () => {
+  const { dashboards, savedSearches, alerts } = serviceOf(emulator())
+  return [...dashboards, ...savedSearches]
+    .flatMap(({ tags }) => tags ?? [])
+    .concat(alerts.map(({ note }) => note ?? ''))
+    .join('\n')
+}
+
+const shop = repositoryDigest('github.com/shop/infra')
+
+describe('apply with prune from a second repository', () => {
+  it('fails before its first write, and names its own repository, the digest of the other one and three objects', async () => {
+    await run('apply', { repository: 'Shop/Infra' })
+    const before = [writes(), markersOf()]
+    const { document, reason, exitCode } = await run('apply', { repository: 'shop/web', name: 'two', inputs: { prune: 'true' } })
+    expect(exitCode).not.toBe(0)
+    expect(document).toMatchObject({ status: 'fail', changed: false, isPlanWrong: true })
+    expect(reason).toContain('Nothing was written')
+    const [diagnostic] = (document.diagnostics as { rule: string; message: string }[]).filter(({ rule }) => rule === 'other-repository')
+    expect(diagnostic?.message).toMatch(
+      /^another repository \([0-9a-f]{10}\) applied objects of this project: (?:[a-z ]+ "one" \(\w+\)(?:, )?){3}\. This run is of github\.com\/shop\/web; nothing was written\. /,
+    )
+    expect(diagnostic?.message).toContain(shop)
+    expect([writes(), markersOf()]).toEqual(before)
+  })
+
+  it('fails if the objects of the other repository are only those that its files declare, too', async () => {
+    await run('apply', { repository: 'shop/infra' })
+    const { document } = await run('apply', { repository: 'shop/web' })
+    expect(document).toMatchObject({ status: 'fail', changed: false })
+  })
+})
+
+it.each(['plan', 'drift'])(
+  '%s from a second repository only warns, so that a fork and a renamed repository can plan',
+  async (operation) => {
+    await run('apply', { repository: 'shop/infra' })
+    const { document } = await run(operation, { repository: 'shop/web' })
+    expect(document).toMatchObject({ status: 'warn', changed: false, toMark: 0 })
+    expect(document.diagnostics).toMatchObject([{ rule: 'other-repository', severity: 'warning' }])
+  },
+)
+
+it.each([
+  ['the name', 'github.com/Shop/Infra'],
+  ['the digest', shop],
+])('from-repository with %s takes the objects over once', async (_what, previous) => {
+  await run('apply', { repository: 'shop/infra' })
+  const inputs = { 'from-repository': previous }
+  const planned = await run('plan', { repository: 'shop/web', inputs })
+  expect(planned.document).toMatchObject({ status: 'pass', changed: false, toMark: 3 })
+  const { document } = await run('apply', { repository: 'shop/web', inputs })
+  expect(document).toMatchObject({ status: 'pass', changed: true })
+  expect(document.objects).toMatchObject([{ outcome: 'marked' }, { outcome: 'marked' }, { outcome: 'marked' }])
+  expect(markersOf()).not.toContain(shop)
+  expect((await run('plan', { repository: 'shop/web' })).document).toMatchObject({ status: 'pass', changed: false, toMark: 0 })
+  expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ status: 'fail', changed: false })
+})
+
+it('from-repository rejects a name without a host', async () => {
+  const { reason } = await run('plan', { repository: 'shop/web', inputs: { 'from-repository': 'shop/infra' } })
+  expect(reason).toContain('from-repository')
+})
+
+it('the first apply with a known repository adds it to all declared objects, and changes nothing else', async () => {
+  await run('apply', {})
+  expect(markersOf()).not.toContain('wkr:')
+  const { dashboards } = structuredClone(serviceOf(emulator()))
+  const { document } = await run('apply', { repository: 'shop/infra' })
+  expect(document).toMatchObject({ status: 'pass', toMark: 3, toUpdate: 0 })
+  expect(markersOf().split(`wkr:${shop}`)).toHaveLength(4)
+  const [before, after] = [dashboards, serviceOf(emulator()).dashboards].map((all) => all.find(({ name }) => name === 'one'))
+  expect(after?.tags).toEqual([...(before?.tags ?? []), `wkr:${shop}`])
+  expect(after?.tiles).toEqual(before?.tiles)
+  const sent = writes()
+  expect((await run('apply', { repository: 'shop/infra' })).document).toMatchObject({ changed: false, toMark: 0 })
+  expect(writes()).toBe(sent)
+})
+
+it('apply without a repository keeps the stored one and warns, also where an object changes', async () => {
+  await run('apply', { repository: 'shop/infra' })
+  const [changed] = serviceOf(emulator()).alerts.filter(({ name }) => name === 'one')
+  Object.assign(changed ?? {}, { threshold: 99 })
+  const { document } = await run('apply', {})
+  expect(document).toMatchObject({ status: 'warn', toUpdate: 1 })
+  expect(document.diagnostics).toMatchObject([{ rule: 'unknown-repository', severity: 'warning' }])
+  expect(markersOf().split(`wkr:${shop}`)).toHaveLength(4)
+  expect((await run('plan', {})).document).toMatchObject({ status: 'pass', diagnostics: [] })
+})
+
+it('the repository of a job in GitLab CI has its host and its groups', async () => {
+  const env = { GITLAB_CI: 'true', CI_SERVER_HOST: 'git.example.com', CI_PROJECT_PATH: 'shop/platform/infra' }
+  await run('apply', { env })
+  expect(markersOf()).toContain(`wkr:${repositoryDigest('git.example.com/shop/platform/infra')}`)
+})

@@ -1,0 +1,295 @@
+// Webhooks as code: their secrets come from variables of the process, and are in nothing that a run leaves behind.
+import { describe, expect, it } from 'vitest'
+import type { Emulator, Webhook } from '../../../src/emulator/index.ts'
+import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { actions, errorRules, errors, outcomes, shop } from '../../support/shop-declaration.ts'
+import { emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
+
+const secrets = {
+  WEBHOOK_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/slacksecret',
+  WEBHOOK_PAGER_URL: 'https://hooks.example.com/pager/urlsecret',
+  WEBHOOK_PAGER_TOKEN: 'Bearer headersecret',
+  WEBHOOK_PAGER_KEY: 'parametersecret',
+  WEBHOOK_INCIDENT_URL: 'https://api.incident.io/v2/alerts/incidentsecret',
+  WEBHOOK_INCIDENT_TOKEN: 'Bearer incidentheadersecret',
+}
+
+const slack = { name: 'team', service: 'slack', urlFrom: 'WEBHOOK_SLACK_URL', description: 'The team' }
+const pager = {
+  name: 'pager',
+  service: 'generic',
+  urlFrom: 'WEBHOOK_PAGER_URL',
+  headersFrom: { Authorization: 'WEBHOOK_PAGER_TOKEN' },
+  queryParamsFrom: { key: 'WEBHOOK_PAGER_KEY' },
+  body: '{"text": "{{title}} {{alertId}}"}',
+}
+const incident = {
+  name: 'incident',
+  service: 'incidentio',
+  urlFrom: 'WEBHOOK_INCIDENT_URL',
+  headersFrom: { Authorization: 'WEBHOOK_INCIDENT_TOKEN' },
+  body: '{"id": "{{alertId}}"}',
+}
+
+const webhooks = { slack, pager, incident }
+const fileOf = (declared: object) => ({ 'a.json': declared })
+const files = fileOf({ webhooks })
+
+describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profile %s', (dialect) => {
+  const emulator = useEmulator({ dialect, rateLimit: 'off' })
+
+  const site = <T>(use: (one: Site) => Promise<T>, given: Readonly<Record<string, string>> = secrets): Promise<T> =>
+    withSite({ ...serverOf(emulator()), secrets: given }, dialect, use)
+
+  const stored = (name: string): Webhook => {
+    const found = serviceOf(emulator()).webhooks.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`there is no webhook ${name}`)
+    return found
+  }
+
+  it('creates every service with its secrets, and then has nothing to do', () =>
+    site(async (one) => {
+      expect(outcomes(await one.apply(files))).toEqual({ slack: 'created', pager: 'created', incident: 'created' })
+      expect(stored('pager')).toMatchObject({
+        url: secrets.WEBHOOK_PAGER_URL,
+        headers: { Authorization: secrets.WEBHOOK_PAGER_TOKEN },
+        queryParams: { key: secrets.WEBHOOK_PAGER_KEY },
+        body: pager.body,
+      })
+      expect(stored('incident')).toMatchObject({ body: incident.body, headers: { Authorization: secrets.WEBHOOK_INCIDENT_TOKEN } })
+      expect(await one.plan(files, { prune: true })).toMatchObject(emptyPlan)
+      expect(await one.drift(files)).toMatchObject({ changed: false })
+    }))
+
+  it('leaves its secrets in no plan, plan file, result or progress line', () =>
+    site(async (one) => {
+      const planned = await one.plan(files, { planFile: 'x.plan.json' })
+      const applied = await one.apply(files)
+      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      const text = JSON.stringify([planned, applied, pulled, one.progress, await one.drift(files)])
+      for (const secret of ['slacksecret', 'urlsecret', 'headersecret', 'parametersecret', 'incidentsecret', 'hooks.example.com/pager'])
+        expect(text).not.toContain(secret)
+    }))
+
+  it('finds a change of a field that the API shows', () =>
+    site(async (one) => {
+      await one.apply(files)
+      stored('team').url = 'https://hooks.slack.com/services/T0/B0/other'
+      stored('pager').body = '{}'
+      const drift = await one.drift(files)
+      expect(actions(drift)).toEqual({ slack: 'update', pager: 'update', incident: 'unchanged' })
+      const fields = drift.objects.flatMap((object) => object.fields.map(({ path, before, after }) => [path, before, after]))
+      expect(fields).toEqual([
+        ['url', 'another value', 'value of WEBHOOK_SLACK_URL'],
+        ['body', '{}', pager.body],
+      ])
+    }))
+
+  it('finds another secret in a hidden field by its digest, and sends it', () =>
+    site(
+      async (one) => {
+        await site((before) => before.apply(files))
+        expect(actions(await one.plan(files))).toEqual({ slack: 'unchanged', pager: 'update', incident: 'unchanged' })
+        await one.apply(files)
+        expect(stored('pager').headers).toEqual({ Authorization: 'Bearer anothersecret' })
+        expect(await one.plan(files)).toMatchObject(emptyPlan)
+      },
+      { ...secrets, WEBHOOK_PAGER_TOKEN: 'Bearer anothersecret' },
+    ))
+
+  it('does not see an edit of a hidden field by hand, and resend-secrets sends ours', () =>
+    site(async (one) => {
+      await one.apply(files)
+      stored('pager').headers = { Authorization: 'by hand' }
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+      expect(outcomes(await one.apply(files, { resendSecrets: true }))).toEqual({ slack: 'updated', pager: 'updated', incident: 'updated' })
+      expect(stored('pager').headers).toEqual({ Authorization: secrets.WEBHOOK_PAGER_TOKEN })
+    }))
+
+  it('finds a changed body of incident.io, which the API hides, also without the secrets', () =>
+    site(async (one) => {
+      await site((before) => before.apply(files))
+      const changed = fileOf({ webhooks: { ...webhooks, incident: { ...incident, body: '{"new": 1}' } } })
+      expect(actions(await one.plan(changed))).toEqual({ slack: 'unchanged', pager: 'unchanged', incident: 'update' })
+      await one.apply(changed)
+      expect(stored('incident')).toMatchObject({
+        url: secrets.WEBHOOK_INCIDENT_URL,
+        body: '{"new": 1}',
+        headers: { Authorization: secrets.WEBHOOK_INCIDENT_TOKEN },
+      })
+      await site(async (again) => expect(await again.plan(changed)).toMatchObject(emptyPlan))
+    }, {}))
+
+  it('plans without the secrets, says that they are not compared, and creates nothing without them', () =>
+    site(async (one) => {
+      const planned = await one.plan(files)
+      expect([errorRules(planned), planned.toCreate]).toEqual([[], 3])
+      expect(planned.diagnostics.map(({ rule, severity }) => `${severity} ${rule}`)).toEqual(Array(3).fill('note secret-not-compared'))
+      const count = serviceOf(emulator()).webhooks.length
+      expect(errorRules(await one.apply(files))).toEqual(Array(3).fill('missing-secret'))
+      expect(serviceOf(emulator()).webhooks).toHaveLength(count)
+    }, {}))
+
+  it('keeps the stored secrets in an update without the variables', () =>
+    site(async (one) => {
+      await site((before) => before.apply(files))
+      const renamed = fileOf({ webhooks: { pager: { ...pager, name: 'renamed' } } })
+      const applied = await one.apply(renamed)
+      expect(outcomes(applied)).toEqual({ pager: 'updated' })
+      expect(applied.diagnostics.map(({ message }) => message)).toEqual([
+        'webhooks.pager: secret not compared, because WEBHOOK_PAGER_URL, WEBHOOK_PAGER_TOKEN, WEBHOOK_PAGER_KEY are not set',
+      ])
+      expect(stored('renamed')).toMatchObject({ url: secrets.WEBHOOK_PAGER_URL, headers: { Authorization: secrets.WEBHOOK_PAGER_TOKEN } })
+      await site(async (again) => expect(await again.plan(renamed)).toMatchObject(emptyPlan))
+    }, {}))
+
+  it('does not send a new URL without the headers, which the server would drop', () =>
+    site(
+      async (one) => {
+        await site((before) => before.apply(files))
+        const planned = await one.plan(fileOf({ webhooks: { pager } }))
+        expect(errorRules(planned)).toEqual(['missing-secret'])
+        expect(planned.diagnostics[0]?.message).toContain('set WEBHOOK_PAGER_TOKEN, WEBHOOK_PAGER_KEY')
+      },
+      { WEBHOOK_PAGER_URL: 'https://hooks.example.com/pager/new-address' },
+    ))
+
+  it('rejects a secret that is too short to be masked', () =>
+    site(async (one) => expect(errorRules(await one.plan(fileOf({ webhooks: { pager } })))).toEqual(['missing-secret']), {
+      ...secrets,
+      WEBHOOK_PAGER_KEY: 'short',
+    }))
+
+  it('clears a description, a body and headers that a file does not have any more', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const { headersFrom: _, queryParamsFrom: __, body: ___, ...bare } = pager
+      const { description: ____, ...plain } = slack
+      const fewer = fileOf({ webhooks: { pager: bare, slack: plain, incident } })
+      expect(outcomes(await one.apply(fewer))).toMatchObject({ pager: 'updated', slack: 'updated' })
+      const { headers, queryParams, body } = stored('pager')
+      expect([Object.keys(headers ?? {}), Object.keys(queryParams ?? {}), body]).toEqual([[], [], undefined])
+      expect(stored('team').description).toMatch(/^watchkeeper: /)
+      expect(await one.plan(fewer)).toMatchObject(emptyPlan)
+    }))
+
+  it('becomes a webhook of Slack, which has none of the hidden fields', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const moved = fileOf({ webhooks: { pager: { name: 'pager', service: 'slack', urlFrom: 'WEBHOOK_SLACK_URL' } } })
+      expect(outcomes(await one.apply(moved))).toEqual({ pager: 'updated' })
+      expect(await one.plan(moved)).toMatchObject(emptyPlan)
+    }))
+
+  it('adopts a webhook without its secrets, and one for incident.io only with its body', () =>
+    site(async (one) => {
+      const [existing] = serviceOf(emulator()).webhooks
+      Object.assign(existing ?? {}, { url: secrets.WEBHOOK_SLACK_URL, description: undefined })
+      const adopted = fileOf({
+        webhooks: { old: { name: existing?.name, adopt: true, service: existing?.service, urlFrom: 'WEBHOOK_NONE' } },
+      })
+      const url = existing?.url
+      expect(outcomes(await one.apply(adopted))).toEqual({ old: 'adopted' })
+      expect(stored(existing?.name ?? '')).toMatchObject({ url, description: expect.stringContaining('watchkeeper: ') })
+      await one.apply(files)
+      stored('incident').description = 'released'
+      const { body: _, ...bare } = { ...incident, adopt: true }
+      expect(errorRules(await one.plan(fileOf({ webhooks: { incident: bare } })))).toEqual(['missing-secret'])
+    }))
+
+  it('is not created beside an unmanaged webhook with its name', () =>
+    site(async (one) => {
+      const [existing] = serviceOf(emulator()).webhooks
+      const planned = await one.plan(fileOf({ webhooks: { pager: { ...pager, name: existing?.name } } }))
+      expect(planned.diagnostics.map(({ rule, severity }) => [rule, severity])).toEqual([['same-name', 'error']])
+    }))
+
+  it('does not repeat the stored URL when the server does, in an error or in the debug log', () =>
+    site(async (one) => {
+      const [existing] = serviceOf(emulator()).webhooks
+      const path = '/services/T1/B1/only-the-service-knows'
+      Object.assign(existing ?? {}, { service: 'slack', url: `https://hooks.slack.example${path}` })
+      const adopted = fileOf({ webhooks: { old: { name: existing?.name, adopt: true, service: 'slack', urlFrom: 'WEBHOOK_NONE' } } })
+      const applied = await one.apply(adopted)
+      expect(applied.objects[0]).toMatchObject({ outcome: 'failed', message: expect.stringContaining('hooks.slack.example***') })
+      expect(JSON.stringify([applied, one.progress, one.session.notes])).not.toContain(path)
+    }))
+
+  it('is created before the alerts that use it, and deleted after them', () =>
+    site(async (one) => {
+      const alert = { ...errors, channel: { type: 'webhook', webhook: 'pager' } }
+      const all = fileOf({ webhooks: { pager }, dashboards: { shop }, alerts: { alert } })
+      expect(Object.keys(outcomes(await one.apply(all)))).toEqual(['pager', 'shop', 'alert'])
+      expect(serviceOf(emulator()).alerts.at(-1)?.channels).toMatchObject([{ webhookId: stored('pager').id }])
+      expect(await one.plan(all)).toMatchObject(emptyPlan)
+      const gone = await one.apply(fileOf({ dashboards: { shop } }), { prune: true })
+      expect(outcomes(gone)).toEqual({ shop: 'unchanged', alert: 'deleted', pager: 'deleted' })
+    }))
+
+  it.each(uses)('is not deleted while an unmanaged alert %s, and the error names the alert', (_, use) =>
+    site(async (one) => {
+      await one.apply(files)
+      const alert = serviceOf(emulator()).alerts[0]
+      if (alert === undefined) throw new Error('the shop has no alert')
+      const first = alert.channels[0]
+      const fields = use(stored('pager').id)
+      Object.assign(alert, fields)
+      if ('channels' in fields && first !== undefined && fields.channels !== undefined)
+        alert.channels = [first, ...fields.channels.slice(1)]
+      const others = fileOf({ webhooks: { slack, incident } })
+      const planned = await one.plan(others, { prune: true })
+      expect(errorRules(planned)).toEqual(['still-used'])
+      expect(planned.diagnostics.at(-1)?.message).toContain(`the alert "${alert.name}" (${alert.id})`)
+      await one.apply(others, { prune: true })
+      expect(stored('pager')).toBeDefined()
+    }),
+  )
+
+  it('is not renamed while an alert mentions a name that would not be found any more', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const alert = serviceOf(emulator()).alerts[0]
+      Object.assign(alert ?? {}, { message: 'Call @webhook-pager' })
+      const renamed = (name: string) => fileOf({ webhooks: { pager: { ...pager, name } } })
+      expect(errorRules(await one.plan(renamed('duty')))).toEqual(['still-used'])
+      expect(errorRules(await one.plan(renamed('pager-2')))).toEqual([])
+    }))
+
+  it('leaves out services of the cloud in pull, by name', () =>
+    site(async (one) => {
+      const [existing] = serviceOf(emulator()).webhooks
+      Object.assign(existing ?? {}, { service: 'pagerduty_api' })
+      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      expect(pulled.objects.find(({ name }) => name === existing?.name)).toMatchObject({
+        outcome: 'left-out',
+        reason: 'files cannot declare a webhook of the service pagerduty_api',
+      })
+    }))
+
+  it('is pulled with the variables that the file names', () =>
+    site(async (one) => {
+      await one.apply(files)
+      stored('pager').body = '{"changed": true}'
+      const pulled = await one.pull(files, ['a.json'], { kind: ['webhooks'] })
+      expect(pulled.objects.map(({ key, outcome }) => [key, outcome])).toContainEqual(['pager', 'updated'])
+      const after = JSON.parse(pulled.writtenFiles[0]?.content ?? '{}') as { webhooks: Readonly<Record<string, object>> }
+      expect(after.webhooks.pager).toEqual({ ...pager, body: '{"changed": true}' })
+      expect(after.webhooks.incident).toEqual(incident)
+    }))
+})
+
+const uses = [
+  [
+    'is its second channel',
+    (id: string) => ({
+      channels: [
+        { type: 'webhook' as const, webhookId: 'x' },
+        { type: 'webhook' as const, webhookId: id },
+      ],
+    }),
+  ],
+  ['mentions the beginning of its name', () => ({ message: 'See @webhook-pag for help' })],
+  ['mentions its id', (id: string) => ({ message: `@webhook-${id}` })],
+] as const
+
+const serverOf = ({ url }: Emulator): SiteServer => ({ url })

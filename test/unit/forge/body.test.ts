@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { say, untrusted } from '../../../src/core/line.ts'
+import { createRedact } from '../../../src/core/secrets.ts'
+import {
+  type BodyContext,
+  digestOfReason,
+  markerOf,
+  maxBodyCharacters,
+  readBody,
+  readMemory,
+  writeBody,
+  writeIssueComment,
+} from '../../../src/forge/body.ts'
+import { github } from '../../../src/forge/github/github.ts'
+import { gitlab } from '../../../src/forge/gitlab/gitlab.ts'
+import type { Block } from '../../../src/report/blocks.ts'
+import { forEachEntry, hostile } from '../../support/corpus.ts'
+import { contentOf, startMs } from '../../support/notify.ts'
+import { kindsIn, unexpectedHtml } from '../../support/output-oracle.ts'
+
+const marker = markerOf('comment', 'cost')
+const keep = (text: string): string => text
+
+const run = {
+  apiUrl: new URL('https://api.example'),
+  proxy: {},
+  url: undefined,
+  job: 'cost',
+  labelParts: [],
+  commit: '',
+  pullRequest: 12,
+  isFromFork: false,
+}
+
+const contextFor = (blocks: readonly Block[], redact = keep, kind: BodyContext['kind'] = github): BodyContext => ({
+  content: contentOf('fail', { blocks }),
+  label: 'cost',
+  run,
+  redact,
+  kind,
+})
+
+const write = (blocks: readonly Block[], old?: string, redact = keep, kind?: BodyContext['kind']): string =>
+  writeBody('comment', contextFor(blocks, redact, kind), old)
+
+const saying = (text: string): readonly Block[] => [{ kind: 'verdict', status: 'fail', line: say`It is ${text}` }]
+
+const table = (rows: number, cell: string): Block => ({
+  kind: 'table',
+  columns: [{ title: 'A' }, { title: 'B' }],
+  rows: Array.from({ length: rows }, (_, i) => [[untrusted(`${i}`)], [untrusted(cell)]]),
+})
+
+const foldsIn = (body: string): readonly string[] =>
+  [...body.matchAll(/<details><summary>Previous report<\/summary>([\s\S]*?)<\/details>/g)].map(([, text = '']) => text)
+
+describe('the previous report', () => {
+  it('is folded under the new report', () => {
+    const second = write(saying('new'), write(saying('old')))
+    expect(second).toMatch(/^<!-- .*-->\n<!-- .*-->\n\n### ❌ It is `new`/)
+    expect(foldsIn(second)).toEqual([expect.stringContaining('### ❌ It is `old`')])
+  })
+
+  it('stays the same when the new report equals the current one', () => {
+    const second = write(saying('new'), write(saying('old')))
+    expect(write(saying('new'), second)).toBe(second)
+  })
+
+  it('is replaced by a newer previous report', () => {
+    const third = write(saying('three'), write(saying('two'), write(saying('one'))))
+    expect(foldsIn(third)).toEqual([expect.stringContaining('`two`')])
+    expect(third).not.toContain('`one`')
+  })
+
+  it('is found when GitHub changed the line ends', () => {
+    const old = write(saying('old')).replaceAll('\n', '\r\n')
+    expect(foldsIn(write(saying('new'), old))).toEqual([expect.stringContaining('`old`')])
+  })
+
+  it('is dropped when somebody edited it', () => {
+    const edited = write(saying('old')).replace('It is', '@octocat it is')
+    expect(foldsIn(write(saying('new'), edited))).toEqual([])
+    expect(write(saying('new'), edited)).not.toContain('@octocat')
+  })
+
+  it('is empty for a comment with a marker and without a memory', () => {
+    expect(foldsIn(write(saying('new'), `${marker}\nhello`))).toEqual([])
+    expect(readBody(`${marker}\n<!-- watchkeeper memory: nonsense -->`, marker).memory).toBeUndefined()
+  })
+})
+
+describe('the length', () => {
+  it.each([
+    ['letters', 'x'.repeat(100)],
+    ['emoji, which have more bytes than characters', '😀'.repeat(50)],
+  ])('stays below the limit of GitHub, cut between two rows, with %s', (_, cell) => {
+    const body = write([...saying('long'), table(5000, cell)])
+    expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
+    expect(body.length).toBeGreaterThan(25_000)
+    const rows = body.split('\n').filter((line) => line.startsWith('| `'))
+    for (const [i, row] of rows.entries()) expect(row).toBe(`| \`${i}\` | \`${cell}\` |`)
+    expect(body).toContain(`*${5000 - rows.length} more rows did not fit. See the result file.*`)
+    expect(body).toMatch(/From this run of job `cost`\.\n$/)
+  })
+
+  it.each([1, 100, 300, 600, 1000, 3000])('stays below the limit with a previous report, for %i rows', (rows) => {
+    const old = write([...saying('old'), table(rows, 'y'.repeat(80))])
+    const body = write([...saying('new'), table(rows, 'x'.repeat(80))], old)
+    expect(body.length).toBeLessThanOrEqual(maxBodyCharacters)
+    expect(foldsIn(body)).toHaveLength(1)
+    expect(body.includes('`old`') || body.includes('*The previous report is too long to show here.*')).toBe(true)
+    expect(write([...saying('newest'), table(rows, 'x'.repeat(80))], body).length).toBeLessThanOrEqual(maxBodyCharacters)
+  })
+
+  it('of a comment under an issue is short', () => {
+    const word = writeIssueComment('It has recovered.', contextFor([...saying('done'), table(5000, 'x')]))
+    expect(word).toBe('It has recovered.\n\n### ❌ It is `done`\n\n\nFrom this run of job `cost`.\n')
+  })
+})
+
+describe('hostile text', () => {
+  const allowed = [
+    'root',
+    'html',
+    'heading',
+    'paragraph',
+    'text',
+    'inlineCode',
+    'code',
+    'table',
+    'tableRow',
+    'tableCell',
+    'list',
+    'listItem',
+  ]
+  const ownComments = /^(?:<!-- watchkeeper (?:comment|memory): [^<>]* -->\s*)+$/
+
+  it('is shown as text without any effect', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size')),
+      ({ value }) => {
+        const blocks: readonly Block[] = [
+          ...saying(value),
+          { kind: 'list', items: [say`${value}`] },
+          table(1, value),
+          { kind: 'preformatted', text: value },
+          { kind: 'details', title: 'More', blocks: saying(value) },
+        ]
+        for (const forge of [github, gitlab]) {
+          const body = write(saying('new'), write(blocks, undefined, keep, forge), keep, forge)
+          const again = write(blocks, body, keep, forge)
+          for (const text of [body, again, writeIssueComment('Now.', contextFor(blocks, keep, forge))]) {
+            expect([...kindsIn(text)].filter((kind) => !allowed.includes(kind) && kind !== 'emphasis')).toEqual([])
+            expect(unexpectedHtml(text).filter((html) => !ownComments.test(html.trim()))).toEqual([])
+          }
+          expect(readBody(again, marker).report).toContain('❌ It is')
+          expect(foldsIn(again)).toEqual([expect.stringContaining('`new`')])
+        }
+      },
+    ))
+
+  it('stays inside the marker as a label', () =>
+    forEachEntry(
+      hostile.filter(({ id }) => !id.startsWith('size')),
+      ({ value }) => {
+        const mark = markerOf('issue', value)
+        expect(mark).toMatch(/^<!-- watchkeeper issue: [\w.~%]* -->$/)
+        expect(mark.slice(4, -3)).not.toContain('--')
+      },
+    ))
+})
+
+it('makes different markers for different labels', () => {
+  const labels = ['a', 'A', 'a b', 'a%20b', 'a-b', 'a--b', 'a/b', 'ä', 'a\u0308', '']
+  expect(new Set(labels.map((label) => markerOf('comment', label))).size).toBe(labels.length)
+})
+
+it('redacts a secret in the body and in the memory', () => {
+  const secret = 'p%a"s\\s<&>é-canary-0123456789'
+  const body = write(saying(`a ${secret} b`), write(saying(secret), undefined, createRedact([secret])), createRedact([secret]))
+  expect(body).not.toContain('canary')
+  expect(readBody(body, marker).report).toContain('`a *** b`')
+})
+
+it('stores the time of the run and a digest of the reason without its figures', () => {
+  const [, line = ''] = write(saying('x')).split('\n')
+  expect(readMemory(line)).toMatchObject({ atMs: startMs, reason: digestOfReason('The cost') })
+  expect(digestOfReason('above 100 by 3.5')).toBe(digestOfReason('above 250 by 12.75'))
+  expect(digestOfReason('above 100')).not.toBe(digestOfReason('below 100'))
+})

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import { eventSchema, mayConcernFork } from '../../../src/forge/github/run.ts'
+import { isFromFork } from '../../../src/forge/gitlab/run.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+
+const own = { head: { repo: { full_name: 'Shop/Infra' } }, number: 7 }
+const fork = { head: { repo: { full_name: 'eve/infra' } }, number: 7 }
+
+it('finds the events whose files may be those of a fork', () =>
+  forEachEntry<readonly [string, object, boolean]>(
+    [
+      ['push', { ref: 'refs/heads/main' }, false],
+      ['schedule', {}, false],
+      ['workflow_dispatch', { inputs: {} }, false],
+      ['merge_group', { merge_group: {} }, false],
+      ['', {}, false],
+      ['pull_request', { pull_request: own }, false],
+      ['pull_request', { pull_request: fork }, true],
+      ['pull_request_target', { pull_request: own }, false],
+      ['pull_request_target', { pull_request: fork }, true],
+      ['pull_request_review', { pull_request: fork }, true],
+      ['pull_request_review_comment', { pull_request: fork }, true],
+      // A fork that was deleted.
+      ['pull_request', { pull_request: { number: 7, head: { repo: null } } }, true],
+      // The event is not readable, or does not say it.
+      ['pull_request', {}, true],
+      ['pull_request_target', { pull_request: 'x' }, true],
+      ['pull_request', { pull_request: { number: 7 } }, true],
+      ['workflow_run', { workflow_run: { head_repository: { full_name: 'shop/infra' } } }, false],
+      ['workflow_run', { workflow_run: { head_repository: { full_name: 'eve/infra' } } }, true],
+      ['workflow_run', {}, true],
+      ['issue_comment', { issue: { number: 7 } }, false],
+      ['issue_comment', { issue: { number: 7, pull_request: { url: 'x' } } }, true],
+    ],
+    (eventName, event, expected) => {
+      expect(mayConcernFork({ eventName, repository: 'shop/infra' }, eventSchema.parse(event))).toBe(expected)
+    },
+  ))
+
+it('finds the pipelines of GitLab whose files may be those of a fork', () =>
+  forEachEntry<readonly [Readonly<Record<string, string>>, boolean]>(
+    [
+      [{ CI_PIPELINE_SOURCE: 'push', CI_PROJECT_ID: '77' }, false],
+      [{ CI_PIPELINE_SOURCE: 'schedule', CI_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '' }, false],
+      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '77' }, false],
+      // A member starts it in the target project.
+      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }, true],
+      // It runs in the project of the fork.
+      [{ CI_PROJECT_ID: '88', CI_MERGE_REQUEST_PROJECT_ID: '77', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '88' }, true],
+      // The source was deleted, or the variables do not say it.
+      [{ CI_PROJECT_ID: '77', CI_MERGE_REQUEST_PROJECT_ID: '77' }, true],
+      [{ CI_PIPELINE_SOURCE: 'merge_request_event', CI_PROJECT_ID: '77' }, true],
+    ],
+    (env, expected) => {
+      expect(isFromFork(env)).toBe(expected)
+    },
+  ))
