@@ -13,7 +13,13 @@ export interface Profile {
   /** Path segment of dashboards, alerts and sources. */
   readonly observabilityPath: string
   /** The permissions that the key's role needs, by the names of the vendor. */
-  readonly permissions: { readonly usage: string; readonly services: string; readonly backups: string; readonly observability: string }
+  readonly permissions: {
+    readonly usage: string
+    readonly services: string
+    readonly activities: string
+    readonly backups: string
+    readonly observability: string
+  }
   /** Whether the server can validate a dashboard without storing it. */
   readonly dashboardCheck: boolean
   /** Whether writes state defaults that readers of the stored object do not share (see `stateDefault` in the file schemas). */
@@ -22,6 +28,8 @@ export interface Profile {
   readonly savedSearches: boolean
   /** Whether the services of the organization can be listed. */
   readonly services: boolean
+  /** Whether the activities of the organization can be listed. */
+  readonly activities: boolean
   /** Whether the backup configuration of a service can be read. */
   readonly backupConfiguration: boolean
   /** The company that bills for it, where it is known. */
@@ -56,6 +64,7 @@ export const neutral: Profile = {
   permissions: {
     usage: 'reading billing',
     services: 'reading services',
+    activities: 'reading activities',
     backups: 'reading backups',
     observability: 'managing alerts and dashboards',
   },
@@ -63,6 +72,7 @@ export const neutral: Profile = {
   statesDefaults: false,
   savedSearches: false,
   services: false,
+  activities: false,
   backupConfiguration: false,
   provider: undefined,
   lists: { paged: 'unknown', whole: 'unknown' },
@@ -80,6 +90,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     permissions: {
       usage: 'control-plane:organization:view',
       services: 'control-plane:service:view',
+      activities: 'control-plane:organization:view-activities',
       backups: 'control-plane:service:view-backups',
       observability: 'control-plane:service:manage-clickstack-api',
     },
@@ -87,6 +98,7 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     statesDefaults: true,
     savedSearches: true,
     services: true,
+    activities: true,
     backupConfiguration: true,
     lists: { paged: 'paged', whole: 'whole' },
     listsAllFields: true,
@@ -105,11 +117,12 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
     apiUrl: undefined,
     rateLimit: { limit: 100, windowMs: 60_000 },
     observabilityPath: '',
-    permissions: { usage: '', services: '', backups: '', observability: 'membership in the team' },
+    permissions: { usage: '', services: '', activities: '', backups: '', observability: 'membership in the team' },
     dashboardCheck: true,
     statesDefaults: true,
     savedSearches: true,
     services: false,
+    activities: false,
     backupConfiguration: false,
     lists: { paged: 'paged', whole: 'whole' },
     listsAllFields: true,

@@ -2,15 +2,32 @@ import * as z from 'zod'
 import { WatchkeeperError } from '../core/errors.ts'
 import type { ReadApi } from './client.ts'
 import { isUuid, path } from './path.ts'
-import { nameOrEmpty, readList } from './wire.ts'
+import { nameOrEmpty, readList, wireNumber } from './wire.ts'
 
 // Ids become parts of paths, so other ids make the list unusable.
+const serviceId = z
+  .string()
+  .transform((id) => id.toLowerCase())
+  .refine(isUuid, 'is not a uuid')
+
+/** A field that a report can do without. A value of another type counts as absent, so that it never fails a run. */
+const optional = <T>(schema: z.ZodType<T>) => schema.optional().catch(undefined)
+
+/** Source of the settings: the vendor's OpenAPI document of 2026-07-31. */
 const listedService = z.looseObject({
-  id: z
-    .string()
-    .transform((id) => id.toLowerCase())
-    .refine(isUuid, 'is not a uuid'),
+  id: serviceId,
   name: nameOrEmpty,
+  /** Such as `running`, `idle` or `stopped`. */
+  state: optional(z.string()),
+  createdAt: optional(z.string()),
+  dataWarehouseId: optional(z.string()),
+  isPrimary: optional(z.boolean()),
+  isReadonly: optional(z.boolean()),
+  /** Whether the service may sleep. */
+  idleScaling: optional(z.boolean()),
+  idleTimeoutMinutes: optional(wireNumber),
+  ipAccessList: optional(z.array(z.looseObject({ source: z.string() }))),
+  tags: optional(z.array(z.looseObject({ key: z.string() }))),
 })
 
 export type ListedService = z.output<typeof listedService>

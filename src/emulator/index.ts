@@ -4,6 +4,7 @@ export type { Dialect, EmulatorOptions, RateLimit, ServerVariant, VariantRequest
 export type { LoggedRequest } from './request-log.ts'
 export { demo } from './shop/demo.ts'
 export type {
+  Activity,
   Alert,
   ApiKey,
   Backup,

@@ -19,10 +19,13 @@ export interface Organization {
   createdAt: string
   services: Service[]
   usage: UsageRecord[]
+  /** In any order. */
+  activities: Activity[]
 }
 
 export type Permission =
   | 'control-plane:organization:view'
+  | 'control-plane:organization:view-activities'
   | 'control-plane:organization:view-billing'
   | 'control-plane:service:view'
   | 'control-plane:service:view-backups'
@@ -46,6 +49,14 @@ export interface Service {
   state: string
   dataWarehouseId: string
   isPrimary: boolean
+  /** Default: false. Read-only services exist only beside a primary one. */
+  isReadonly?: boolean
+  /** Whether the service may sleep. Default: all but the primary one. */
+  idleScaling?: boolean
+  /** Default: 15. */
+  idleTimeoutMinutes?: number
+  /** Default: from anywhere, as for a new service. */
+  ipAccessList?: IpAccess[]
   tags: Tag[]
   createdAt: string
   /** Owner of the observability resources; they carry it as `teamId`. */
@@ -59,6 +70,25 @@ export interface Service {
   /** In any order; the API lists the most recent first. */
   backups: Backup[]
   backupConfiguration: BackupConfiguration
+}
+
+export interface IpAccess {
+  source: string
+  description?: string
+}
+
+/** Something that happened in the organization. Every field is optional in the API's OpenAPI document. */
+export interface Activity {
+  id: string
+  createdAt: string
+  type: string
+  actorType?: 'user' | 'support' | 'system' | 'api'
+  actorId?: string
+  actorDetails?: string
+  actorIpAddress?: string
+  organizationId?: string
+  serviceId?: string
+  userAgent?: string
 }
 
 export interface Tag {

@@ -22,6 +22,7 @@ import {
   getOrganization,
   getService,
   getUsageCost,
+  listActivities,
   listBackups,
   listServices,
   type PlatformCall,
@@ -101,7 +102,10 @@ interface PlatformRoute {
 const organizationPath = '/v1/organizations/:organizationId'
 const servicePath = `${organizationPath}/services/:serviceId`
 
-/** All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). */
+/**
+ * All are reads. Permissions are those that the vendor's own command line asks for (clickhousectl, `src/meta/operations.rs`). That of
+ * activities is what RunReveal's documentation of its ClickHouse Cloud source asks for.
+ */
 function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
   const contract = [
     route(`${organizationPath}/usageCost`, 'control-plane:organization:view', getUsageCost),
@@ -113,6 +117,7 @@ function createPlatformRoutes({ dialect }: Settings): readonly PlatformRoute[] {
     ...contract,
     route(organizationPath, 'control-plane:organization:view', getOrganization),
     route(`${organizationPath}/services`, 'control-plane:service:view', listServices),
+    route(`${organizationPath}/activities`, 'control-plane:organization:view-activities', listActivities),
     route(servicePath, 'control-plane:service:view', withService(getService)),
     route(`${servicePath}/backupConfiguration`, 'control-plane:service:view-backups', withService(getBackupConfiguration)),
   ]

@@ -1,7 +1,7 @@
 import { addDays, countDays, type Day, dayOf, isDay } from '../../core/dates.ts'
 import type { ExactNumber } from '../../core/json.ts'
 import type { EmulatorContext } from '../context.ts'
-import type { Backup, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
+import type { Activity, Backup, JsonObject, Organization, Service, Tag, UsageRecord } from '../store.ts'
 import { badRequest, notFound } from './gateway.ts'
 
 /** A read of an organization, a service, backups or the usage cost: everything but the observability resources. */
@@ -31,10 +31,15 @@ export const getService = ({ service }: ServiceCall): unknown => toServiceView(s
 
 const memoryGb = { min: 16, max: 120 }
 const replicas = 3
-const idleTimeoutMinutes = 15
+const defaultIdleTimeoutMinutes = 15
+
+/** A new service is open to every address: the vendor's page about idling. */
+const anywhere = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
 
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
-function toServiceView({ id, name, provider, region, state, dataWarehouseId, isPrimary, tags, createdAt }: Service): JsonObject {
+function toServiceView(service: Service): JsonObject {
+  const { id, name, provider, region, state, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
+  const { idleScaling = !isPrimary, idleTimeoutMinutes = defaultIdleTimeoutMinutes, ipAccessList = anywhere } = service
   const host = `${name}.${region}.${provider}.clickhouse.example`
   return {
     id,
@@ -57,18 +62,18 @@ function toServiceView({ id, name, provider, region, state, dataWarehouseId, isP
       effectiveMaxReplicaMemoryGb: memoryGb.max,
       effectiveMinReplicas: replicas,
       effectiveMaxReplicas: replicas,
-      effectiveIdleScaling: isPrimary === false,
+      effectiveIdleScaling: idleScaling,
       effectiveIdleTimeoutMinutes: idleTimeoutMinutes,
     },
-    idleScaling: isPrimary === false,
+    idleScaling,
     idleTimeoutMinutes,
-    ipAccessList: [{ source: '0.0.0.0/0' }],
+    ipAccessList,
     createdAt,
     privateEndpointIds: [],
     availablePrivateEndpointIds: [],
     dataWarehouseId,
     isPrimary,
-    isReadonly: false,
+    isReadonly,
     releaseChannel: 'default',
     hasTransparentDataEncryption: false,
     profile: 'v1-default',
@@ -89,6 +94,29 @@ export function getBackup({ service, param }: ServiceCall): unknown {
 }
 
 export const getBackupConfiguration = ({ service }: ServiceCall): unknown => service.backupConfiguration
+
+/**
+ * Bounds may be days or date-times: the OpenAPI document has `date-time`, and the vendor's command line sends days (clickhousectl,
+ * `cloud activity list`). Whether a day as `to_date` includes that day is not documented. The order is not documented either; it is
+ * assumed to be that of backups.
+ */
+export function listActivities({ organization, query }: PlatformCall): unknown {
+  const fromMs = toInstant(query, 'from_date') ?? Number.NEGATIVE_INFINITY
+  const toMs = toInstant(query, 'to_date') ?? Number.POSITIVE_INFINITY
+  const timeOf = ({ createdAt }: Activity): number => Date.parse(createdAt)
+  return organization.activities
+    .filter((activity) => timeOf(activity) >= fromMs && timeOf(activity) <= toMs)
+    .map((activity) => ({ organizationId: organization.id, ...activity }))
+    .toSorted((a, b) => timeOf(b) - timeOf(a))
+}
+
+function toInstant(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const ms = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms)) throw badRequest(`${name} must be a date or a date-time`)
+  return ms
+}
 
 // When records become immutable is not documented. Three days are an assumption.
 const openDays = 3

@@ -1,7 +1,7 @@
 import { addDays, type Day, dayOf, eachDay } from '../../core/dates.ts'
 import { keysOf } from '../../core/keys.ts'
 import { type DemoIds, hashOf } from '../deterministic.ts'
-import type { Backup, UsageRecord } from '../store.ts'
+import type { Activity, Backup, UsageRecord } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 
 // Amounts depend on entity and date only, except for the spike and for the part of today that has passed.
@@ -105,3 +105,35 @@ export function createBackups(ids: DemoIds, serviceId: string, name: ServiceName
     }
   })
 }
+
+type ActivitySpec = readonly [daysAgo: number, type: string, service?: ServiceName | undefined, actor?: Activity['actorType']]
+
+// Until their alerts were created, 50 days ago, catalog and search slept at night. Since then they have not slept.
+const activitySpecs: readonly ActivitySpec[] = [
+  ...keysOf<ServiceName>(demo.services).map((name): ActivitySpec => [400, 'service_create', name, 'user']),
+  ...Array.from({ length: 6 }, (_, i): ActivitySpec => [61 - 12 * i, 'user_login', undefined, 'user']),
+  ...(['catalog', 'search'] as const).flatMap((name) =>
+    Array.from({ length: 6 }, (_, night) => 56 - night).flatMap((daysAgo): readonly ActivitySpec[] => [
+      [daysAgo, 'service_idle', name],
+      [daysAgo - 0.4, 'service_awaken', name],
+    ]),
+  ),
+  [spike.daysAgo + 0.2, 'service_update_autoscaling_memory', spike.service, 'user'],
+  [4, 'service_update_ip_access_list', 'checkout', 'api'],
+]
+
+/** Addresses are of a network for documentation: RFC 5737. */
+const actors: Readonly<Record<string, Partial<Activity>>> = {
+  user: { actorId: 'demo-user', actorDetails: 'ops@shop.example', actorIpAddress: '192.0.2.10', userAgent: 'Mozilla/5.0' },
+  api: { actorId: demo.apiKeyId, actorDetails: 'admin', actorIpAddress: '192.0.2.20', userAgent: 'terraform-provider-clickhouse/3.0' },
+}
+
+export const createActivities = (atMs: number): Activity[] =>
+  activitySpecs.map(([daysAgo, type, service, actorType = 'system'], i) => ({
+    id: `c0ffee00-0000-4000-8000-${`ac${i}`.padStart(12, '0')}`,
+    createdAt: new Date(atMs - daysAgo * 24 * hourMs).toISOString(),
+    type,
+    actorType,
+    ...actors[actorType],
+    ...(service !== undefined && { serviceId: demo.services[service] }),
+  }))

@@ -3,7 +3,7 @@ import type { Dialect } from '../options.ts'
 import type { ApiKey, Connection, Organization, Permission, Service, Source, Store, UsageRecord, Webhook } from '../store.ts'
 import { demo, type ServiceName } from './demo.ts'
 import { createAlerts, createDashboards, createSavedSearches } from './shop-dashboards.ts'
-import { createBackups, createUsage } from './shop-platform.ts'
+import { createActivities, createBackups, createUsage } from './shop-platform.ts'
 
 const daysBefore = (atMs: number, days: number): string => new Date(atMs - days * 86_400_000).toISOString()
 
@@ -12,6 +12,7 @@ export function createShop(ids: Ids, atMs: number, dialect: Dialect): Store {
   const demoIds = createDemoIds(ids)
   const store = createOrganization(demoIds, atMs)
   for (const { services } of store.organizations) for (const service of services) fill(service, demoIds, atMs, dialect)
+  for (const organization of store.organizations) organization.activities = createActivities(atMs)
   return { ...store, organizations: store.organizations.map((organization) => withUsage(organization, atMs)) }
 }
 
@@ -46,6 +47,7 @@ function createOrganization(ids: DemoIds, atMs: number): Store {
     createdAt: daysBefore(atMs, 400),
     services: [createService(ids, 'checkout', atMs), createService(ids, 'catalog', atMs), createService(ids, 'search', atMs)],
     usage: [],
+    activities: [],
   }
   return { organizations: [organization], keys: createKeys() }
 }
@@ -88,6 +90,7 @@ function fill(service: Service, ids: DemoIds, atMs: number, dialect: Dialect): v
 
 const allPermissions: readonly Permission[] = [
   'control-plane:organization:view',
+  'control-plane:organization:view-activities',
   'control-plane:organization:view-billing',
   'control-plane:service:view',
   'control-plane:service:view-backups',

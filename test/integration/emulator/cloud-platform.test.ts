@@ -275,3 +275,34 @@ describe('backups', () => {
     expect(json.result).toEqual({ backupPeriodInHours: 24, backupRetentionPeriodInHours: 240 })
   })
 })
+
+describe('activities', () => {
+  const path = `${organization}/activities`
+
+  it('are listed between two times, the newest first', async () => {
+    const emulator = await startCloud()
+    const { json } = await call(emulator, 'GET', `${path}?from_date=2026-01-20T00:00:00Z&to_date=2026-03-21T09:30:00Z`)
+    const times: string[] = json.result.map(({ createdAt }: { createdAt: string }) => createdAt)
+    expect(times.length).toBeGreaterThan(10)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(times.every((time) => time >= '2026-01-20' && time <= '2026-03-21T09:30')).toBe(true)
+  })
+
+  it('accept days and date-times, and reject other texts', async () => {
+    const emulator = await startCloud()
+    for (const from of ['2026-03-01', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00%2B01:00'])
+      expect((await call(emulator, 'GET', `${path}?from_date=${from}`)).status, from).toBe(200)
+    expect((await call(emulator, 'GET', `${path}?from_date=yesterday`)).status).toBe(400)
+  })
+
+  it('need a permission of their own', async () => {
+    const emulator = await startCloud()
+    const { status, json } = await call(emulator, 'GET', path, { key: demo.keys.billing })
+    expect(status).toBe(403)
+    expect(json.error).toContain('control-plane:organization:view-activities')
+  })
+
+  it('do not exist in the neutral contract', async () => {
+    expect((await call(await start(), 'GET', path)).status).toBe(404)
+  })
+})

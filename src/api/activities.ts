@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import type { ReadApi } from './client.ts'
+import { isUuid, path } from './path.ts'
+import { readList } from './wire.ts'
+
+/**
+ * What happened in the organization. Who did it is read only as a type: names, addresses and user agents of people are not kept. Source:
+ * the vendor's OpenAPI document of 2026-07-31, where every field is optional.
+ */
+const activity = z.object({
+  /** In lower case, such as `service_idle`. Empty where it is missing. */
+  type: z
+    .string()
+    .transform((type) => type.toLowerCase())
+    .catch(''),
+  /** In milliseconds since the epoch. Undefined where the time is missing or not valid. */
+  createdAt: z
+    .string()
+    .transform((text) => Date.parse(text))
+    .refine((ms) => !Number.isNaN(ms))
+    .optional()
+    .catch(undefined),
+  serviceId: z
+    .string()
+    .transform((id) => id.toLowerCase())
+    .refine(isUuid)
+    .optional()
+    .catch(undefined),
+  /** `user`, `support`, `system` or `api`. */
+  actorType: z.string().optional().catch(undefined),
+})
+
+type Listed = z.output<typeof activity>
+
+/** An activity with a time. */
+export interface Activity {
+  readonly type: string
+  readonly atMs: number
+  /** Undefined for activities of the whole organization. */
+  readonly serviceId: string | undefined
+  readonly actorType: string | undefined
+}
+
+export interface Activities {
+  /** The oldest first. Activities of the same time are in the order of the answer, or in the reverse order if that has the newest first. */
+  readonly activities: readonly Activity[]
+  /** Activities without a time. They may hide a change of any service. */
+  readonly withoutTime: number
+}
+
+const read = readList(activity)
+
+/**
+ * All activities of the organization between two times, one request. Requires a profile with activities. How long the API keeps them is not
+ * documented.
+ */
+export async function listActivities(api: ReadApi, organizationId: string, fromMs: number, toMs: number): Promise<Activities> {
+  const { items } = await api.read({
+    method: 'GET',
+    path: path`/v1/organizations/${organizationId}/activities`,
+    query: new URLSearchParams({ from_date: new Date(fromMs).toISOString(), to_date: new Date(toMs).toISOString() }),
+    read,
+    noun: 'organization',
+    permission: api.profile.permissions.activities,
+  })
+  return sortActivities(items)
+}
+
+function sortActivities(items: readonly Listed[]): Activities {
+  const timed = items.flatMap(({ createdAt, ...rest }): readonly Activity[] =>
+    createdAt === undefined ? [] : [{ type: rest.type, atMs: createdAt, serviceId: rest.serviceId, actorType: rest.actorType }],
+  )
+  const isNewestFirst = (timed[0]?.atMs ?? 0) > (timed.at(-1)?.atMs ?? 0)
+  const ordered = isNewestFirst ? timed.toReversed() : timed
+  return { activities: ordered.toSorted((a, b) => a.atMs - b.atMs), withoutTime: items.length - timed.length }
+}
