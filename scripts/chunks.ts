@@ -6,10 +6,15 @@ const eager = new Set(['./runtime/action/run-action.js', './usage/usage-cost.js'
 /** Packages that the bundler puts into a file of their own: requests, and GitHub. */
 const separate = new Set(['undici', '@actions/github'])
 
-/** Tells the bundler, in each `import()` of a compiled module, where to put the imported code. */
+/** The first folder that a path names, or the file, or the package. */
+const chunkOf = (from: string): string => /^(?:\.{1,2}\/)*([\w-]+)/.exec(from)?.[1] ?? 'on-demand'
+
+/**
+ * Tells the bundler, in each `import()` of a compiled module, where to put the imported code: each feature has a file, and what several of them
+ * share has one, too.
+ */
 export const chunkImports = (text: string): string =>
   text.replaceAll(/\bimport\('([^']*)'\)/g, (whole, from: string) => {
     if (separate.has(from) || from.startsWith('node:')) return whole
-    // One file for all of these: separate ones would repeat what they share.
-    return `import(/* ${eager.has(from) ? 'webpackMode: "eager"' : 'webpackChunkName: "on-demand"'} */ '${from}')`
+    return `import(/* ${eager.has(from) ? 'webpackMode: "eager"' : `webpackChunkName: "${chunkOf(from)}"`} */ '${from}')`
   })

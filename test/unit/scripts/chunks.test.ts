@@ -9,9 +9,10 @@ const root = new URL('../../..', import.meta.url).pathname
 
 describe('the files that the bundle is cut into', () => {
   it.each([
-    ["const { plan } = await import('./sync/plan.js')", 'webpackChunkName: "on-demand"'],
-    ["(await import('../forge/notify.js')).notify", 'webpackChunkName: "on-demand"'],
-    ["const { diffLines } = await import('diff')", 'webpackChunkName: "on-demand"'],
+    ["const { plan } = await import('./sync/plan.js')", 'webpackChunkName: "sync"'],
+    ["(await import('../../forge/github/notify.js')).notify", 'webpackChunkName: "forge"'],
+    ["const { diffLines } = await import('diff')", 'webpackChunkName: "diff"'],
+    ["const { exportRows } = await import('./exports.js')", 'webpackChunkName: "exports"'],
     ["const usageCost = () => import('./usage/usage-cost.js')", 'webpackMode: "eager"'],
     ["const { runAction } = await import('./runtime/action/run-action.js')", 'webpackMode: "eager"'],
   ])('%s', (text, comment) => {
