@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
+import { commonOutputs, type FieldFacts, type OperationFacts, settings } from '../../src/runtime/cli/schema.ts'
 
 /** Only the token has a default in action.yml: any other default would hide the environment and the config file. */
 export function renderActionYml(operations: readonly OperationFacts[]): string {

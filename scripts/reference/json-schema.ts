@@ -11,6 +11,7 @@ import { operationNames, operations } from '../../src/operations.ts'
 import { alertBodySchema } from '../../src/resources/alerts/alert.ts'
 import { dashboardBodySchema } from '../../src/resources/dashboards/dashboard.ts'
 import { sectionNames } from '../../src/resources/section.ts'
+import { type JsonSchema, resultSchemaOf, toJsonSchema } from '../../src/runtime/cli/schema.ts'
 import { planInput } from '../../src/sync/plan/make-plan.ts'
 import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 
@@ -18,39 +19,25 @@ import { budgetsFileSchema } from '../../src/usage/budgets-file.ts'
 export async function renderSchemas(): Promise<Readonly<Record<string, string>>> {
   return {
     'config.schema.json': write('Settings of a repository (.watchkeeper.yml)', configSchema()),
-    'alert.schema.json': write('An alert, as create-alert and update-alert take it', toSchema(alertBodySchema)),
-    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toSchema(dashboardBodySchema)),
-    'budgets.schema.json': write('Budgets, as usage-cost takes them', toSchema(budgetsFileSchema)),
-    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toSchema(fleetFileSchema)),
+    'alert.schema.json': write('An alert, as create-alert and update-alert take it', toJsonSchema(alertBodySchema)),
+    'dashboard.schema.json': write('A dashboard, as create-dashboard and update-dashboard take it', toJsonSchema(dashboardBodySchema)),
+    'budgets.schema.json': write('Budgets, as usage-cost takes them', toJsonSchema(budgetsFileSchema)),
+    'fleet.schema.json': write('Organizations and services, as matrix and report take them', toJsonSchema(fleetFileSchema)),
     'observability.schema.json': write('Alerts, dashboards and saved searches, as validate takes them', observabilitySchema()),
     'environment.schema.json': write('An environment (environments/NAME.yml)', environmentFileSchema()),
     'operations.schema.json': write('Inputs and results of every operation, as the library has them', await operationSchemas()),
   }
 }
 
-type Schema = Readonly<Record<string, unknown>>
+type Schema = JsonSchema
 
 const write = (title: string, { $schema, ...schema }: Schema): string => `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`
-
-// `accepts`, `aliases`, `synonyms`, `secret`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
-function withoutOwnMetadata(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutOwnMetadata)
-  if (typeof value !== 'object' || value === null) return value
-  const isOwn = (key: string, item: unknown): boolean =>
-    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
-  const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
-  // For the author of a file, the server's default is the default.
-  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
-}
-
-const toSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema =>
-  withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as Schema
 
 const variable = '\\$\\{\\{\\s*(?:env|instance)\\.[A-Za-z_][A-Za-z0-9_]*\\s*\\}\\}'
 
 /** An editor sees the expression itself; its value is validated when it is filled in. */
 function observabilitySchema(): Schema {
-  const { $schema, $defs, properties, ...schema } = withExpressions(toSchema(declarationsSchema)) as Schema
+  const { $schema, $defs, properties, ...schema } = withExpressions(toJsonSchema(declarationsSchema)) as Schema
   const expression = { type: 'string', pattern: `^${variable}$` }
   const textWithExpression = { type: 'string', pattern: variable }
   // Only in a file with instances, and only with their values.
@@ -84,7 +71,7 @@ function expressionFor({ type, enum: words, pattern, format, maxLength }: Schema
 
 /** Overrides have the fields of declared objects. */
 function environmentFileSchema(): Schema {
-  const { properties, ...schema } = toSchema(environmentSchema)
+  const { properties, ...schema } = toJsonSchema(environmentSchema)
   const { $defs = {}, properties: sections } = observabilitySchema() as Readonly<Record<string, Schema>>
   const { patch, patches } = patchesOf($defs)
   const { overrides, ...own } = properties as Readonly<Record<string, Schema>>
@@ -135,14 +122,15 @@ function patchesOf(definitions: Schema) {
 function configSchema(): Schema {
   const shape = Object.fromEntries(fileSettings.map((name) => [toKebab(name), settingsSchema.shape[name]]))
   const { project } = planInput.shape
-  return toSchema(z.strictObject({ ...shape, project, rules: lintSettingsSchema.optional() }))
+  return toJsonSchema(z.strictObject({ ...shape, project, rules: lintSettingsSchema.optional() }))
 }
 
 async function operationSchemas(): Promise<Schema> {
   const entries = operationNames.map(async (name) => {
-    const { summary, input, output, details }: Operation = await operations[name]()
-    const { $schema: _, ...inputSchema } = toSchema(input)
-    const { $schema: __, ...resultSchema } = toSchema(z.looseObject({ ...output.shape, ...details.shape }), 'output')
+    const operation: Operation = await operations[name]()
+    const { summary, input } = operation
+    const { $schema: _, ...inputSchema } = toJsonSchema(input)
+    const { $schema: __, ...resultSchema } = toJsonSchema(resultSchemaOf(operation), 'output')
     return [name, { description: summary, type: 'object', properties: { input: inputSchema, result: resultSchema } }] as const
   })
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: Object.fromEntries(await Promise.all(entries)) }

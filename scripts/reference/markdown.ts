@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { toCamel, toKebab } from '../../src/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/operation/inputs.ts'
 import { operationGroups } from '../../src/operations.ts'
+import { commonOutputs, type FieldFacts, type OperationFacts, settings } from '../../src/runtime/cli/schema.ts'
 import { majorTag } from '../action-references.ts'
-import { commonOutputs, type FieldFacts, type OperationFacts, settings } from './describe.ts'
 
 const inputTable = (fields: readonly FieldFacts[]): string => table(['input', 'meaning', 'accepted', 'default'], fields.map(inputRow))
 

@@ -26,6 +26,11 @@ export const exitCodeOfKind = {
 
 export type ErrorKind = keyof typeof exitCodeOfKind
 
+/** The same call may succeed later, and cannot create an object twice. */
+const retryableKinds: ReadonlySet<string> = new Set<ErrorKind>(['rate-limited', 'server', 'network', 'timeout', 'deadline'])
+
+export const isRetryable = (kind: ErrorKind): boolean => retryableKinds.has(kind)
+
 /** Every failure that this project raises on purpose. `kind` is stable. The message is for people and can change. */
 export class WatchkeeperError extends Error {
   override readonly name: string = 'WatchkeeperError'

@@ -173,6 +173,9 @@ export const settingsSchema = z.strictObject({
     600,
   ),
   maxAttempts: integer('Maximum number of attempts for each request.', 1, 20).default(5),
+  readOnly: flag(
+    'Refuses every operation that writes to the service, and comments, issues and notifications, before the first request. Set in one place, it cannot be switched off in another. A config file cannot set it.',
+  ).default(false),
   warnOnly: flag('Turns a failed gate into a warning, so that the step passes.').default(false),
   summary: flag('Writes a job summary.').default(true),
   comment: choice(

@@ -3,11 +3,12 @@ import type { ReadApi, WriteApi } from '../api/client.ts'
 import type { Service, Target } from '../api/path.ts'
 import type { Profile, ProfileName } from '../api/profiles.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Diagnostic, Severity } from '../core/diagnostics.ts'
-import type { WatchkeeperError } from '../core/errors.ts'
+import { type Diagnostic, diagnosticSchema, type Severity } from '../core/diagnostics.ts'
+import { exitCodeOfKind, type WatchkeeperError } from '../core/errors.ts'
+import { keysOf } from '../core/keys.ts'
 import type { Line } from '../core/line.ts'
 import type { ReadDocument } from '../documents/document.ts'
-import type { Block, Status } from '../report/blocks.ts'
+import { type Block, type Status, statuses } from '../report/blocks.ts'
 
 /** An operation with the effect `read` gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
@@ -216,21 +217,43 @@ export const defineOperation = <E extends Effect, S extends Scope, I extends z.Z
   operation: Operation<E, S, I, O, D>,
 ): Operation<E, S, I, O, D> => operation
 
-/** The full result, for outputs, result file and `--json`: common fields, and those of the operation. */
-export interface ResultDocument {
-  readonly operation: string
-  readonly status: Status
-  /** In one line; empty for `pass`. */
-  readonly failureReason: string
-  /** The API's id of the last answer. */
-  readonly requestId?: string
-  /** Ids of the organization and the service of the run, where it has any. Fleet reports need them. */
-  readonly organizationId?: string
-  readonly serviceId?: string
-  /** Base URL of the API of a self-hosted server. */
-  readonly serverUrl?: string
-  /** For the status `error`; with the HTTP status of the last answer, if there was one. */
-  readonly error?: { readonly kind: string; readonly httpStatus?: number }
+/** Kinds of errors: those of exceptions, and of a run that ended with a result although a part of its work is missing. */
+const errorKinds = [...keysOf<keyof typeof exitCodeOfKind>(exitCodeOfKind), 'incomplete'] as const
+
+/** Why a run has the status `error`, for programs. */
+export const resultErrorSchema = z.object({
+  kind: z
+    .enum(errorKinds)
+    .describe('What failed. Stable between versions. `incomplete`: a part of the work is missing, as the fields of the result show.'),
+  message: z.string().describe('What failed, why, and what to do. For people: it can change.'),
+  diagnostics: z
+    .array(diagnosticSchema.readonly())
+    .readonly()
+    .describe('For wrong input: each problem, with its input or its place in a file.'),
+  retryable: z.boolean().describe('Whether the same command may succeed later, and can be run again without harm.'),
+  httpStatus: z.int().exactOptional().describe('HTTP status of the last answer, if there was one.'),
+  nextCommand: z.string().exactOptional().describe('The next command to try. Only on the command line.'),
+})
+
+export type ResultError = Readonly<z.output<typeof resultErrorSchema>>
+
+/** The fields that the results of all operations share. */
+export const commonResultSchema = z.object({
+  operation: z.string(),
+  status: z.enum(statuses),
+  failureReason: z.string().describe('In one line; empty for `pass`.'),
+  requestId: z.string().exactOptional().describe("The API's id of the last answer."),
+  organizationId: z.string().exactOptional(),
+  serviceId: z.string().exactOptional(),
+  serverUrl: z.string().exactOptional().describe('Base URL of the API of a self-hosted server.'),
+  error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
+})
+
+/**
+ * The full result, for outputs, result file and `--json`: common fields, and those of the operation. Fleet reports need the ids of
+ * organization and service.
+ */
+export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
   readonly [field: string]: unknown
 }
 

@@ -2,7 +2,9 @@ import { type Diagnostic, formatLocation, type Severity } from '../core/diagnost
 import { type Line, sentence, trusted, untrusted } from '../core/line.ts'
 
 /** `error`: the operation failed and gave no result to judge. */
-export type Status = 'pass' | 'warn' | 'fail' | 'error'
+export const statuses = ['pass', 'warn', 'fail', 'error'] as const
+
+export type Status = (typeof statuses)[number]
 
 export interface Column {
   readonly title: string

@@ -83,6 +83,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     ...emptyInputs(request),
     ...variables.diagnostics,
     ...settings.diagnostics,
+    ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.keepsIssue === true) : []),
     ...(areText ? checkNotifyOn(settings, request.keepsIssue === true) : []),
     ...(settings.isEnvironmentBroken ? withoutTarget(diagnostics) : diagnostics),
     ...fields.diagnostics,
@@ -118,6 +119,22 @@ function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSett
       ),
     ]
   return issue === 'on-failure' ? [] : [diagnosticFor('notifyOn', 'is change, which requires issue: on-failure to keep the last state')]
+}
+
+/** What a read-only run may not do. Without `keepsForge`, comment and issue have no effect. */
+function refuseWrites(
+  name: OperationName,
+  { effect }: Operation,
+  { values: { comment = 'off', issue = 'off', notifyUrl }, diagnosticFor }: GivenSettings,
+  keepsForge: boolean,
+): readonly Diagnostic[] {
+  const place = `read-only is set, as an input, as ${toEnvironmentName('read-only')} or in the context`
+  return [
+    ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
+    ...(keepsForge && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment to off`)] : []),
+    ...(keepsForge && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue to off`)] : []),
+    ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${place}; leave notify-url out`)]),
+  ]
 }
 
 /** A broken file of an environment may have what is missing. */
@@ -178,7 +195,8 @@ export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile, ignoredFileSettings = [] } = request
   const own = pick(withoutEmpty(request), (key) => settingNames.includes(key))
   const fromVariables = readVariables(env)
-  const given = { ...fromVariables, ...(areText ? decodeAll(settingsSchema.shape, own) : own) }
+  const ofInputs: Values = areText ? decodeAll(settingsSchema.shape, own) : own
+  const given = { ...fromVariables, ...ofInputs, ...strictestReadOnly([ofInputs.readOnly, fromVariables.readOnly]) }
   const configFile = typeof given.config === 'string' ? given.config : defaultConfigFile
   const loaded = await loadConfig(configFile, given.config !== undefined, readConfigFile)
   const config = { ...loaded, values: pick(loaded.values, (name) => !ignoredFileSettings.includes(name)) }
@@ -223,6 +241,14 @@ export async function readSettings(request: RunRequest, files: Files) {
         : findContradictions(environment, pick(config.values, isTargetId), { ...given, project: request.inputs.project })),
     ],
   }
+}
+
+/** A step or a script, which are files of the repository, must not switch off what the environment has set. */
+function strictestReadOnly(given: readonly unknown[]): Values {
+  const values = given.filter((value) => value !== undefined)
+  // A value that is not accepted is an error, also where another place has a valid one.
+  const strictest = values.find((value) => typeof value !== 'boolean') ?? values.find((value) => value === true) ?? values[0]
+  return strictest === undefined ? {} : { readOnly: strictest }
 }
 
 interface LoadedEnvironment {

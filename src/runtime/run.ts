@@ -3,7 +3,16 @@ import { type ApiSession, openApi, readOnly } from '../api/client.ts'
 import { isServer } from '../api/path.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { keepLatest } from '../core/concurrency.ts'
-import { exitCodeOfKind, exitCodes, InputError, InternalError, inputError, toWatchkeeperError, WatchkeeperError } from '../core/errors.ts'
+import {
+  exitCodeOfKind,
+  exitCodes,
+  InputError,
+  InternalError,
+  inputError,
+  isRetryable,
+  toWatchkeeperError,
+  WatchkeeperError,
+} from '../core/errors.ts'
 import { join, type Line, say, sentence, toPlainText, trusted, untrusted } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { runPageOf } from '../core/run-page.ts'
@@ -24,6 +33,7 @@ import {
   pass,
   type Report,
   type ResultDocument,
+  type ResultError,
   type Review,
   type RunResult,
   type RunSubject,
@@ -59,6 +69,8 @@ export interface Surface {
   /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Review) => Promise<boolean>) | undefined
   readonly ignoredFileSettings?: RunRequest['ignoredFileSettings']
+  /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
+  nextCommand?(error: ResultError): string | undefined
 }
 
 interface PublishedResult extends PublishableResult {
@@ -107,11 +119,22 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
       },
     },
   )
-  const result = await writeEssentialFiles(ran, directory)
+  const redact = createRedact(credentialsIn(inputs, env))
+  const result = withNextCommand(await writeEssentialFiles(ran, directory), (error) => {
+    const command = surface.nextCommand?.(error)
+    return command && redact(command)
+  })
   const resultFile = resultFileFor(result.publishSettings)
   surface.showResult(result, resultFile)
   warnings += await publish(result, surface, { resultFile, summary: result.publishSettings.summary })
   return { ...result, warnings }
+}
+
+/** Adds the next command to the error of a result, if there are both. */
+export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {
+  const { error } = result.document
+  const nextCommand = error && commandFor(error)
+  return nextCommand === undefined ? result : { ...result, document: { ...result.document, error: { ...error, nextCommand } } }
 }
 
 interface MessageContext {
@@ -256,7 +279,7 @@ const isWithoutWebhook = ({ settings, sources }: RunInput): boolean =>
   settings.notifyUrl === undefined && (sources.notifyOn !== undefined || sources.notifyFormat !== undefined)
 
 const publishSettingsOf = ({ settings, environment }: RunInput): PublishSettings => ({
-  ...settings,
+  ...withoutMessages(settings),
   ...(environment !== undefined && { environment: environment.name }),
 })
 
@@ -283,8 +306,17 @@ async function validSettings(request: RunRequest, files: Files): Promise<Publish
     (settings) => settings.values,
     () => ({}),
   )
-  return { ...values, summary: values.summary ?? true, ...(typeof env === 'string' && { environment: env }) }
+  return { ...withoutMessages(values), summary: values.summary ?? true, ...(typeof env === 'string' && { environment: env }) }
 }
+
+/** A read-only run does not report its own error in a comment, an issue or a notification either. */
+function withoutMessages<S extends Partial<Settings>>(settings: S): Omit<S, MessageSetting> & Partial<Pick<S, MessageSetting>> {
+  if (settings.readOnly === false) return settings
+  const { comment: _, issue: __, notifyUrl: ___, ...others } = settings
+  return others
+}
+
+type MessageSetting = 'comment' | 'issue' | 'notifyUrl'
 
 async function judgeAndReport(
   input: RunInput,
@@ -401,7 +433,8 @@ export async function toRunResult({
   const described = describeVerdict(status, verdict, report.headline, isWarnOnly ? warnOnlySource : undefined)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
-  const document = { operation: name, status, failureReason, ...subject, ...fields }
+  const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
+  const document = { operation: name, status, failureReason, ...subject, ...error, ...fields }
   const blocks = [...described.blocks, ...withoutEmpty(report.blocks), footerOf(subject, startedAtMs, report.services)]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
   return {
@@ -415,6 +448,12 @@ export async function toRunResult({
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
     exitCode: exitCodeFor(status, verdict.exit),
   }
+}
+
+/** Of a run that ended with a result, although a part of its work is missing. */
+function incompleteError(message: string, { exit }: Verdict): ResultError {
+  const kind = exit === 'denied' ? 'permission' : exit === 'cancelled' ? 'cancelled' : 'incomplete'
+  return { kind, message, diagnostics: [], retryable: false }
 }
 
 function exitCodeFor(status: Status, exit: Verdict['exit']): number {
@@ -477,7 +516,13 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     status: 'error',
     failureReason: error.message,
     ...subject,
-    error: { kind: error.kind, ...(httpStatus !== undefined && { httpStatus }) },
+    error: {
+      kind: error.kind,
+      message: error.message,
+      diagnostics: error instanceof InputError ? error.diagnostics : [],
+      retryable: isRetryable(error.kind),
+      ...(httpStatus !== undefined && { httpStatus }),
+    },
   }
   return {
     document,

@@ -25,7 +25,7 @@ export const contextSettings = [
   'apiKeyId',
 ] as const satisfies readonly (keyof Settings)[]
 
-const { profile, apiUrl, observabilityPath, organizationId, serviceId, apiKeyId } = settingsSchema.shape
+const { profile, apiUrl, observabilityPath, organizationId, serviceId, apiKeyId, readOnly } = settingsSchema.shape
 
 const contextSchema = z
   .strictObject({
@@ -36,6 +36,7 @@ const contextSchema = z
     'organization-id': organizationId,
     'service-id': serviceId,
     'api-key-id': apiKeyId,
+    'read-only': readOnly.unwrap().optional(),
     'key-env': z
       .string()
       // Many keys are letters and digits. A name has capital letters only and, when it is long, more than one word.
@@ -98,7 +99,7 @@ export async function readContexts(env: Variables): Promise<Contexts> {
 }
 
 /** Adds a context. Throws an InputError when it is not valid, or the name is taken. */
-export async function addContext(env: Variables, name: string, values: Readonly<Record<string, string>>): Promise<string> {
+export async function addContext(env: Variables, name: string, values: Readonly<Record<string, string | boolean>>): Promise<string> {
   const contexts = await readContexts(env)
   if (Object.hasOwn(contexts, name)) throw inputError('context', `"${quote(name, 64)}" exists; remove it first, or choose another name`)
   if (!contextName.safeParse(name).success)
@@ -149,8 +150,12 @@ export async function withContext(env: Variables, name: string): Promise<Variabl
   // The key has one place: its own variable.
   const replaced = new Set([...own, context['key-env']])
   const others = Object.entries(env).filter(([variable]) => !replaced.has(variable))
-  const { 'key-env': _, 'key-command': __, ...settings } = context
-  const given = Object.entries(settings).map(([setting, value]) => [toEnvironmentName(setting), value])
+  const { 'key-env': _, 'key-command': __, 'read-only': isReadOnly, ...settings } = context
+  const given = [
+    ...Object.entries(settings).map(([setting, value]) => [toEnvironmentName(setting), value]),
+    // A context does not switch it off either.
+    ...(isReadOnly ? [[toEnvironmentName('read-only'), 'true']] : []),
+  ]
   const keyVariable = toEnvironmentName(context.profile === 'hyperdx' ? 'api-key' : 'api-key-secret')
   return { ...Object.fromEntries([...others, ...given]), [keyVariable]: await readKey(name, context, env) }
 }

@@ -10,7 +10,7 @@ import { createRedact } from '../../core/secrets.ts'
 import { plural, shellQuote } from '../../core/text.ts'
 import { coreOf, defaultOf, metaOf, type Shape } from '../../documents/schema.ts'
 import { type Settings, settingsSchema } from '../../operation/inputs.ts'
-import type { Operation, ResultDocument } from '../../operation/operation.ts'
+import type { Operation, ResultDocument, ResultError } from '../../operation/operation.ts'
 import { isOperationName, type OperationName, operations } from '../../operations.ts'
 import { renderTerminal } from '../../report/terminal.ts'
 import type { ForgeOutcome, NotifyContext } from '../notify-forge.ts'
@@ -26,11 +26,13 @@ import {
   toErrorResult,
   toSafeError,
   usesForge,
+  withNextCommand,
 } from '../run.ts'
 import { contextVariable, debugVariable } from '../variables.ts'
 import { publish, resultFilePath } from '../workspace.ts'
 import { createConfirm } from './confirm.ts'
 import { contextSettings, withContext } from './contexts.ts'
+import { nextCommand } from './next-command.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { remoteAddress, remoteRepository } from './repository.ts'
 import { columnsOf, hasColors, type Terminal } from './terminal.ts'
@@ -73,7 +75,9 @@ export async function addOperation(
     for (const secret of credentialsIn({}, env)) terminal.secrets.add(secret)
     const inputs = Object.fromEntries(given)
     const hasContext = chosen !== undefined && chosen !== ''
-    const { exitCode } = await runAtTerminal(name, inputs, { json, yes, detailedExitcode, hasContext }, { ...terminal, env })
+    const called = { name, inputs, context: chosen || undefined, yes, isWrite: effect === 'write' }
+    const flagsOfRun = { json, yes, detailedExitcode, hasContext, nextCommand: (error: ResultError) => nextCommand(called, error) }
+    const { exitCode } = await runAtTerminal(name, inputs, flagsOfRun, { ...terminal, env })
     exitWith(exitCode)
   })
 }
@@ -89,7 +93,7 @@ interface OwnFlags {
 }
 
 /** A call of the operation, for its help. */
-function commandLine(name: string, example: Readonly<Record<string, unknown>>): string {
+export function commandLine(name: string, example: Readonly<Record<string, unknown>>): string {
   const flags = Object.entries(example).flatMap(([field, value]) => {
     const values = Array.isArray(value) ? value : [value]
     return values.map((one: unknown) => (one === true ? `--${toKebab(field)}` : `--${toKebab(field)} ${shellQuote(String(one))}`))
@@ -154,7 +158,7 @@ function flagHelp(field: z.core.$ZodType): string {
   ].join(' ')
 }
 
-type RunFlags = Omit<OwnFlags, 'context'> & { readonly hasContext?: boolean }
+type RunFlags = Omit<OwnFlags, 'context'> & { readonly hasContext?: boolean; readonly nextCommand?: Surface['nextCommand'] }
 
 interface TerminalRun {
   readonly exitCode: number
@@ -165,7 +169,7 @@ interface TerminalRun {
 export async function runAtTerminal(
   operation: OperationName,
   inputs: Flags,
-  { json = false, yes = false, detailedExitcode = false, hasContext = false }: RunFlags,
+  { json = false, yes = false, detailedExitcode = false, hasContext = false, nextCommand: next }: RunFlags,
   terminal: Terminal,
 ): Promise<TerminalRun> {
   const { signals, stderr, env } = terminal
@@ -180,6 +184,7 @@ export async function runAtTerminal(
     const surface = terminalSurface(terminal, progress, cancellation, json)
     const result = await runAndPublish(operation, inputs, {
       ...surface,
+      ...(next !== undefined && { nextCommand: next }),
       ...(hasContext && { ignoredFileSettings: contextSettings }),
       confirm: createConfirm(terminal, yes, cancellation.stop),
     })
@@ -260,13 +265,12 @@ export async function reportError(thrown: unknown, message: string, args: readon
     const redact = createRedact(listSecrets())
     // A word that is not a command may be a secret in the wrong place.
     stderr.write(redact(rewordUsageError(message)))
-    if (isOperationName(first))
-      await publishError(first, new WatchkeeperError('input', redact(rewordUsageError(thrown.message))), args, terminal)
+    await publishError(first, new WatchkeeperError('input', redact(rewordUsageError(thrown.message))), args, terminal)
     return exitCodes.input
   }
   const error = toSafeError(thrown, listSecrets)
   stderr.write(`${error.message}\n`)
-  if (isOperationName(first)) await publishError(first, error, args, terminal)
+  await publishError(first, error, args, terminal)
   return exitCodeOfKind[error.kind]
 }
 
@@ -289,10 +293,14 @@ function rewordUsageError(text: string): string {
 }
 
 /** Programs that read the JSON or the result file also need the message. */
-async function publishError(operation: OperationName, error: WatchkeeperError, args: readonly string[], terminal: Terminal): Promise<void> {
-  const result = toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())])
-  const surface = terminalSurface(terminal, createProgressLine(terminal.stderr, false), neverCancelled, false)
+async function publishError(word: string, error: WatchkeeperError, args: readonly string[], terminal: Terminal): Promise<void> {
+  const operation = isOperationName(word) ? word : ''
+  const result = withNextCommand(toErrorResult(operation, error, {}, [footerOf({}, systemClock.now())]), ({ kind }) =>
+    kind === 'input' ? ['watchkeeper schema', operation].join(' ').trim() : undefined,
+  )
   if (args.includes('--json')) terminal.stdout.write(`${jsonLine(JSON.stringify(result.document, null, 2))}\n`)
+  if (operation === '') return
+  const surface = terminalSurface(terminal, createProgressLine(terminal.stderr, false), neverCancelled, false)
   const given = args.includes('--result-file') ? args[args.indexOf('--result-file') + 1] : undefined
   await publish(result, surface, { resultFile: resultFilePath(given, surface, operation), summary: true })
 }

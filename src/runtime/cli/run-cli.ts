@@ -148,6 +148,17 @@ function addTools(program: Command, terminal: Terminal, exitWith: (code: number)
     })
 
   program
+    .command('schema')
+    .description('Prints operations as JSON: inputs, outputs, exit codes, effect and result schema. For scripts and agents.')
+    .argument('[operation]', 'name of an operation; without it, all of them')
+    .option('--json', 'accepted, because every operation has it; the output is always JSON')
+    .addHelpText('after', '\nEXAMPLES\n  watchkeeper schema apply')
+    .action(async (operation: string | undefined) => {
+      const { describeForPrograms } = await import('./schema.ts')
+      write(`${JSON.stringify(await describeForPrograms(operation), null, 2)}\n`)
+    })
+
+  program
     .command('licenses')
     .description('Prints the license of this program, and those of the software in it.')
     .action(async () => {
@@ -184,9 +195,10 @@ function addContextCommands(program: Command, terminal: Terminal): void {
     .description('Manages contexts: named settings of a service, and where its key comes from. Use one with --context.')
   const add = context.command('add').description('Adds a context. It stores no key.').argument('<name>', 'name of the context')
   for (const [flag, description] of contextOptions) add.option(flag, description)
+  add.option('--read-only', 'refuse every operation that writes, and comments, issues and notifications')
   const example =
     "watchkeeper context add staging --profile hyperdx --api-url https://hyperdx.example.com --key-command 'pass show hyperdx'"
-  add.addHelpText('after', `\nEXAMPLES\n  ${example}`).action(async (name: string, options: Readonly<Record<string, string>>) => {
+  add.addHelpText('after', `\nEXAMPLES\n  ${example}`).action(async (name: string, options: Readonly<Record<string, string | boolean>>) => {
     const { addContext } = await loadContexts()
     const values = Object.entries(options).map(([key, value]) => [toKebab(key), value])
     const path = await addContext(terminal.env, name, Object.fromEntries(values))

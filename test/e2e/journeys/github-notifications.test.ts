@@ -65,6 +65,14 @@ describe('a failing cost gate on a pull request', () => {
     expect(refused.stdout).toContain('Give the job `permissions: issues: write`.')
   })
 
+  it('writes nothing to GitHub in a read-only run, not even about its refusal', async () => {
+    const before = github().received.length
+    const refused = await gate({ ...both, budget: '0' }, { env: { WATCHKEEPER_READ_ONLY: 'true' } })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.outputs.get('failure-reason')).toContain('comment: writes comments, but read-only is set')
+    expect([github().received.length, emulator().requests.length]).toEqual([before, 0])
+  })
+
   it('on a fork, with a token that can only read or none at all, loses nothing but the comment', async () => {
     github().store.may.comments = false
     const event = pullRequestEvent(12, 'mallory/shop')

@@ -1,0 +1,84 @@
+import { toKebab } from '../../core/names.ts'
+import { shellQuote } from '../../core/text.ts'
+import { metaOf, type Shape } from '../../documents/schema.ts'
+import { settingsSchema } from '../../operation/inputs.ts'
+import type { ResultError } from '../../operation/operation.ts'
+import type { OperationName } from '../../operations.ts'
+
+/** A command as it was given. */
+export interface GivenCommand {
+  readonly name: OperationName
+  /** Inputs by camelCase name, as text. A list has one item a line. */
+  readonly inputs: Readonly<Record<string, string>>
+  readonly context: string | undefined
+  readonly yes: boolean
+  readonly isWrite: boolean
+}
+
+const settingShape: Shape = settingsSchema.shape
+
+/** The inputs of apply that plan has, too. */
+const planInputs: readonly string[] = ['files', 'env', 'project', 'adoptFrom', 'fromRepository', 'prune', 'allowEmpty', 'maxDeletes']
+
+/** The list that shows the objects which the operation is about. */
+const lists: readonly (readonly [RegExp, OperationName])[] = [
+  [/alert/, 'list-alerts'],
+  [/dashboard/, 'list-dashboards'],
+  [/saved-search/, 'list-saved-searches'],
+  [/backup/, 'list-backups'],
+]
+
+/** The next command to try after an error: for the same service, without secrets. Undefined after a bug, which no command helps with. */
+export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<ResultError, 'kind' | 'diagnostics'>): string | undefined {
+  switch (kind) {
+    case 'bug':
+      return undefined
+    case 'input':
+      // The input is not wrong: the operation is not allowed.
+      if (given.isWrite && diagnostics.some(({ location }) => location.file === 'operation')) return look(given)
+      return `watchkeeper schema ${given.name}`
+    case 'refused':
+      return `watchkeeper schema ${given.name}`
+    case 'rate-limited':
+    case 'deadline':
+      return again(given)
+    case 'may-exist':
+    case 'incomplete':
+    case 'conflict':
+      return look(given)
+    case 'cancelled':
+      return given.isWrite ? look(given) : again(given)
+    case 'not-found':
+      return listOf(given) ?? ofService('doctor', given)
+    default:
+      return ofService('doctor', given)
+  }
+}
+
+/** The whole command. */
+const again = (given: GivenCommand): string => write(given.name, given, () => true, given.yes)
+
+/** A read that shows what was written. */
+const look = (given: GivenCommand): string =>
+  given.name === 'apply'
+    ? write('plan', given, (name) => Object.hasOwn(settingShape, name) || planInputs.includes(name))
+    : (listOf(given) ?? ofService('doctor', given))
+
+function listOf(given: GivenCommand): string | undefined {
+  const [, name] = lists.find(([noun]) => noun.test(given.name)) ?? []
+  return name === undefined ? undefined : ofService(name, given)
+}
+
+const ofService = (name: OperationName, given: GivenCommand): string =>
+  write(name, given, (input) => Object.hasOwn(settingShape, input) && input !== 'resultFile')
+
+function write(name: OperationName, { inputs, context }: GivenCommand, isWanted: (name: string) => boolean, yes = false): string {
+  const options = Object.entries(inputs).flatMap(([input, text]) => {
+    const setting = settingShape[input]
+    // The secret comes from a variable the next time.
+    if (!isWanted(input) || (setting !== undefined && metaOf(setting).secret)) return []
+    return text.split('\n').map((item) => (item === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(item)}`))
+  })
+  const ofContext = context === undefined ? [] : [`--context ${shellQuote(context)}`]
+  return ['watchkeeper', name, ...options, ...ofContext, ...(yes ? ['--yes'] : []), '--json'].join(' ')
+}

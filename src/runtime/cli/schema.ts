@@ -1,0 +1,190 @@
+// The operations as plain data: for `watchkeeper schema`, and for everything that is generated from them.
+import * as z from 'zod'
+import { exitCodes, inputError } from '../../core/errors.ts'
+import { didYouMean, toCamel, toEnvironmentName, toKebab } from '../../core/names.ts'
+import { quote } from '../../core/text.ts'
+import { version } from '../../core/version.ts'
+import { coreOf, defaultOf, isRequired, metaOf, type Shape } from '../../documents/schema.ts'
+import { settingsSchema } from '../../operation/inputs.ts'
+import { commonResultSchema, type Operation } from '../../operation/operation.ts'
+import { isOperationName, type OperationName, operationNames, operations } from '../../operations.ts'
+import { commandLine } from './operation-commands.ts'
+
+export interface FieldFacts {
+  /** In kebab-case. */
+  readonly name: string
+  readonly description: string
+  readonly accepts: string
+  readonly isRequired: boolean
+  /** As a user would write it. */
+  readonly default: string | undefined
+  /** The default in action.yml only. */
+  readonly actionDefault?: string
+  readonly notInAction?: boolean
+  readonly isFlag: boolean
+}
+
+export interface OperationFacts extends Pick<Operation, 'summary' | 'effect' | 'scope'> {
+  readonly name: string
+  /** Of the library's client. */
+  readonly method: string
+  readonly inputs: readonly FieldFacts[]
+  readonly outputs: readonly FieldFacts[]
+  /** Fields of the full result beyond the outputs. */
+  readonly details: readonly FieldFacts[]
+  /** Inputs by camelCase name. */
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+/** The outputs of every operation. */
+export const commonOutputs: readonly FieldFacts[] = [
+  [
+    'status',
+    '`pass`; `warn`: passed with a warning, or a failed gate under warn-only; `fail`: a gate failed; `error`: the operation did not complete.',
+  ],
+  ['failure-reason', 'Reason for a status other than `pass`. Empty for `pass`.'],
+  ['result', 'The full result as JSON; above 512 KiB `{"truncated": true, "file": …}`.'],
+  ['result-file', 'Path of the file with the full result.'],
+  ['request-id', "The API's id of the last answer, for its support."],
+].map(([name = '', description = '']) => ({ name, description, accepts: '', isRequired: true, default: undefined, isFlag: false }))
+
+export const settings: readonly FieldFacts[] = describeShape(settingsSchema.shape)
+
+export const describeOperations = (): Promise<readonly OperationFacts[]> => Promise.all(operationNames.map(describeOperation))
+
+async function describeOperation(name: OperationName): Promise<OperationFacts> {
+  const { summary, effect, scope, input, output, details, example }: Operation = await operations[name]()
+  return {
+    name,
+    method: toCamel(name),
+    summary,
+    effect,
+    scope,
+    inputs: describeShape(input.shape),
+    outputs: describeShape(output.shape),
+    details: describeShape(details.shape),
+    example,
+  }
+}
+
+function describeShape(shape: Shape): readonly FieldFacts[] {
+  return Object.entries(shape).map(([name, schema]) => {
+    const { description = '', accepts = '', actionDefault, notInAction } = metaOf(schema)
+    const value = defaultOf(schema) ?? actionDefault
+    return {
+      name: toKebab(name),
+      description,
+      accepts,
+      isRequired: isRequired(schema),
+      default: value === undefined ? undefined : String(value),
+      ...(actionDefault !== undefined && { actionDefault }),
+      ...(notInAction && { notInAction }),
+      isFlag: coreOf(schema) instanceof z.ZodBoolean,
+    }
+  })
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+// `accepts`, `aliases`, `synonyms`, `secret`, `commas` and `stateDefault` are metadata of this project, which no validator knows.
+function withoutOwnMetadata(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOwnMetadata)
+  if (typeof value !== 'object' || value === null) return value
+  const isOwn = (key: string, item: unknown): boolean =>
+    (key === 'accepts' && typeof item === 'string') || ['aliases', 'synonyms', 'secret', 'commas', 'stateDefault'].includes(key)
+  const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
+  // For the author of a file, the server's default is the default.
+  return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))
+}
+
+export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema =>
+  withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
+
+/** The schema of the result of an operation: its own fields, and those of every result. */
+export const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
+  z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
+
+const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  ok: 'success; a warning, too',
+  error: 'error',
+  input: 'wrong input, or errors in files',
+  denied: 'authentication failed, or the key lacks a permission',
+  partlyApplied: 'the run did not complete, and it wrote something, or the outcome of a write is unknown',
+  gateFailed: 'a gate failed',
+  hasChanges: '--detailed-exitcode: there are changes',
+  cancelled: 'canceled, and nothing was written',
+}
+
+/** The exit codes that the operation can have on the command line, with their meanings. */
+function exitCodesOf(name: OperationName, { effect, scope, judge }: Operation): Readonly<Record<string, string>> {
+  const isPossible: Readonly<Partial<Record<keyof typeof exitCodes, boolean>>> = {
+    denied: scope !== 'none',
+    partlyApplied: effect === 'write',
+    gateFailed: judge !== undefined,
+    hasChanges: name === 'plan',
+  }
+  const codes = Object.entries(exitCodeMeanings).map(([key, meaning]) => ({ key: key as keyof typeof exitCodes, meaning })) // Its own keys.
+  return Object.fromEntries(codes.filter(({ key }) => isPossible[key] !== false).map(({ key, meaning }) => [exitCodes[key], meaning]))
+}
+
+/** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
+function describeInput(name: string, schema: z.core.$ZodType, hasVariable: boolean): JsonSchema {
+  const { type = 'string', enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
+  const { description, accepts, secret } = metaOf(schema)
+  return {
+    name: toKebab(name),
+    option: `--${toKebab(name)}`,
+    ...(hasVariable && { variable: toEnvironmentName(toKebab(name)) }),
+    type,
+    ...(choices !== undefined && { choices }),
+    required: isRequired(schema),
+    ...(standard !== undefined && { default: standard }),
+    ...(secret && { secret }),
+    description,
+    ...(accepts !== undefined && { accepts }),
+  }
+}
+
+const describeInputs = (shape: Shape, hasVariables: boolean): readonly JsonSchema[] =>
+  Object.entries(shape).map(([name, schema]) => describeInput(name, schema, hasVariables))
+
+async function operationSchema(name: OperationName): Promise<JsonSchema> {
+  const operation: Operation = await operations[name]()
+  const { summary, effect, scope, profiles, asksFirst, input, output, example } = operation
+  const { $schema: _, ...result } = toJsonSchema(resultSchemaOf(operation), 'output')
+  return {
+    operation: name,
+    summary,
+    effect,
+    scope,
+    ...(profiles !== undefined && { profiles }),
+    // Without a terminal, it writes only with `--yes`.
+    needsYes: asksFirst === true,
+    example: commandLine(name, example),
+    inputs: describeInputs(input.shape, false),
+    outputs: Object.entries(output.shape).map(([key, schema]) => ({
+      name: toKebab(key),
+      field: key,
+      description: metaOf(schema).description,
+    })),
+    exitCodes: exitCodesOf(name, operation),
+    result,
+  }
+}
+
+/** What a program needs to know to run the operation; of every operation where none is named. Throws an InputError for an unknown name. */
+export async function describeForPrograms(name: string | undefined): Promise<JsonSchema> {
+  if (name !== undefined && !isOperationName(name))
+    throw inputError(
+      'operation',
+      `unknown operation "${quote(name, 80)}"${didYouMean(name, operationNames) || '; watchkeeper --help lists them'}`,
+    )
+  const common = {
+    version,
+    commonInputs: describeInputs(settingsSchema.shape, true),
+    commonOutputs: commonOutputs.map(({ name: output, description }) => ({ name: output, field: toCamel(output), description })),
+  }
+  return name === undefined
+    ? { ...common, operations: await Promise.all(operationNames.map(operationSchema)) }
+    : { ...(await operationSchema(name)), ...common }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { demo } from '../../../src/emulator/index.ts'
+import { resultErrorSchema } from '../../../src/operation/operation.ts'
+import { nextCommand } from '../../../src/runtime/cli/next-command.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
+
+const flags = () => Object.entries(inputsFor(emulator(), 'clickhouse-cloud')).flatMap(([name, text]) => [`--${name}`, text])
+
+/** The error of a command with `--json`, whose stdout is one JSON object. */
+async function errorOf(args: readonly string[]) {
+  const { exitCode, stdout } = await runCliInside([...args, '--json'])
+  const { error } = z.object({ status: z.literal('error'), error: resultErrorSchema.strict() }).parse(JSON.parse(stdout))
+  return { exitCode, ...error }
+}
+
+describe('an error with --json is one JSON object', () => {
+  it('with every wrong input, and the schema of the operation as the next command', async () => {
+    const error = await errorOf(['usage-cost', '--budget', 'lots', '--period', 'never', ...flags()])
+    expect(error).toMatchObject({ exitCode: 2, kind: 'input', retryable: false, nextCommand: 'watchkeeper schema usage-cost' })
+    expect(error.diagnostics.map(({ location }) => location.file).sort()).toEqual(['budget', 'period'])
+    expect(error.message).toContain('budget: "lots" is not accepted')
+  })
+
+  it('also for an unknown command, an unknown option and an unknown operation', async () => {
+    expect(await errorOf(['aply'])).toMatchObject({
+      kind: 'input',
+      message: 'Unknown command aply. Did you mean apply?',
+      nextCommand: 'watchkeeper schema',
+    })
+    expect(await errorOf(['plan', '--filez', 'x'])).toMatchObject({ kind: 'input', nextCommand: 'watchkeeper schema plan' })
+    expect(await errorOf(['schema', 'aply'])).toMatchObject({ kind: 'input', nextCommand: 'watchkeeper schema' })
+  })
+
+  it('with doctor for the same service as the next command, without the key', async () => {
+    emulator().addFault({ effect: { kind: 'status', status: 401 } })
+    const error = await errorOf(['list-alerts', ...flags()])
+    expect(error).toMatchObject({ exitCode: 3, kind: 'authentication', retryable: false, httpStatus: 401, diagnostics: [] })
+    expect(error.nextCommand).toBe(
+      `watchkeeper doctor --api-url ${emulator().url} --api-key-id ${demo.apiKeyId} --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --profile clickhouse-cloud --json`,
+    )
+  })
+
+  it('that says whether the same command may succeed later', async () => {
+    emulator().addFault({ times: 100, effect: { kind: 'status', status: 503 } })
+    expect(await errorOf(['list-alerts', '--max-attempts', '1', ...flags()])).toMatchObject({ kind: 'server', retryable: true })
+  })
+})
+
+describe('the next command', () => {
+  const given = { name: 'apply', inputs: { files: 'a b.yml\nc.yml', prune: 'true', onError: 'stop' }, context: 'prod', yes: true } as const
+
+  it('is the same command after the rate limit', () => {
+    expect(nextCommand({ ...given, isWrite: true }, { kind: 'rate-limited', diagnostics: [] })).toBe(
+      "watchkeeper apply --files 'a b.yml' --files c.yml --prune --on-error stop --context prod --yes --json",
+    )
+  })
+
+  it('is a plan after an apply that was not completed or not allowed, and a list after a single write', () => {
+    const plan = "watchkeeper plan --files 'a b.yml' --files c.yml --prune --context prod --json"
+    for (const kind of ['incomplete', 'may-exist', 'cancelled'] as const)
+      expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
+    const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const
+    expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [refused] })).toBe(plan)
+    const create = { ...given, name: 'create-alert', inputs: {}, isWrite: true } as const
+    expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --context prod --json')
+  })
+
+  it('is missing after a bug, which no command helps with', () => {
+    expect(nextCommand({ ...given, isWrite: true }, { kind: 'bug', diagnostics: [] })).toBeUndefined()
+  })
+})

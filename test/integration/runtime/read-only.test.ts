@@ -1,0 +1,121 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { toKebab } from '../../../src/core/names.ts'
+import { demo } from '../../../src/emulator/index.ts'
+import { createClient } from '../../../src/index.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
+import { allOperations, useExampleDirectory } from '../../support/examples.ts'
+import { invokeText } from '../../support/invoke.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+
+const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
+const root = useExampleDirectory()
+
+const inputs = () => inputsFor(emulator(), 'clickhouse-cloud')
+const flags = () => Object.entries(inputs()).flatMap(([name, text]) => [`--${name}`, text])
+const variable = { WATCHKEEPER_READ_ONLY: 'true' }
+
+const writing = allOperations.filter(({ operation }) => operation.effect === 'write')
+
+const callOf = ({ name, operation }: (typeof allOperations)[number]): readonly string[] => [
+  name,
+  ...Object.entries(operation.example).flatMap(([input, value]) => [`--${toKebab(input)}`, String(value)]),
+]
+
+describe('a read-only run', () => {
+  it('refuses every operation that writes before the first request, by option, by variable and in a context', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
+    const ofContext = { XDG_CONFIG_HOME: home, MY_KEY: demo.apiKeySecret }
+    const { 'api-key-secret': _, ...settings } = inputs()
+    const add = Object.entries(settings).flatMap(([name, text]) => [`--${name}`, text])
+    const added = await runCliInside(['context', 'add', 'prod', ...add, '--key-env', 'MY_KEY', '--read-only'], { env: ofContext })
+    expect(added).toMatchObject({ exitCode: 0 })
+    expect(writing.length).toBeGreaterThan(8)
+    await forEachEntry(writing, async (one) => {
+      for (const [args, env] of [
+        [[...flags(), '--read-only'], {}],
+        [flags(), variable],
+        [['--context', 'prod'], ofContext],
+      ] as const) {
+        const ran = await runCliInside([...callOf(one), ...args, '--yes'], { env, directory: root() })
+        expect([one.name, ran.exitCode]).toEqual([one.name, 2])
+        expect(ran.stderr).toContain(`${one.name} writes to the service, but read-only is set`)
+      }
+    })
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('is not switched off by an option, a context or a file of the repository', async () => {
+    const { exitCode } = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: variable, directory: root() })
+    expect(exitCode).toBe(2)
+    const home = await mkdtemp(join(tmpdir(), 'watchkeeper-contexts-'))
+    const env = { XDG_CONFIG_HOME: home, MY_KEY: demo.apiKeySecret, ...variable }
+    await runCliInside(['context', 'add', 'dev', '--profile', 'hyperdx', '--api-url', emulator().url, '--key-env', 'MY_KEY'], { env })
+    expect((await runCliInside(['apply', '--context', 'dev', '--yes'], { env, directory: root() })).stderr).toContain('read-only is set')
+    const file = await invokeText({
+      inputs: { operation: 'list-sources', ...inputs() },
+      env: variable,
+      files: { '.watchkeeper.yml': 'read-only: false\n' },
+    })
+    expect(file.reason).toBe(
+      '.watchkeeper.yml:1:1: "read-only" cannot be set in a file of the repository; set it as an input or an environment variable',
+    )
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('rejects a variable that is neither true nor false, also beside a valid option', async () => {
+    const ran = await runCliInside(['apply', ...flags(), '--yes', '--read-only', 'false'], { env: { WATCHKEEPER_READ_ONLY: 'yes' } })
+    expect(ran).toMatchObject({ exitCode: 2 })
+    expect(ran.stderr).toContain('"yes" is not accepted; accepted: true or false')
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('refuses comments, issues and notifications before the first request, and sends none about this error', async () => {
+    const ran = await invokeText({
+      inputs: {
+        operation: 'list-sources',
+        ...inputs(),
+        issue: 'on-failure',
+        'notify-url': 'https://hooks.slack.com/services/T0/B0/abcdefgh',
+        'read-only': 'true',
+      },
+      files: { '.watchkeeper.yml': 'comment: always\n' },
+      keepsIssue: true,
+    })
+    for (const line of [
+      '.watchkeeper.yml:1:10: comment: writes comments, but read-only is set, as an input, as WATCHKEEPER_READ_ONLY or in the context; set comment to off',
+      'issue: writes issues, but read-only is set',
+      'notify-url: sends notifications, but read-only is set',
+    ])
+      expect(ran.reason).toContain(line)
+    const { comment, issue, notifyUrl } = ran.publishSettings
+    expect([comment, issue, notifyUrl]).toEqual([undefined, undefined, undefined])
+    expect(emulator().requests).toEqual([])
+  })
+
+  it('ignores comment and issue where the command line writes none', async () => {
+    const ran = await invokeText({
+      inputs: { operation: 'list-sources', ...inputs(), 'read-only': 'true' },
+      files: { '.watchkeeper.yml': 'comment: always\n' },
+    })
+    expect(ran.document.status).toBe('pass')
+  })
+
+  it('runs every operation that reads', () =>
+    forEachEntry(
+      allOperations.filter(({ operation }) => operation.effect === 'read'),
+      async (one) => {
+        const refused = await runCliInside([...callOf(one), ...flags(), '--read-only'], { directory: root() })
+        expect(refused.stderr).not.toContain('read-only')
+      },
+    ))
+
+  it('is an option of the library', async () => {
+    const client = createClient({ env: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })
+    await expect(client.deleteAlert({ alertId: '65f5e4a35eedc0de0000001f' })).rejects.toThrow('but readOnly is set')
+    expect(emulator().requests).toEqual([])
+  })
+})

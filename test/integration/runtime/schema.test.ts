@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { exitCodes } from '../../../src/core/errors.ts'
+import { toEnvironmentName, toKebab } from '../../../src/core/names.ts'
+import { settingsSchema } from '../../../src/operation/inputs.ts'
+import { operationNames } from '../../../src/operations.ts'
+import { forEachEntry } from '../../support/corpus.ts'
+import { allOperations } from '../../support/examples.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
+
+const jsonType = z.enum(['string', 'boolean', 'integer', 'number', 'array'])
+
+const inputSchema = z.object({
+  name: z.string(),
+  option: z.string(),
+  variable: z.string().optional(),
+  type: z.union([jsonType, z.array(jsonType)]),
+  choices: z.array(z.string()).optional(),
+  required: z.boolean(),
+  description: z.string(),
+  accepts: z.string(),
+})
+
+const operationSchema = z.object({
+  operation: z.string(),
+  effect: z.enum(['read', 'write']),
+  needsYes: z.boolean(),
+  example: z.string(),
+  inputs: z.array(inputSchema),
+  outputs: z.array(z.object({ name: z.string(), field: z.string(), description: z.string() })),
+  exitCodes: z.record(z.string(), z.string()),
+  result: z.object({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) }),
+})
+
+const commonSchema = z.object({ commonInputs: z.array(inputSchema) })
+
+const schemaOf = async (...args: readonly string[]): Promise<unknown> => {
+  const { exitCode, stdout, stderr } = await runCliInside(['schema', ...args])
+  if (exitCode !== 0 || stderr !== '') throw new Error(`exit code ${exitCode}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+describe('watchkeeper schema', () => {
+  it('describes every operation of the list', async () => {
+    const { operations } = commonSchema.extend({ operations: z.array(operationSchema) }).parse(await schemaOf())
+    expect(operations.map(({ operation }) => operation)).toEqual(operationNames)
+    await forEachEntry(allOperations, async ({ name, operation }) => {
+      const found = operations.find((one) => one.operation === name)
+      expect(found).toMatchObject({ effect: operation.effect, needsYes: operation.asksFirst === true })
+      expect(found?.inputs.map((input) => input.name)).toEqual(Object.keys(operation.input.shape).map(toKebab))
+      expect(found?.outputs.map(({ field }) => field)).toEqual(Object.keys(operation.output.shape))
+      for (const field of ['operation', 'status', 'error', ...Object.keys(operation.output.shape), ...Object.keys(operation.details.shape)])
+        expect(found?.result.properties).toHaveProperty(field)
+      expect(Object.keys(found?.exitCodes ?? {}).includes(String(exitCodes.partlyApplied))).toBe(operation.effect === 'write')
+    })
+  })
+
+  it('describes one operation, with the variables of the common inputs', async () => {
+    const plan = operationSchema.extend(commonSchema.shape).parse(await schemaOf('plan'))
+    expect(plan.operation).toBe('plan')
+    expect(plan.commonInputs.map(({ variable }) => variable)).toEqual(
+      Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name))),
+    )
+    expect(plan.inputs.find(({ name }) => name === 'prune')).toMatchObject({ option: '--prune', type: 'boolean' })
+    expect(plan.exitCodes['11']).toContain('--detailed-exitcode')
+  })
+
+  it('suggests the operation that was meant', async () => {
+    expect(await runCliInside(['schema', 'aply'])).toMatchObject({
+      exitCode: 2,
+      stderr: 'operation: unknown operation "aply"; did you mean "apply"?\n',
+    })
+  })
+})
