@@ -4,7 +4,8 @@ import type { Target } from '../api/path.ts'
 import { forEachConcurrently } from '../core/concurrency.ts'
 import { dayMs } from '../core/durations.ts'
 import { clip } from '../core/text.ts'
-import { intervalMs } from '../resources/alerts/schedule.ts'
+import { type AlertInterval, intervalMs } from '../resources/alerts/schedule.ts'
+import { type Coverage, sourceSeries, toCoverage } from './coverage.ts'
 import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange } from './evaluate.ts'
 import type { AlertQuery } from './query.ts'
 import type { Refusal } from './read-rows.ts'
@@ -18,8 +19,9 @@ export type Estimate =
       readonly summary: Summary
       readonly windows: readonly EvaluatedWindow[]
       readonly suggestions: readonly Suggestion[]
+      readonly coverage: Coverage
     }
-  | { readonly verdict: 'no-data' }
+  | { readonly verdict: 'no-data'; readonly coverage: Coverage }
   | { readonly verdict: 'not-estimable'; readonly reason: string }
 
 export interface EstimateOptions {
@@ -48,7 +50,7 @@ const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
 export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const budget = createBudget(options)
+  const budget = createBudget(options, finestIntervals(queries))
   const wanted = new Map(queries.flatMap((query) => ('series' in query ? [[keyOf(query), query] as const] : [])))
   const answers = new Map<string, Answer>()
   await forEachConcurrently(
@@ -69,18 +71,39 @@ export async function estimateAlerts(queries: readonly (AlertQuery | Refusal)[],
 
 const keyOf = ({ series, condition }: AlertQuery): string => JSON.stringify([condition.interval, series])
 
-/** `hasData` is false where the source has no row at all in the range. */
-type Answer = { readonly rows: readonly SeriesRow[]; readonly hasData: boolean } | Refusal
+interface Rows {
+  readonly rows: readonly SeriesRow[]
+  /** The rows of the source without the condition of the alert. */
+  readonly sourceRows: readonly SeriesRow[]
+}
 
-function toEstimate(query: AlertQuery, answer: Exclude<Answer, Refusal>, { range, suggest }: EstimateOptions): Estimate {
-  if (!answer.hasData) return { verdict: 'no-data' }
+type Answer = Rows | Refusal
+
+function toEstimate(query: AlertQuery, answer: Rows, { range, suggest }: EstimateOptions): Estimate {
+  const coverage = toCoverage(answer.sourceRows, query.condition, range)
+  if (coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage }
   const { fromMs } = evaluatedPart(query.condition, range)
   const read = query.read(answer.rows.filter(({ startMs }) => startMs >= fromMs))
   if ('reason' in read) return { verdict: 'not-estimable', reason: read.reason }
   const windows = evaluate(query.condition, read.values, range)
   const summary = summarize(windows, intervalMs[query.condition.interval])
   const suggestions = suggest ? suggestThresholds(query.condition, read.values, range) : []
-  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, suggestions }
+  return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, suggestions, coverage }
+}
+
+/** The source, or the metric, that a query reads. Of several series, the last one is compared. */
+const sourceOf = ({ series }: AlertQuery): SeriesItem | undefined => series.slice(-1).map(sourceSeries)[0]
+
+/** For each source the shortest interval of its alerts, which divides all others. */
+function finestIntervals(queries: readonly (AlertQuery | Refusal)[]): ReadonlyMap<string, AlertInterval> {
+  const finest = new Map<string, AlertInterval>()
+  for (const query of queries) {
+    if (!('series' in query)) continue
+    const [key, { interval }] = [JSON.stringify(sourceOf(query)), query.condition]
+    const known = finest.get(key)
+    if (known === undefined || intervalMs[interval] < intervalMs[known]) finest.set(key, interval)
+  }
+  return finest
 }
 
 interface Budget {
@@ -89,55 +112,44 @@ interface Budget {
   sent(): number
 }
 
-function createBudget({ api, service, range, maxRequests }: EstimateOptions): Budget {
+function createBudget({ api, service, range, maxRequests }: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>): Budget {
   let sent = 0
-  const probes = new Map<string, Promise<boolean>>()
-
-  const usedUp = `max-requests (${maxRequests}) is used up`
+  const sources = new Map<string, Promise<readonly SeriesRow[]>>()
 
   async function ask(query: AlertQuery): Promise<Answer> {
     const { series, condition } = query
     const ranges = chunksOf(range, intervalMs[condition.interval])
     const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
+    const source = sourceOf(query)
+    if (source === undefined) return { reason: 'the tile has no series' }
     if (ranges.length === 0) return { reason: `the range has no whole window of ${condition.interval}` }
-    if (sent + ranges.length * parts.length > maxRequests) return { reason: usedUp }
-    sent += ranges.length * parts.length
-    const request = (chunk: TimeRange, part: readonly SeriesItem[]) =>
-      requestSeries(api, service, { ...chunk, granularity: condition.interval, series: part })
-    const answers: (readonly SeriesRow[])[] = []
-    for (const chunk of ranges) answers.push(joinParts(await Promise.all(parts.map((part) => request(chunk, part)))))
-    const rows = answers.flat()
+    const sourceKey = JSON.stringify(source)
+    const granularity = finest.get(sourceKey) ?? condition.interval
+    const sourceRanges = chunksOf(range, intervalMs[granularity])
+    const needed = ranges.length * parts.length + (sources.has(sourceKey) ? 0 : sourceRanges.length)
+    if (sent + needed > maxRequests) return { reason: `max-requests (${maxRequests}) is used up` }
+    sent += needed
+    // Before the first wait, so that no other query asks for the same source.
+    const ofSource = sources.get(sourceKey) ?? requestAll(sourceRanges, [[source]], granularity)
+    sources.set(sourceKey, ofSource)
+    const [rows, sourceRows] = await Promise.all([requestAll(ranges, parts, condition.interval), ofSource])
     if (rows.some(({ startMs }) => startMs % intervalMs[condition.interval] !== 0))
       return { reason: 'the windows of the server are not aligned to UTC' }
     // The server compares the last numeric column, and groups come after the values.
     if (rows.length > 0 && rows.every(({ hasNumericGroup }) => hasNumericGroup))
       return { reason: 'the groups are numbers, which the server compares instead of the values' }
-    return rows.length > 0 ? { rows, hasData: true } : probe(series)
+    return { rows, sourceRows }
   }
 
-  /** For a series without any row. Without a row of its source, an alert that stays quiet says nothing. */
-  async function probe(series: readonly SeriesItem[]): Promise<Answer> {
-    const [probed] = series.slice(-1)
-    if (probed === undefined) return { rows: [], hasData: false }
-    const key = JSON.stringify([probed.sourceId, probed.metricName])
-    if (!probes.has(key) && sent >= maxRequests) return { reason: usedUp }
-    const known = probes.get(key) ?? hasRows(probed)
-    probes.set(key, known)
-    return { rows: [], hasData: await known }
-  }
-
-  /** Whether the source, or the metric, has any row in the range. */
-  async function hasRows({ sourceId, metricName, metricDataType }: SeriesItem): Promise<boolean> {
-    sent += 1
-    const counted = { sourceId, aggFn: 'count', where: '', whereLanguage: 'sql' as const, groupBy: [] }
-    const measured =
-      metricName === undefined || metricDataType === undefined
-        ? {}
-        : { metricName, metricDataType, ...(metricDataType === 'histogram' ? { aggFn: 'quantile', level: 0.5 } : { aggFn: 'max' }) }
-    const day = intervalMs['1d']
-    const whole = { fromMs: Math.floor(range.fromMs / day) * day, untilMs: range.untilMs }
-    const rows = await requestSeries(api, service, { ...whole, granularity: '1d', series: [{ ...counted, ...measured }] })
-    return rows.length > 0
+  async function requestAll(
+    ranges: readonly TimeRange[],
+    parts: readonly (readonly SeriesItem[])[],
+    granularity: AlertInterval,
+  ): Promise<readonly SeriesRow[]> {
+    const answers: (readonly SeriesRow[])[] = []
+    for (const chunk of ranges)
+      answers.push(joinParts(await Promise.all(parts.map((part) => requestSeries(api, service, { ...chunk, granularity, series: part })))))
+    return answers.flat()
   }
 
   return {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { minuteMs } from '../core/durations.ts'
+import type { Coverage } from './coverage.ts'
 import type { Estimate } from './estimate.ts'
 import { drawWindows, percentiles } from './summary.ts'
 
@@ -17,6 +18,15 @@ export const estimateSchema = z.object({
   longestEpisodeMinutes: z.number().optional().describe('Length of the longest episode.'),
   shareOfTime: z.number().optional().describe('The part of the windows in which the alert fires, from 0 to 1.'),
   sparkline: z.string().optional().describe('The values over time. █ marks breaching windows.'),
+  coverage: z
+    .object({
+      windowsWithData: z.int().describe('Windows in which the source has rows, with or without the condition of the alert.'),
+      share: z.number().describe('The part of the evaluated windows, from 0 to 1.'),
+      first: z.string().optional().describe('Start of the first window with data.'),
+      last: z.string().optional().describe('End of the last one.'),
+    })
+    .optional()
+    .describe('How much of the backtest has data.'),
   suggestions: z
     .array(z.object({ percentile: z.literal([...percentiles]), threshold: z.number(), notifications: z.int() }))
     .optional()
@@ -26,7 +36,7 @@ export const estimateSchema = z.object({
 export type AlertEstimate = z.output<typeof estimateSchema>
 
 export function toAlertEstimate(estimate: Estimate): AlertEstimate {
-  if (estimate.verdict === 'no-data') return { verdict: 'no-data' }
+  if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: describeCoverage(estimate.coverage) }
   if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
   const { longestEpisodeMs, shareOfTime, ...counts } = estimate.summary
   return {
@@ -35,6 +45,16 @@ export function toAlertEstimate(estimate: Estimate): AlertEstimate {
     longestEpisodeMinutes: longestEpisodeMs / minuteMs,
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),
+    coverage: describeCoverage(estimate.coverage),
     ...(estimate.suggestions.length > 0 && { suggestions: estimate.suggestions.map((one) => ({ ...one })) }),
   }
 }
+
+const toTime = (ms: number): string => new Date(ms).toISOString()
+
+const describeCoverage = ({ windows, windowsWithData, firstMs, lastMs }: Coverage): AlertEstimate['coverage'] => ({
+  windowsWithData,
+  share: windows === 0 ? 0 : Math.round((windowsWithData / windows) * 1e6) / 1e6,
+  ...(firstMs !== undefined && { first: toTime(firstMs) }),
+  ...(lastMs !== undefined && { last: toTime(lastMs) }),
+})

@@ -49,6 +49,7 @@ export const inputNames: readonly string[] = [
   "message",
   "metrics-file",
   "min-budget-left",
+  "min-coverage",
   "min-size-ratio",
   "must-be-quiet",
   "must-fire",

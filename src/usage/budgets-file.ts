@@ -66,7 +66,7 @@ const datesSchema = z
 
 const entryFields = z.strictObject({
   name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
-  limit: amountInput('Limit for the period. The gate fails above it. An equal amount passes.'),
+  limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
   warn: warnLevel.optional(),
   period: z.union([datesSchema, periodName]).optional().meta({
     description: 'A period by name, or two days. The default is the period of the run.',

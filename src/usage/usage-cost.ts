@@ -52,11 +52,13 @@ const usageInput = z.strictObject({
     gateModes,
     'What happens without a limit. `auto` warns, `required` fails the gate, and `off` sets no limit and rejects limits. Limits are budget, warn-budget, forecast-budget, budgets and max-increase. For `required`, warn-budget is not enough.',
   ).default('auto'),
-  budget: amountInput('The budget in usage credits. The gate fails above it. An equal amount passes.').optional(),
-  warnBudget: amountInput('The gate warns above this amount.').optional(),
+  budget: amountInput(
+    'The budget in usage credits. The limit is strict: the gate fails above it (>), and an equal amount passes.',
+  ).optional(),
+  warnBudget: amountInput('The gate warns above this amount (>).').optional(),
   budgets: filePath('File with several budgets. Each has its own limit, period and scope. One run judges all of them.').optional(),
   forecastBudget: amountInput(
-    'The gate fails when the forecast for the whole period is above this amount. On the last day and after it, the total counts instead.',
+    'The gate fails when the forecast for the whole period is above this amount (>). On the last day and after it, the total counts instead.',
   ).optional(),
   compare: choice(
     comparisons,

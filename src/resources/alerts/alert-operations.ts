@@ -34,8 +34,10 @@ import {
   alertStates,
   channelTypes,
   createAlertType,
+  describeThreshold,
   missingInAlert,
   shortIntervalNote,
+  thresholdTypeMeaning,
   thresholdTypes,
   toAlertBody,
   toUtc,
@@ -48,7 +50,10 @@ const singleFields = {
   dashboardId: opaqueId('Id of the dashboard that contains the tile.').optional(),
   tileId: opaqueId('Id of the tile that the alert watches.').optional(),
   threshold: decimalNumber('Value that the alert is compared with.').optional(),
-  thresholdType: choice(thresholdTypes, 'How the value is compared with the threshold. The default for a new alert is `above`.').optional(),
+  thresholdType: choice(
+    thresholdTypes,
+    `How the value is compared with the threshold: ${thresholdTypeMeaning} The default for a new alert is \`above\`.`,
+  ).optional(),
   interval: choice(alertIntervals, `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`).optional(),
   source: choice(alertSources, 'What the alert watches. The default for a new alert is `tile`.').optional(),
   channelType: choice(channelTypes, 'How the alert notifies. The default for a new alert is `webhook`.').optional(),
@@ -181,7 +186,7 @@ export const createAlert = defineOperation({
     interval: '1h',
     webhookId: '65f5e4a35eedc0de00000009',
     name: 'Checkout errors',
-    message: 'More than 5 errors in an hour',
+    message: 'At least 5 errors in an hour',
   },
   check: (given) => [...checkAlertInput(given), ...checkNewAlert(given)],
   async run({ api, service, profile, files, clock, confirm }, input) {
@@ -459,12 +464,8 @@ const orDash = (text: string | null | undefined): Inline => (text ? untrusted(te
 
 const nameOf = ({ name, id }: Pick<Alert, 'name' | 'id'>): Inline => untrusted(name || id)
 
-/** `above 5 over 5m`, `between 5 and 9 over 5m`. */
-const conditionOf = ({ threshold, thresholdMax, thresholdType, interval }: Alert): Line => {
-  const isRange = thresholdType?.endsWith('between') && thresholdMax != null
-  const values = trusted([threshold ?? '–', ...(isRange ? [thresholdMax] : [])].map(String).join(' and '))
-  return say`${orDash(thresholdType)} ${values} over ${orDash(interval)}`
-}
+/** `≥ 5 over 5m`, `between 5 and 9 over 5m`. */
+const conditionOf = (alert: Alert): Line => say`${describeThreshold(alert)} over ${orDash(alert.interval)}`
 
 const alertFacts = (alert: Alert): Block => ({
   kind: 'facts',

@@ -38,6 +38,34 @@ export const thresholdTypes = [
   'not_between',
 ] as const
 export type ThresholdType = (typeof thresholdTypes)[number]
+
+/** The type `above` of the server includes the threshold, and `below` does not. */
+const thresholdSigns: Readonly<Record<string, string>> = {
+  above: '≥',
+  above_exclusive: '>',
+  below: '<',
+  below_or_equal: '≤',
+  equal: '=',
+  not_equal: '≠',
+}
+
+interface Threshold {
+  readonly thresholdType?: string | null | undefined
+  readonly threshold?: number | null | undefined
+  readonly thresholdMax?: number | null | undefined
+}
+
+/** `≥ 5`, `between 5 and 9`, `not between 5 and 9`. */
+export function describeThreshold({ thresholdType, threshold, thresholdMax }: Threshold): string {
+  const type = thresholdType ?? '–'
+  const max = type.endsWith('between') && thresholdMax != null ? ` and ${thresholdMax}` : ''
+  const words = type.replaceAll('_', ' ')
+  return `${Object.hasOwn(thresholdSigns, type) ? thresholdSigns[type] : words} ${threshold ?? '–'}${max}`
+}
+
+/** For descriptions of fields and inputs. */
+export const thresholdTypeMeaning =
+  '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
 export const channelTypes = ['webhook', 'email'] as const
 
 /** The fields of a webhook channel besides its webhook. */
@@ -59,7 +87,7 @@ export const conditionFields = {
   groupBy: z.string().nullish().meta({ description: 'Raises one alert for each value of this expression. Only for saved searches.' }),
   threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
   thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.' }),
-  thresholdType: z.enum(thresholdTypes).meta({ description: 'How the value is compared with the threshold.' }),
+  thresholdType: z.enum(thresholdTypes).meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
   interval: z.enum(alertIntervals).meta({ description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.` }),
   scheduleOffsetMinutes: z
     .int()

@@ -64,7 +64,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
         interval: '1h',
         'webhook-id': webhook.id,
         name: 'Error rate in checkout',
-        message: 'More than 5% of checkouts failed within an hour',
+        message: 'At least 5% of checkouts failed within an hour',
       },
       highlights: /^Condition/,
     },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
+import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
 import { type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
 import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
 import { type AlertQuery, toAlertQuery, type Watched } from '../../backtest/query.ts'
@@ -11,7 +12,7 @@ import { inputError } from '../../core/errors.ts'
 import { type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
-import { formatDuration } from '../../report/format.ts'
+import { formatDuration, formatTime } from '../../report/format.ts'
 import { isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
 import { composeUpdate } from '../../resources/compare.ts'
 import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
@@ -188,7 +189,12 @@ export function describeEstimate(estimate: AlertEstimate | undefined): Line {
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${sentence(reason ?? '')})`
   if (windows === 0) return [trusted(notEvaluated)]
-  return verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
+  const outcome = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(words[verdict])]
+  const share = estimate.coverage?.share ?? 1
+  // An empty source has its own verdict.
+  return verdict === 'no-data' || share * 100 >= defaultMinCoverage
+    ? outcome
+    : say`${outcome} (data in ${trusted(formatShare(share))} of the time)`
 }
 
 /** What every estimate leaves out. */
@@ -234,6 +240,7 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
         { title: 'Episodes', align: 'right' },
         { title: 'Longest', align: 'right' },
         { title: 'Share of time', align: 'right' },
+        { title: 'Data', align: 'right' },
         { title: 'Values (█ breaches)' },
       ],
       rows,
@@ -244,14 +251,24 @@ export function backtestBlocks({ alerts }: Pick<Backtest, 'alerts'>): readonly B
 }
 
 function numbersOf(estimate: AlertEstimate | undefined): readonly Line[] {
-  if (estimate?.windows === undefined) return [[], [], [], []]
+  const data = describeCoverage(estimate)
+  if (estimate?.windows === undefined) return [[], [], [], [], data]
   const { windows, breachingWindows = 0, episodes = 0, longestEpisodeMinutes = 0, shareOfTime = 0 } = estimate
   return [
     [trusted(`${breachingWindows} of ${windows}`)],
     [trusted(String(episodes))],
     [trusted(longestEpisodeMinutes === 0 ? '–' : formatDuration(longestEpisodeMinutes * minuteMs))],
     [trusted(`${(shareOfTime * 100).toFixed(1)}%`)],
+    data,
   ]
+}
+
+/** `100%`, or `4.1% (2026-11-15 17:00 to 2026-11-16 00:00 UTC)`. */
+function describeCoverage(estimate: AlertEstimate | undefined): Line {
+  if (estimate?.coverage === undefined || estimate.windows === 0) return []
+  const { share, first, last } = estimate.coverage
+  if (share * 100 >= defaultMinCoverage || first === undefined || last === undefined) return [trusted(formatShare(share))]
+  return [trusted(`${formatShare(share)} (${formatTime(first).replace(/ UTC$/, '')} to ${formatTime(last)})`)]
 }
 
 function suggestionBlocks(alerts: readonly BacktestedAlert[]): readonly Block[] {

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
+import type { AlertEstimate } from '../../backtest/result.ts'
 import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
 import { inputError } from '../../core/errors.ts'
 import { counted, join, type Line, say, trusted } from '../../core/line.ts'
@@ -17,12 +19,22 @@ export const gateInput = {
   maxNotifications: integer('Fails if an alert would have sent more notifications than this on a UTC day.', 0, 100_000).optional(),
   mustFire: keys('Fails unless these alerts would have fired.').optional(),
   mustBeQuiet: keys('Fails unless these alerts would have stayed quiet.').optional(),
+  minCoverage: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .meta({
+      description: `The percentage of windows in which the source of an alert must have data, so that a gate can pass. The default is ${defaultMinCoverage}.`,
+      accepts: 'a percentage from 0 to 100',
+    }),
 }
 
 export interface Gates {
   readonly maxNotifications?: number | undefined
   readonly mustFire?: readonly string[] | undefined
   readonly mustBeQuiet?: readonly string[] | undefined
+  readonly minCoverage?: number | undefined
 }
 
 const gateNames = ['maxNotifications', 'mustFire', 'mustBeQuiet'] as const
@@ -33,7 +45,9 @@ export const hasGates = (gates: Gates): boolean => gateNames.some((name) => gate
 export const gatesWithoutBacktest = (values: Gates & { readonly backtest?: boolean }): readonly Diagnostic[] =>
   values.backtest === true
     ? []
-    : gateNames.flatMap((name) => (values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), 'requires backtest: true')]))
+    : [...gateNames, 'minCoverage' as const].flatMap((name) =>
+        values[name] === undefined ? [] : [inputDiagnostic(toKebab(name), 'requires backtest: true')],
+      )
 
 /** Throws an InputError for an alert that no file declares. */
 export function demandKeys(gates: Gates, { plan }: PlanningResult): void {
@@ -48,11 +62,28 @@ export function demandKeys(gates: Gates, { plan }: PlanningResult): void {
 export function judgeBacktest(alerts: readonly BacktestedAlert[], gates: Gates): Verdict {
   const failures = alerts.flatMap((alert) => [...judgeVerdict(alert, gates), ...judgeNotifications(alert, gates)])
   if (failures.length > 0) return { status: 'fail', reasons: failures }
+  if (gates.maxNotifications === undefined) return pass
   const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
-  if (gates.maxNotifications === undefined || unknown.length === 0) return pass
-  const names = unknown.map(({ key }) => say`${key}`)
-  return { status: 'warn', reasons: [say`max-notifications could not be checked for ${join(names, ', ')}`] }
+  const sparse = alerts.filter(({ next }) => next?.notificationsOnBusiestDay !== undefined && isSparse(next, gates))
+  const reasons = [
+    ...(unknown.length === 0 ? [] : [say`max-notifications could not be checked for ${namesOf(unknown)}`]),
+    ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next, gates)}`),
+  ]
+  return reasons.length === 0 ? pass : { status: 'warn', reasons }
 }
+
+const namesOf = (alerts: readonly BacktestedAlert[]): Line =>
+  join(
+    alerts.map(({ key }) => say`${key}`),
+    ', ',
+  )
+
+/** Whether too few windows have data. Without an evaluated window, there is nothing to cover. */
+const isSparse = (estimate: AlertEstimate | undefined, { minCoverage = defaultMinCoverage }: Gates): boolean =>
+  estimate?.coverage !== undefined && estimate.windows !== 0 && estimate.coverage.share * 100 < minCoverage
+
+const describeSparse = (estimate: AlertEstimate | undefined, { minCoverage = defaultMinCoverage }: Gates): Line =>
+  say`data in only ${trusted(formatShare(estimate?.coverage?.share ?? 0))} of its windows, below min-coverage (${trusted(`${minCoverage}%`)})`
 
 const outcomeWords = {
   fires: 'fires',
@@ -62,13 +93,17 @@ const outcomeWords = {
   'not-evaluated': `is ${notEvaluated}`,
 } as const
 
-function judgeVerdict({ key, next }: BacktestedAlert, { mustFire = [], mustBeQuiet = [] }: Gates): readonly Line[] {
+function judgeVerdict({ key, next }: BacktestedAlert, gates: Gates): readonly Line[] {
+  const { mustFire = [], mustBeQuiet = [] } = gates
   const verdict = next?.windows === 0 ? 'not-evaluated' : (next?.verdict ?? 'quiet')
   const outcome = trusted(outcomeWords[verdict])
-  return [
+  const failures = [
     ...(mustFire.includes(key) && verdict !== 'fires' ? [say`alert ${key} must fire, and ${outcome}`] : []),
     ...(mustBeQuiet.includes(key) && verdict !== 'quiet' ? [say`alert ${key} must be quiet, and ${outcome}`] : []),
   ]
+  const isNamed = mustFire.includes(key) || mustBeQuiet.includes(key)
+  if (failures.length > 0 || !isNamed || !isSparse(next, gates)) return failures
+  return [say`alert ${key} ${outcome}, with ${describeSparse(next, gates)}`]
 }
 
 function judgeNotifications({ key, next }: BacktestedAlert, { maxNotifications }: Gates): readonly Line[] {

@@ -59,7 +59,7 @@ describe('backtest', () => {
   it('shows a new alert with its numbers, counted by hand', async () => {
     // Day 1, 10:00-10:04: 19 errors, 10:05-10:09: 30; day 5, 12:00-12:14: 51, 50 and 50.
     const { document } = await backtest({ errors: alert('Errors') })
-    expect(document).toMatchObject({ status: 'pass', firing: 1, notifications: 5, requestCount: 1 })
+    expect(document).toMatchObject({ status: 'pass', firing: 1, notifications: 5, requestCount: 2 })
     expect(document.alerts).toEqual([
       {
         key: 'errors',
@@ -78,11 +78,11 @@ describe('backtest', () => {
     ])
   })
 
-  it('compares an alert as it is on the service with the alert as it is declared, in one request', async () => {
+  it('compares an alert as it is on the service with the alert as it is declared, in one request beside that for the coverage', async () => {
     await run('apply', { errors: alert('Errors', { threshold: 1 }) })
     const { document } = await backtest({ errors: alert('Errors') })
     expect(document.alerts).toMatchObject([{ key: 'errors', now: { notifications: 349 }, next: { notifications: 5 } }])
-    expect(seriesRequests()).toBe(1)
+    expect(seriesRequests()).toBe(2)
   })
 
   it('leaves out unchanged alerts by default, and alerts whose text changes only', async () => {
@@ -164,6 +164,47 @@ describe('backtest', () => {
     })
   })
 
+  describe('with data in a part of the time', () => {
+    // The demo has no telemetry after now: the last window with data is the one of now.
+    const nowMs = Math.floor(Date.now() / 300_000) * 300_000
+    const at = (hours: number): string => new Date(nowMs + hours * 3_600_000).toISOString()
+    const sparse = (more: Readonly<Record<string, string>>) =>
+      run('backtest', { errors: alert('Errors', { threshold: 100_000 }) }, { until: at(42), days: '2', ...more })
+
+    it('shows the share of the windows of the source, and its first and last value', async () => {
+      const { document, blocks } = await sparse({})
+      const { next } = (document.alerts as readonly { next: { coverage: { share: number; first: string; last: string } } }[])[0] ?? {}
+      expect(next?.coverage.share).toBeGreaterThan(0.1)
+      expect(next?.coverage.share).toBeLessThan(0.13)
+      expect(next?.coverage.first).toBe(at(-6))
+      expect(JSON.stringify(blocks)).toMatch(/quiet.*data in .*1[12](\.\d)?%.* of the time/)
+    })
+
+    it.each([
+      [
+        { 'must-be-quiet': 'errors' },
+        'fail',
+        /alert errors is quiet, with data in only 1[12](\.\d)?% of its windows, below min-coverage \(90%\)$/,
+      ],
+      [{ 'must-be-quiet': 'errors', 'min-coverage': '10' }, 'pass', /^$/],
+      [
+        { 'max-notifications': '1' },
+        'warn',
+        /max-notifications was checked for alert errors with data in only 1[12](\.\d)?% of its windows/,
+      ],
+      [{ 'max-notifications': '1', 'min-coverage': '10' }, 'pass', /^$/],
+    ])('is no proof for a gate: %o', async (gate, status, reason) => {
+      const ran = await sparse(gate)
+      expect([ran.document.status, ran.reason]).toEqual([status, expect.stringMatching(reason)])
+    })
+
+    it('fires in the part with data, and still does not pass must-fire', async () => {
+      const fires = { errors: alert('Errors', { threshold: 1, thresholdType: 'below' }) }
+      const ran = await run('backtest', fires, { until: at(42), days: '2', 'must-fire': 'errors' })
+      expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining('alert errors fires, with data in only')])
+    })
+  })
+
   it('separates alerts that fire, are quiet, have no data, or have no estimate', async () => {
     const { document } = await backtest({
       fires: alert('Fires'),
@@ -211,22 +252,22 @@ describe('backtest', () => {
       Array.from({ length: 50 }, (_, i) => [`a${i}`, alert(`A${i}`, { threshold: i + 1, interval: i % 2 === 0 ? '5m' : '1m' })]),
     )
     const { document } = await backtest(alerts)
-    expect(document).toMatchObject({ alertCount: 50, notEstimable: 0, requestCount: 2 })
+    expect(document).toMatchObject({ alertCount: 50, notEstimable: 0, requestCount: 3 })
   })
 
   it('stops at the budget of requests, and says so', async () => {
     const alerts = { one: alert('One'), two: alert('Two', { interval: '1h' }) }
-    const { document } = await backtest(alerts, { 'max-requests': '1' })
+    const { document } = await backtest(alerts, { 'max-requests': '2' })
     expect(document.alerts).toMatchObject([
       { next: { verdict: 'fires' } },
-      { next: { verdict: 'not-estimable', reason: 'max-requests (1) is used up' } },
+      { next: { verdict: 'not-estimable', reason: 'max-requests (2) is used up' } },
     ])
-    expect(seriesRequests()).toBe(1)
+    expect(seriesRequests()).toBe(2)
   })
 
   it('requests long ranges in parts', async () => {
     const { document } = await backtest({ errors: alert('Errors') }, { days: '14' })
-    expect(document).toMatchObject({ requestCount: 2, alerts: [{ next: { windows: 4032, notifications: 10 } }] })
+    expect(document).toMatchObject({ requestCount: 4, alerts: [{ next: { windows: 4032, notifications: 10 } }] })
   })
 
   it('requests a tile with more than five series in parts, and compares the last one', async () => {
@@ -237,7 +278,7 @@ describe('backtest', () => {
     const files = { 'a.json': declare({ errors: alert('Errors', { tile: 'Six' }) }, [tile('Six', select)]) }
     const inputs = { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until }
     const { document } = await invokeText({ inputs, files })
-    expect(document).toMatchObject({ notifications: 5, requestCount: 2 })
+    expect(document).toMatchObject({ notifications: 5, requestCount: 3 })
   })
 
   it('has no estimate for groups that are numbers, because the server then compares the group', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Condition, evaluate, type GroupValue, type WindowValues, windowStarts } from '../../../src/backtest/evaluate.ts'
+import { type Condition, evaluate, type GroupValue, isBreach, type WindowValues, windowStarts } from '../../../src/backtest/evaluate.ts'
 import { drawWindows, suggestThresholds, summarize } from '../../../src/backtest/summary.ts'
+import { describeThreshold, thresholdTypes } from '../../../src/resources/alerts/alert.ts'
 
 const minute = 60_000
 const dayMs = 86_400_000
@@ -179,4 +180,25 @@ describe('suggested thresholds', () => {
   it('do not exist for a condition without a direction', () => {
     expect(table({ thresholdType: 'equal' })).toEqual([])
   })
+})
+
+it('describes thresholds by the signs that the product compares with', () => {
+  const signs: Readonly<Record<string, (value: number, threshold: number) => boolean>> = {
+    '≥ 5': (value, threshold) => value >= threshold,
+    '> 5': (value, threshold) => value > threshold,
+    '< 5': (value, threshold) => value < threshold,
+    '≤ 5': (value, threshold) => value <= threshold,
+    '= 5': (value, threshold) => value === threshold,
+    '≠ 5': (value, threshold) => value !== threshold,
+    'between 5 and 7': (value) => value >= 5 && value <= 7,
+    'not between 5 and 7': (value) => value < 5 || value > 7,
+  }
+  const shown = thresholdTypes.map((thresholdType) => {
+    const text = describeThreshold({ thresholdType, threshold: 5, thresholdMax: 7 })
+    const compare = signs[text]
+    for (const value of [4, 5, 6, 7, 8])
+      expect(compare?.(value, 5), `${value} ${text}`).toBe(isBreach(condition({ thresholdType, thresholdMax: 7 }), value))
+    return text
+  })
+  expect(shown.toSorted()).toEqual(Object.keys(signs).toSorted())
 })
