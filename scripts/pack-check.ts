@@ -54,7 +54,7 @@ function install(project: string): Installed {
 
 function wrongContents({ directory }: Installed): readonly string[] {
   const packed = filesUnder(directory, directory)
-  const sources = ['src', 'npm', 'schemas', 'examples'].flatMap((name) => filesUnder(join(root, name), root))
+  const sources = ['src', 'npm', 'schemas', 'examples', 'skills'].flatMap((name) => filesUnder(join(root, name), root))
   const mapped = packed.filter((path) => /\.[jt]s$/.test(path) && pointsToMap(readFileSync(join(directory, path), 'utf8')))
   return [...misplacedIn(packed, sources), ...mapped.map((path) => `${path} points to a source map that is not there`)]
 }

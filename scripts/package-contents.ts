@@ -2,10 +2,10 @@
 
 const requiredFiles = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/licenses.txt']
 
-/** Schemas for editors, examples for `watchkeeper init`, and what `npm run bundle:package` wrote. */
-const shippedFolders = /^(?:schemas|examples|npm)\//
+/** Schemas for editors, examples for `watchkeeper init`, the skill for agents, and what `npm run bundle:package` wrote. */
+const shippedFolders = /^(?:schemas|examples|skills|npm)\//
 
-/** `sources` are the repository's files under src, npm, schemas and examples, `packed` the package's, both from their roots. */
+/** `sources` are the repository's files under src, npm, schemas, examples and skills, `packed` the package's, both from their roots. */
 export function misplacedIn(packed: readonly string[], sources: readonly string[]): readonly string[] {
   const modules = sources.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => path.slice('src/'.length, -'.ts'.length))
   const expected = new Set([

@@ -57,9 +57,18 @@ const folders: readonly (readonly [string, RegExp])[] = [
   ['examples', /\.ya?ml$/],
   ['.github/ISSUE_TEMPLATE', /\.yml$/],
   ['.changes', /\.md$/],
+  ['skills', /\.md$/],
 ]
 
-const singleFiles = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'ARCHITECTURE.md', 'action.yml', '.github/pull_request_template.md']
+const singleFiles = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'ARCHITECTURE.md',
+  'AGENTS.md',
+  'action.yml',
+  '.github/pull_request_template.md',
+]
 
 /** Libraries of others, as they are published. */
 const vendored = 'src/report/page-assets.ts'

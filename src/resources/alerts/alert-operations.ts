@@ -489,7 +489,7 @@ interface ListedAlerts {
 }
 
 /** Without a profile, the marker is in the message. */
-const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
+export const readAlertMarker = ({ note, message }: Alert) => readTextMarker(note) ?? readTextMarker(message)
 
 const silenceCell = ({ id }: Alert, silencedUntil: ListedAlerts['silencedUntil']): Line => {
   const until = silencedUntil[id]

@@ -2,16 +2,19 @@ import * as z from 'zod'
 import type { WriteApi } from '../../api/client.ts'
 import { countConcurrentWrites, type Reading } from '../../api/collection.ts'
 import { forEachConcurrently } from '../../core/concurrency.ts'
-import { WatchkeeperError } from '../../core/errors.ts'
+import { type Diagnostic, inputDiagnostic } from '../../core/diagnostics.ts'
+import { dayMs } from '../../core/durations.ts'
+import { inputError, WatchkeeperError } from '../../core/errors.ts'
 import { counted, type Inline, join, type Line, say, sentence, trusted, untrusted } from '../../core/line.ts'
 import { listFirst, plural, quote } from '../../core/text.ts'
-import { duration, durationMsOf, flag, text } from '../../operation/inputs.ts'
+import { duration, durationMsOf, flag, integer, text } from '../../operation/inputs.ts'
 import { nameMatches } from '../../operation/listing.ts'
-import { type Context, defineOperation, pass, type Review, type Verdict } from '../../operation/operation.ts'
+import { type Context, defineOperation, type Given, pass, type Review, type Verdict } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatMoment } from '../../report/format.ts'
+import { keyForm, keyGrammar, projectForm, projectGrammar } from '../marker.ts'
 import { type Alert, alertCollection, unknownFormOf } from './alert.ts'
-import { changeAlert } from './alert-operations.ts'
+import { changeAlert, readAlertMarker } from './alert-operations.ts'
 import { startMsOf, toStart } from './schedule.ts'
 import { decideSilence, decideUnsilence } from './silence.ts'
 
@@ -30,6 +33,8 @@ const outcomes = [
 const reachedAlert = z.object({
   id: z.string(),
   name: z.string(),
+  project: z.string().optional().describe('The project in the ownership marker of the alert.'),
+  key: z.string().optional().describe('The key of the alert in the files of the project.'),
   outcome: z.enum(outcomes),
   silencedUntil: z.string().optional().describe('End of the silence.'),
   firstEvaluation: z.string().optional().describe('Time of the first evaluation after the silence, of the data of one interval.'),
@@ -38,7 +43,45 @@ const reachedAlert = z.object({
 
 type ReachedAlert = z.output<typeof reachedAlert>
 
-const details = z.object({ alerts: z.array(reachedAlert).describe('All alerts whose name matches, each with its outcome.') })
+const details = z.object({ alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.') })
+
+/** Which alerts an operation is about. Several of these narrow each other down. */
+const selection = z.strictObject({
+  nameContains: text('Only alerts whose name contains this text. Case does not matter.', 256).optional(),
+  project: z.string().regex(projectGrammar).optional().meta({ description: 'Only alerts that this project owns.', accepts: projectForm }),
+  key: z.string().regex(keyGrammar).optional().meta({ description: 'Only alerts with this key in the files.', accepts: keyForm }),
+  maxAlerts: integer('Maximum number of alerts that are changed. With more, the operation fails and writes nothing.', 1, 1000).default(10),
+})
+
+type Selection = z.output<typeof selection>
+
+function checkSelection({ names }: Given<typeof selection>): readonly Diagnostic[] {
+  const isNarrowed = ['nameContains', 'project', 'key'].some((name) => names.has(name))
+  return isNarrowed
+    ? []
+    : [inputDiagnostic('name-contains', 'is missing; set name-contains, project or key, so that it is clear which alerts are meant')]
+}
+
+const matchesSelection =
+  ({ nameContains, project, key }: Selection) =>
+  (alert: Alert): boolean => {
+    const marker = readAlertMarker(alert)
+    if (nameContains !== undefined && !nameMatches(nameContains)(alert)) return false
+    return (project === undefined || marker?.project === project) && (key === undefined || marker?.key === key)
+  }
+
+/** `with the key "slow", of the project "shop/infra"`. */
+const describeSelection = ({ nameContains, project, key }: Selection): string =>
+  [
+    ...(nameContains === undefined ? [] : [`whose name contains "${quote(nameContains, 80)}"`]),
+    ...(key === undefined ? [] : [`with the key "${quote(key, 80)}"`]),
+    ...(project === undefined ? [] : [`of the project "${quote(project, 100)}"`]),
+  ].join(', ')
+
+/** A longer silence is more than a deploy or a maintenance, and is easily forgotten. */
+const maxWithoutReasonMs = 7 * dayMs
+
+const isLong = (length: string | undefined): boolean => length !== undefined && durationMsOf(length) > maxWithoutReasonMs
 
 export const silenceAlerts = defineOperation({
   summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself.',
@@ -46,12 +89,12 @@ export const silenceAlerts = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: z.strictObject({
-    nameContains: text('Silences the alerts whose name contains this text. Case does not matter.', 256),
+  input: selection.extend({
     for: duration('How long the alerts are silenced. The end is rounded up to the next evaluation of each alert.'),
     includeLongIntervals: flag(
       'Also silences alerts with an interval of 6h or more, although even a short silence can make them miss two evaluations.',
     ).default(false),
+    reason: text('Why the alerts are silenced, for the report. Required for more than 7 days.', 300).optional(),
   }),
   output: z.object({
     count: z.int().describe('Number of alerts that are silenced now.'),
@@ -59,9 +102,18 @@ export const silenceAlerts = defineOperation({
     changed: z.boolean().describe('Whether this run changed anything.'),
     silencedUntil: z.string().describe('The latest end of their silences. Empty without any.'),
   }),
-  details,
+  details: details.extend({ reason: z.string().optional().describe('Why the alerts are silenced.') }),
   example: { nameContains: 'checkout', for: '30m' },
-  async run(context, { nameContains, for: length, includeLongIntervals }) {
+  check: (given) => [
+    ...checkSelection(given),
+    ...(isLong(given.values.for) && !given.names.has('reason')
+      ? [inputDiagnostic('reason', 'is missing; a silence of more than 7 days needs a reason, which the report shows')]
+      : []),
+  ],
+  async run(context, { for: length, includeLongIntervals, reason, ...selected }) {
+    // At a terminal, the person who is asked may have typed a wrong unit.
+    if (isLong(length) && context.confirm !== undefined)
+      throw inputError('--yes', 'is missing. A silence of more than 7 days is written only with --yes and a reason')
     const decide = (alert: Alert, nowMs: number): Decision => {
       const decided = decideSilence(alert, { nowMs, durationMs: durationMsOf(length), includeLongIntervals })
       if (!('startMs' in decided)) return { outcome: decided.decision, reason: decided.reason }
@@ -72,9 +124,9 @@ export const silenceAlerts = defineOperation({
     }
     const reviewOf = (alerts: readonly ReachedAlert[], count: number): Review => ({
       blocks: silenceBlocks(alerts),
-      question: `Silence ${plural(count, 'alert')}?`,
+      question: `Silence ${plural(count, 'alert')} for ${length}?`,
     })
-    const alerts = await changeStarts(context, nameContains, { decide, reviewOf })
+    const alerts = await changeStarts(context, selected, { decide, reviewOf })
     const silenced = alerts.filter(isSilenced)
     return {
       count: silenced.length,
@@ -82,14 +134,16 @@ export const silenceAlerts = defineOperation({
       changed: alerts.some(({ outcome }) => outcome === 'silenced'),
       silencedUntil: silenced.map(({ silencedUntil = '' }) => silencedUntil).reduce((a, b) => (a > b ? a : b), ''),
       alerts,
+      ...(reason !== undefined && { reason }),
     }
   },
   judge: ({ count, alerts }) =>
     count === 0 && alerts.every(({ outcome }) => outcome === 'left-out')
-      ? { status: 'fail', reasons: [say`every alert whose name matches has an interval of 6h or more; set include-long-intervals`] }
+      ? { status: 'fail', reasons: [say`every alert that matches has an interval of 6h or more; set include-long-intervals`] }
       : judgeAlerts(alerts),
-  report: ({ count, alerts }) => ({
-    headline: say`${counted(count, 'alert')} silenced`,
+  report: ({ count, alerts, reason }) => ({
+    headline:
+      reason === undefined ? say`${counted(count, 'alert')} silenced` : say`${counted(count, 'alert')} silenced: ${sentence(reason)}`,
     blocks: silenceBlocks(alerts),
   }),
 })
@@ -97,13 +151,16 @@ export const silenceAlerts = defineOperation({
 const silenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
   {
     kind: 'table',
-    columns: [{ title: 'Alert' }, { title: 'Silenced until' }, { title: 'First evaluation' }],
+    columns: [{ title: 'Alert' }, { title: 'Owner' }, { title: 'Silenced until' }, { title: 'First evaluation' }],
     rows: alerts
       .filter(isSilenced)
-      .map(({ name, silencedUntil, firstEvaluation }) => [[untrusted(name)], [moment(silencedUntil)], [moment(firstEvaluation)]]),
+      .map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.silencedUntil)], [moment(alert.firstEvaluation)]]),
   },
   ...reasonTable('Not silenced', alerts),
 ]
+
+const ownerOf = ({ project, key }: ReachedAlert): Line =>
+  project === undefined || key === undefined ? [trusted('–')] : say`${untrusted(project)} ${untrusted(key)}`
 
 const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced' || outcome === 'already-silenced'
 
@@ -113,9 +170,7 @@ export const unsilenceAlerts = defineOperation({
   scope: 'service-or-server',
   asksFirst: true,
   profiles: ['clickhouse-cloud', 'hyperdx'],
-  input: z.strictObject({
-    nameContains: text('Ends the silence of the alerts whose name contains this text. Case does not matter.', 256),
-  }),
+  input: selection,
   output: z.object({
     count: z.int().describe('Number of alerts whose silence this run ended.'),
     ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
@@ -123,7 +178,8 @@ export const unsilenceAlerts = defineOperation({
   }),
   details,
   example: { nameContains: 'checkout' },
-  async run(context, { nameContains }) {
+  check: checkSelection,
+  async run(context, selected) {
     const decide = (alert: Alert, nowMs: number): Decision => {
       const decided = decideUnsilence(alert, nowMs)
       if (decided.decision === 'refused') return { outcome: 'refused', reason: decided.reason }
@@ -134,7 +190,7 @@ export const unsilenceAlerts = defineOperation({
       blocks: unsilenceBlocks(alerts),
       question: `End the silence of ${plural(count, 'alert')}?`,
     })
-    const alerts = await changeStarts(context, nameContains, { decide, reviewOf })
+    const alerts = await changeStarts(context, selected, { decide, reviewOf })
     const ended = alerts.filter(isUnsilenced)
     return { count: ended.length, ids: ended.map(({ id }) => id), changed: ended.length > 0, alerts }
   },
@@ -148,8 +204,8 @@ export const unsilenceAlerts = defineOperation({
 const unsilenceBlocks = (alerts: readonly ReachedAlert[]): readonly Block[] => [
   {
     kind: 'table',
-    columns: [{ title: 'Alert' }, { title: 'First evaluation' }],
-    rows: alerts.filter(isUnsilenced).map(({ name, firstEvaluation }) => [[untrusted(name)], [moment(firstEvaluation)]]),
+    columns: [{ title: 'Alert' }, { title: 'Owner' }, { title: 'First evaluation' }],
+    rows: alerts.filter(isUnsilenced).map((alert) => [[untrusted(alert.name)], ownerOf(alert), [moment(alert.firstEvaluation)]]),
   },
   ...reasonTable('Not changed', alerts),
 ]
@@ -159,7 +215,7 @@ const isUnsilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'unsile
 type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
 
 /** The outcome for an alert; with a start, it is the outcome of writing this start. */
-type Decision = Omit<ReachedAlert, 'id' | 'name'> & { readonly startMs?: number }
+type Decision = Omit<ReachedAlert, 'id' | 'name' | 'project' | 'key'> & { readonly startMs?: number }
 
 /** An alert of a form that this version does not know is never written. */
 const refuseUnknown =
@@ -176,24 +232,32 @@ interface StartChange {
 }
 
 /**
- * Decides for each alert whose name matches, and writes its start where the decision has one. Times count from the answer of the person
+ * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
  * who was asked. After an error of the API, no other is
- * written: it would fail in the same way, and a second run continues. Throws the error where no alert was written before it, and where no
- * name matches.
+ * written: it would fail in the same way, and a second run continues. Throws the error where no alert was written before it, where no
+ * alert matches, and where too many would be changed.
  */
 async function changeStarts(
   context: AlertContext,
-  namePart: string,
+  selected: Selection,
   { decide: decideKnown, reviewOf }: StartChange,
 ): Promise<ReachedAlert[]> {
   const decide = refuseUnknown(decideKnown)
   const { items, readAtMs } = await alertCollection.list(context.api, context.service)
-  const wanted = items.filter(nameMatches(namePart))
+  const wanted = items.filter(matchesSelection(selected))
   if (wanted.length === 0)
-    throw new WatchkeeperError('not-found', `No alert has a name that contains "${quote(namePart, 80)}". list-alerts shows their names.`)
-  const named = ({ id, name }: Alert) => ({ id, name: name || id })
+    throw new WatchkeeperError('not-found', `There is no alert ${describeSelection(selected)}. list-alerts shows names and owners.`)
+  const named = (alert: Alert) => {
+    const { projectName: project, key } = readAlertMarker(alert) ?? {}
+    return { id: alert.id, name: alert.name || alert.id, project, key }
+  }
   const planned = wanted.map((alert) => ({ ...named(alert), ...decide(alert, context.clock.now()) }))
   const count = planned.filter(({ startMs }) => startMs !== undefined).length
+  if (count > selected.maxAlerts)
+    throw tooMany(
+      planned.filter(({ startMs }) => startMs !== undefined).map(({ name }) => name),
+      selected,
+    )
   if (count > 0) await context.confirm?.(reviewOf(planned, count))
   const nowMs = context.clock.now()
   // Each alert is read again where the window of the rate limit has room for that.
@@ -224,6 +288,21 @@ async function changeStarts(
       return { outcome: 'failed', reason: thrown.message.split('\n', 1)[0] ?? '' }
     }
   }
+}
+
+/** The most alerts that an error names. */
+const maxListed = 20
+
+function tooMany(names: readonly string[], { maxAlerts }: Selection): WatchkeeperError {
+  const lines = listFirst(names, maxListed, (count) => `… and ${count} more`).map((name) => `- ${quote(name, 100)}`)
+  return new WatchkeeperError(
+    'input',
+    [
+      `${names.length} alerts would be changed, and max-alerts is ${maxAlerts}. Nothing was written:`,
+      ...lines,
+      `Narrow them down with name-contains, project or key, or set max-alerts to ${names.length}.`,
+    ].join('\n'),
+  )
 }
 
 /** Another user may have changed the alert since it was listed: what counts is the decision for the alert that the write replaces. */

@@ -116,11 +116,20 @@ describe('silencing at a terminal', () => {
 
   it('shows the alerts with the end of their silence, and asks once for all', async () => {
     const refused = await silence('n\n')
-    expect(refused).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Silence 1 alert? [y/N]') })
+    expect(refused).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Silence 1 alert for 30m? [y/N]') })
     expect(refused.stderr).toMatch(/Silenced until[\s\S]*Checkout errors/)
     expect(writes()).toEqual([])
     expect((await silence('y\n')).stdout).toContain('1 alert silenced')
     expect(writes()).toEqual(['PUT'])
+  })
+
+  it('needs --yes for more than 7 days, also at a terminal', async () => {
+    const long = ['silence-alerts', ...flags(), '--name-contains', name, '--for', '30d', '--reason', 'The cluster moves.']
+    const asked = await runCliInside(long, { typed: 'y\n' })
+    expect(asked).toMatchObject({ exitCode: 2 })
+    expect(asked.stderr.replaceAll(/\s+/g, ' ')).toContain('A silence of more than 7 days is written only with --yes and a reason')
+    expect(writes()).toEqual([])
+    expect((await runCliInside([...long, '--yes'])).exitCode).toBe(0)
   })
 
   it('asks nothing where no alert would change', async () => {

@@ -48,7 +48,7 @@ describe('silence-alerts', () => {
     })
     expect(startOf('Checkout is slow')).toBe('2026-11-11T03:45:00.000Z')
     expect(startOf('Declined payments')).toBeUndefined()
-    expect(ran.text).toMatch(/Checkout errors +11 Nov 2026 03:35 UTC +11 Nov 2026 03:40 UTC/)
+    expect(ran.text).toMatch(/Checkout errors +– +11 Nov 2026 03:35 UTC +11 Nov 2026 03:40 UTC/)
   })
 
   it('extends a silence, and never shortens it', async () => {
@@ -81,7 +81,7 @@ describe('silence-alerts', () => {
     edit('Checkout is slow', { interval: '1d' })
     const ran = await silence('checkout is slow')
     expect(ran.document).toMatchObject({ status: 'fail', count: 0, changed: false, silencedUntil: '' })
-    expect(ran.reason).toContain('every alert whose name matches has an interval of 6h or more; set include-long-intervals')
+    expect(ran.reason).toContain('every alert that matches has an interval of 6h or more; set include-long-intervals')
   })
 
   it('refuses alerts whose windows are shifted, silences the others, and fails', async () => {
@@ -97,7 +97,7 @@ describe('silence-alerts', () => {
   it('is an error when no name matches', async () => {
     const ran = await silence('chekcout')
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
-    expect(ran.reason).toBe('No alert has a name that contains "chekcout". list-alerts shows their names.')
+    expect(ran.reason).toBe('There is no alert whose name contains "chekcout". list-alerts shows names and owners.')
   })
 
   it('rejects a duration without a unit, of nothing, or of more than a year', async () => {
@@ -105,7 +105,64 @@ describe('silence-alerts', () => {
       const { reason } = await silence('checkout', { for: length })
       expect(reason).toBe(`for: "${length}" is not accepted; accepted: minutes, hours or days such as 30m, 2h or 1d, at most 365d`)
     }
-    expect((await silence('checkout errors', { for: '365d' })).document.status).toBe('pass')
+    expect((await silence('checkout errors', { for: '365d', reason: 'The service is switched off.' })).document.status).toBe('pass')
+  })
+
+  it('silences the alerts of a project or with a key, and shows their owners', async () => {
+    for (const [name, project, key] of [
+      ['Checkout errors', 'shop/infra', 'errors'],
+      ['Checkout is slow', 'shop/infra', 'slow'],
+      ['Declined payments', 'shop/payments', 'errors'],
+    ] as const)
+      edit(name, { note: `A note.\n\nwatchkeeper: ${project} ${key} 0123ab` })
+    const by = (more: Readonly<Record<string, string>>) => run({ operation: 'silence-alerts', for: '20m', ...more })
+    const silenced = () => alerts().flatMap(({ name, scheduleStartAt }) => (scheduleStartAt ? [name] : []))
+    const ofProject = await by({ project: 'shop/infra' })
+    expect(ofProject.document.alerts).toMatchObject([
+      { name: 'Checkout errors', project: 'shop/infra', key: 'errors' },
+      { name: 'Checkout is slow', project: 'shop/infra', key: 'slow' },
+    ])
+    expect(ofProject.text).toMatch(/Checkout errors +shop\/infra errors +11 Nov/)
+    expect(silenced()).toEqual(['Checkout errors', 'Checkout is slow'])
+    expect((await by({ key: 'errors', project: 'shop/payments' })).document).toMatchObject({ count: 1 })
+    const ended = await run({ operation: 'unsilence-alerts', key: 'errors' }, '2026-11-11T03:22:10Z')
+    expect(ended.document).toMatchObject({ count: 2 })
+    expect((await by({ project: 'shop/infra', key: 'none' })).reason).toBe(
+      'There is no alert with the key "none", of the project "shop/infra". list-alerts shows names and owners.',
+    )
+  })
+
+  it('requires a name, a project or a key', async () => {
+    for (const operation of ['silence-alerts', 'unsilence-alerts'])
+      expect((await run({ operation, ...(operation[0] === 's' && { for: '20m' }) })).reason).toBe(
+        'name-contains: is missing; set name-contains, project or key, so that it is clear which alerts are meant',
+      )
+    expect(methodsOf(emulator())).toEqual([])
+  })
+
+  it('changes at most max-alerts, and names them before it writes any', async () => {
+    for (const ran of [
+      await silence('checkout', { 'max-alerts': '2' }),
+      await silence('checkout', { 'max-alerts': '2', 'warn-only': 'true' }),
+    ]) {
+      expect(ran).toMatchObject({ exitCode: 2, document: { status: 'error', error: { kind: 'input' } } })
+      expect(ran.reason).toMatch(/^3 alerts would be changed, and max-alerts is 2\. Nothing was written:\n- Checkout errors\n/)
+      expect(ran.reason).toMatch(/set max-alerts to 3\.$/)
+    }
+    expect(puts()).toEqual([])
+    expect((await silence('checkout', { 'max-alerts': '3' })).document).toMatchObject({ count: 3 })
+    expect((await run({ operation: 'unsilence-alerts', 'name-contains': 'checkout', 'max-alerts': '2' })).exitCode).toBe(2)
+  })
+
+  it('silences for more than 7 days only with a reason, which the report shows', async () => {
+    expect((await silence('checkout errors', { for: '169h' })).reason).toBe(
+      'reason: is missing; a silence of more than 7 days needs a reason, which the report shows',
+    )
+    expect(methodsOf(emulator())).toEqual([])
+    const ran = await silence('checkout errors', { for: '8d', reason: 'Migration of the cluster' })
+    expect(ran.document).toMatchObject({ status: 'pass', reason: 'Migration of the cluster' })
+    expect(ran.text).toContain('1 alert silenced: Migration of the cluster')
+    expect((await silence('checkout errors', { for: '7d' })).document.status).toBe('pass')
   })
 
   it('needs a profile, because the neutral contract has no start', async () => {
@@ -149,7 +206,7 @@ describe('unsilence-alerts', () => {
     expect(ran.document).toMatchObject({ status: 'pass', changed: true, count: 3 })
     expect(startOf('Checkout errors')).toBe('2026-11-11T03:20:00.000Z')
     expect(startOf('Checkout is slow')).toBe('2026-11-11T03:15:00.000Z')
-    expect(ran.text).toMatch(/Checkout errors +11 Nov 2026 03:25 UTC/)
+    expect(ran.text).toMatch(/Checkout errors +– +11 Nov 2026 03:25 UTC/)
     expect(puts().map(({ body }) => (body as { scheduleStartAt: string }).scheduleStartAt)).not.toContain(null)
   })
 
