@@ -150,8 +150,10 @@ export const deleteAlert = defineOperation({
   example: { alertId: '65f5e4a35eedc0de0000001f' },
   async run({ api, service, confirm }, { alertId: id }) {
     const alert = confirm && (await alertCollection.get(api, service, id).catch(unlessNotFound))
-    if (confirm !== undefined && alert !== undefined) await confirm({ blocks: [alertFacts(alert)], question: 'Delete this alert?' })
-    return { alertId: id, changed: await alertCollection.remove(api, service, id) }
+    if (alert !== undefined) refuseUnknownForm(alert, 'deleted')
+    if (alert !== undefined) await confirm?.({ blocks: [alertFacts(alert)], question: 'Delete this alert?' })
+    const check = (current: Alert): void => refuseUnknownForm(current, 'deleted')
+    return { alertId: id, changed: await alertCollection.remove(api, service, id, { check }) }
   },
   report: (result) => ({
     headline: result.changed ? say`Deleted alert ${untrusted(result.alertId)}` : say`Alert ${untrusted(result.alertId)} did not exist`,
@@ -397,8 +399,7 @@ export async function changeAlert(
 ): Promise<{ readonly object: Alert; readonly isWritten: boolean }> {
   const type = createAlertType(profile, clock.now())
   const review = (current: Alert) => {
-    const form = unknownFormOf(current)
-    if (form !== undefined) throw refuseForm(current, form)
+    refuseUnknownForm(current, 'written')
     const declared = declare(current)
     if (declared === undefined) return undefined
     const desired = mergeDeclared(toAlertBody(current), declared)
@@ -418,11 +419,15 @@ export async function changeAlert(
   return alertCollection.update(api, service, { id: found.id, compose })
 }
 
-const refuseForm = ({ id, name }: Alert, form: string): WatchkeeperError =>
-  new WatchkeeperError(
+/** An alert of a form that this version does not know is only shown: it is unknown what a write would change. */
+function refuseUnknownForm(alert: Alert, outcome: 'written' | 'deleted'): void {
+  const form = unknownFormOf(alert)
+  if (form === undefined) return
+  throw new WatchkeeperError(
     'refused',
-    `The alert "${quote(name ?? '', 60)}" (${id}) was not written, because it has ${form}, which this version does not know. Change it in the web app.`,
+    `The alert "${quote(alert.name ?? '', 60)}" (${alert.id}) was not ${outcome}, because it has ${form}, which this version does not know. ${outcome === 'deleted' ? 'Delete' : 'Change'} it in the web app.`,
   )
+}
 
 /** The body of a create. The server refuses null, and times that are not in UTC. */
 const toAlertRequest = (declared: AlertFields): Body => withoutNulls(inUtc(declared))

@@ -1,6 +1,7 @@
 // After two applies at once, objects exist twice under one key, and each alert watches either of two dashboards. With
 // `repair-duplicates`, the plan keeps one of the twins, moves the alerts to it, and deletes a twin only if it equals the declaration.
 import { type Diagnostic, diagnosticOf } from '../../core/diagnostics.ts'
+import { quote } from '../../core/text.ts'
 import { sidesOf } from '../../resources/compare.ts'
 import { type Body, listOf, type RemoteObject, type ResolveContext, type ResourceType } from '../../resources/resource-type.ts'
 import type { Declared, ResourceTypes } from '../../resources/resource-types.ts'
@@ -11,9 +12,11 @@ import { type MarkedObject, markedObjects, matchRules } from './match.ts'
 /** One of several objects with the same marker, which is not the one to keep. */
 export interface Twin extends MarkedObject {
   readonly kept: RemoteObject
-  /** Whether both are as declared, so that nothing is lost with it. */
-  readonly isEqual: boolean
+  /** Why it is not deleted. Undefined where it is as declared and every alert on it can move, so that nothing is lost with it. */
+  readonly keptBecause: string | undefined
 }
+
+const isDeleted = ({ keptBecause }: Twin): boolean => keptBecause === undefined
 
 interface TwinsInput<D extends Declared> {
   readonly type: ResourceType<D>
@@ -37,7 +40,11 @@ export function findTwins<D extends Declared>({ type, project, declared, actual,
     if (kept === undefined) return []
     return alike
       .filter((twin) => twin !== kept)
-      .map((twin) => ({ ...twin, kept: kept.actual, isEqual: equal.has(twin) && moves.allows(kept.actual, twin.actual) }))
+      .map((twin) => ({
+        ...twin,
+        kept: kept.actual,
+        keptBecause: equal.has(twin) ? moves.findObstacle(kept.actual, twin.actual) : 'that is not as declared',
+      }))
   })
 }
 
@@ -50,24 +57,24 @@ function equals(type: ResourceType, desired: Body, actual: RemoteObject): boolea
 export interface Moves {
   /** The alert with the ids of the objects to keep; the same object where nothing changes. */
   move(alert: RemoteObject): RemoteObject
-  /** Whether every alert on the twin has a place on the object to keep. */
-  allows(kept: RemoteObject, twin: RemoteObject): boolean
+  /** The alert on the twin that cannot move to the object to keep, in words; undefined where all of them can. */
+  findObstacle(kept: RemoteObject, twin: RemoteObject): string | undefined
 }
 
-/** `alerts` are all alerts of the service, managed or not. */
-const noMoves = (alerts: readonly RemoteObject[]): Moves => ({
-  move: (alert) => alert,
-  allows: (kept, twin) => {
-    const tiles = tileIds(kept, twin)
-    return alerts.every(({ dashboardId, tileId }) => dashboardId !== twin.id || tiles.has(tileId))
-  },
-})
-
-/** The moves of the alerts on twins that are deleted. */
-export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[]): Moves {
-  const deleted = new Map(twins.filter(({ isEqual }) => isEqual).map((twin) => [twin.actual.id, twin]))
+/** The moves of the alerts on twins that are deleted. `alerts` are all alerts of the service, managed or not. */
+export function movesOf(twins: readonly Twin[], alerts: readonly RemoteObject[], alertType: ResourceType): Moves {
+  const deleted = new Map(twins.filter(isDeleted).map((twin) => [twin.actual.id, twin]))
   return {
-    ...noMoves(alerts),
+    findObstacle(kept, twin) {
+      const tiles = tileIds(kept, twin)
+      const fixed = alerts.find((alert) => {
+        const { dashboardId, savedSearchId, tileId } = alert
+        if (dashboardId !== twin.id && savedSearchId !== twin.id) return false
+        // An alert of a form that this version does not know is never written.
+        return alertType.explainUndeclarable?.(alert) !== undefined || (dashboardId === twin.id && !tiles.has(tileId))
+      })
+      return fixed && `with the alert "${quote(fixed.name ?? '', 60)}" (${fixed.id}), which cannot move`
+    },
     move(alert) {
       const onDashboard = deleted.get(String(alert.dashboardId ?? ''))
       const onSearch = deleted.get(String(alert.savedSearchId ?? ''))
@@ -97,8 +104,8 @@ function tileIds(kept: RemoteObject, twin: RemoteObject): ReadonlyMap<unknown, u
 
 const unchangedFields = { isAdopted: false, fields: [] } as const
 
-/** Keeps the twin as an unmanaged object, because it is not as declared. */
-const release = (type: ResourceType, { actual, kept }: Twin, moved: RemoteObject): Change => ({
+/** Keeps the twin as an unmanaged object. */
+const release = (type: ResourceType, { actual, kept, keptBecause = '' }: Twin, moved: RemoteObject): Change => ({
   ...unchangedFields,
   section: type.section,
   key: '',
@@ -106,7 +113,7 @@ const release = (type: ResourceType, { actual, kept }: Twin, moved: RemoteObject
   action: 'release',
   id: actual.id,
   actual,
-  notes: [`a duplicate of ${kept.id} that is not as declared; it becomes unmanaged, and stays`],
+  notes: [`a duplicate of ${kept.id} ${keptBecause}; it becomes unmanaged, and stays`],
   desired: type.withoutMarker(type.toBody(moved)),
 })
 
@@ -162,10 +169,10 @@ export function planRepairs({ types, twins, alerts, planned, moves }: RepairInpu
       },
     ]
   })
-  const releases = all.filter(({ twin }) => !twin.isEqual)
+  const releases = all.filter(({ twin }) => !isDeleted(twin))
   return {
     writes: [...releases.map(({ type, twin }) => release(type, twin, moves.move(twin.actual))), ...moved],
-    deletes: all.toReversed().flatMap(({ type, twin }) => (twin.isEqual ? [remove(type, twin)] : [])),
+    deletes: all.toReversed().flatMap(({ type, twin }) => (isDeleted(twin) ? [remove(type, twin)] : [])),
   }
 }
 

@@ -270,7 +270,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
       savedSearches: targetsIn('savedSearches'),
       tilesOf: (id: string) => tiles.get(id) ?? [],
     }
-    const part = planType(type, objects.filter(isOf(type.section)), context, movesOf(twins, remote.alerts))
+    const part = planType(type, objects.filter(isOf(type.section)), context, movesOf(twins, remote.alerts, types.alerts))
     if (type.section !== 'alerts') twins.push(...part.twins)
     targets.set(type.section, alertTargets(part.changes, type))
     directory = part.directory
@@ -283,7 +283,7 @@ export function planChanges(declarations: Pick<Declarations, 'objects'>, remote:
     twins: parts.map(({ section, twins }) => ({ type: types[section], twins })),
     alerts: remote.alerts,
     planned: new Set(parts.flatMap(({ section, changes }) => (section === 'alerts' ? changes.map(({ id }) => id) : []))),
-    moves: movesOf(twins, remote.alerts),
+    moves: movesOf(twins, remote.alerts, types.alerts),
   })
   // Of each section together: the writes of one section begin after those of the one before it.
   const writes = parts.flatMap(({ section, changes }) => [...changes, ...repairs.writes.filter((one) => one.section === section)])

@@ -138,7 +138,7 @@ describe.concurrent('JSON of another shape is rejected with its place, or kept w
       ],
       async (_, failure) => {
         const { outcome, ran } = await runWithFailure('delete', failure, { act: 'after' })
-        expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'DELETE', added: -1, problems: [] })
+        expect(outcome).toEqual({ exitCode: 0, conclusion: 'pass', methods: 'GET DELETE', added: -1, problems: [] })
         expect(ran.outputs.get('changed')).toBe('true')
       },
       { atOnce: 4 },

@@ -195,7 +195,7 @@ it('names the alerts that a deleted dashboard takes along, and asks', async () =
 it('shows an alert before it deletes it', async () => {
   const ran = await runCliInside(['delete-alert', ...flags(), '--alert-id', ids.alert], { typed: 'yes\n' })
   expect(ran.stderr).toContain('Delete this alert? [y/N]')
-  expect(methodsOf(emulator())).toEqual(['GET', 'DELETE'])
+  expect(methodsOf(emulator())).toEqual(['GET', 'GET', 'DELETE'])
 })
 
 it('exits with 11 for a plan with changes only with --detailed-exitcode', async () => {

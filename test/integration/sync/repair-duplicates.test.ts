@@ -152,19 +152,39 @@ describe('objects that exist twice', () => {
     expect(messagesOf((await run('plan')).document).filter((one) => one.includes('marker'))).toEqual([])
   })
 
-  it('stay if an alert is on a part of the duplicate that the API does not list', async () => {
+  /** A copy of an alert of the duplicate, which cannot move to the other dashboard. */
+  async function withFixedAlert(fields: object) {
     const { service, twinOf } = await doubled()
     const [, otherShop] = twinOf(service.dashboards, 'Shop')
     const [, onB] = twinOf(service.alerts, 'OnB')
-    service.alerts.push({
-      ...structuredClone(onB),
-      id: 'a00000000000000000000001',
-      name: 'Hidden',
-      note: 'mine',
-      tileId: 'b00000000000000000000001',
-    })
-    const { document } = await run('plan', repair)
-    const shop = (document.objects as { section: string; action: string; id?: string }[]).find(({ id }) => id === otherShop.id)
-    expect(shop).toMatchObject({ action: 'release' })
+    service.alerts.push({ ...structuredClone(onB), id: 'a00000000000000000000001', name: 'Fixed', note: 'mine', ...fields })
+    return { otherShop, fixedAlert: () => serviceOf(emulator()).alerts.find(({ name }) => name === 'Fixed') }
+  }
+
+  const release = {
+    action: 'release',
+    notes: [expect.stringContaining('with the alert "Fixed" (a00000000000000000000001), which cannot move; it becomes unmanaged')],
+  }
+
+  const objectsOf = ({ document }: Awaited<ReturnType<typeof run>>) =>
+    document.objects as { readonly action: string; readonly id?: string; readonly notes: readonly string[] }[]
+
+  it('stay if an alert on them has a form that this version does not know, because it is never written', async () => {
+    const { otherShop, fixedAlert } = await withFixedAlert({ newer: { detectionMode: 'anomaly' } })
+    const before = structuredClone(fixedAlert())
+    const applied = await run('apply', repair)
+    expect(applied.document).toMatchObject({ status: 'pass', toRelease: 3, toDelete: 2 })
+    expect(objectsOf(applied).find(({ id }) => id === otherShop.id)).toMatchObject(release)
+    expect(fixedAlert()).toEqual(before)
+    expect(duplicateMarkersIn(emulator())).toEqual([])
+  })
+
+  it('stay if an alert is on a part of the duplicate that the API does not list, and nothing is written', async () => {
+    const { otherShop, fixedAlert } = await withFixedAlert({ tileId: 'b00000000000000000000001' })
+    expect(objectsOf(await run('plan', repair)).find(({ id }) => id === otherShop.id)).toMatchObject(release)
+    const { document } = await run('apply', repair)
+    expect(document).toMatchObject({ status: 'fail', changed: false })
+    expect(messagesOf(document)).toEqual([expect.stringContaining('and with it the alert "Fixed"')])
+    expect(fixedAlert()).toBeDefined()
   })
 })

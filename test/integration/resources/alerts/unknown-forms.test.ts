@@ -45,7 +45,7 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       expect(serviceOf(emulator()).alerts).toHaveLength(count)
     }))
 
-  it('is shown, and refused by name by every operation that writes its fields', () =>
+  it('is shown, and refused by name by every operation that writes it', () =>
     site(async (one) => {
       await one.apply(files)
       const alert = change(fields)
@@ -53,9 +53,20 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       expect((await run('get-alert', { 'alert-id': id })).document).toMatchObject({ status: 'pass', alert: { id, ...fields } })
       expect(JSON.stringify((await run('list-alerts')).document)).toContain(id)
       const before = structuredClone(alert)
-      const updated = await run('update-alert', { 'alert-id': id, threshold: '99' })
-      expect(updated.document).toMatchObject({ status: 'error', failureReason: expect.stringContaining(`"Errors" (${id})`) })
-      expect(updated.document.failureReason).toContain(words)
+      for (const [operation, more, reason] of [
+        [
+          'update-alert',
+          { threshold: '99' },
+          `was not written, because it has ${words}, which this version does not know. Change it in the web app`,
+        ],
+        ['delete-alert', {}, `was not deleted, because it has ${words}, which this version does not know. Delete it in the web app`],
+      ] as const) {
+        const { document } = await run(operation, { 'alert-id': id, ...more })
+        expect([operation, document]).toMatchObject([
+          operation,
+          { status: 'error', failureReason: expect.stringContaining(`The alert "Errors" (${id}) ${reason}`) },
+        ])
+      }
       for (const [operation, more] of [
         ['silence-alerts', { for: '30m' }],
         ['unsilence-alerts', {}],
