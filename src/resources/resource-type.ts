@@ -92,6 +92,8 @@ export interface ResourceType<Declared extends DeclaredObject = DeclaredObject> 
   resolve(declared: Declared, context: ResolveContext): ResolvedDeclaration
   /** Why no file can declare the object; undefined where one can. Absent where files can declare every object. */
   explainUndeclarable?(remote: RemoteObject): string | undefined
+  /** Why a file made of what the API shows would change the object; undefined where it shows everything. Absent where it always does. */
+  explainHidden?(remote: RemoteObject): string | undefined
   /** The part of a returned object that may be sent again. */
   toBody(remote: RemoteObject): Body
   /** Equal for the declared body of an object and its stored one, and for no other object: by this, apply finds what it created. */

@@ -127,6 +127,13 @@ const secretFields: readonly string[] = ['url', 'headers', 'queryParams']
 const hiddenFields = (service: unknown): readonly string[] =>
   service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams']
 
+/** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
+function hiddenInFile({ service, description }: RemoteObject): readonly string[] {
+  if (typeof description !== 'string' || readTextMarker(description) === undefined) return service === 'incidentio' ? ['body'] : []
+  const digests = readTextSecrets(description)?.digests ?? {}
+  return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
+}
+
 const toSecrets = (names: Readonly<Record<string, string>>, secret: ReadSecret): Body =>
   Object.fromEntries(Object.entries(names).map(([field, name]) => [field, new SecretValue(name, secret(name))]))
 
@@ -281,6 +288,12 @@ export const webhookType: ResourceType<DeclaredObject<DeclaredWebhook>> = {
     webhookServices.some((known: Service) => known === service)
       ? undefined
       : `files cannot declare a webhook of the service ${quote(String(service), 40)}`,
+  explainHidden(webhook) {
+    const fields = hiddenInFile(webhook)
+    return fields.length === 0
+      ? undefined
+      : `the API hides a part of it; to manage it, write it into a file by hand, with ${fields.join(' and ')}`
+  },
   toBody,
   markerStyle: textStyle,
   tokenOf: ({ description }) => readTextMarker(description)?.token,

@@ -58,14 +58,15 @@ export async function verifyWrites(
     const type = types[section]
     if (list === undefined) return []
     const left = indexByMarker({ ...list, items: list.items.filter(({ id }) => !deleted.has(id)) }, type)
-    if (type.ownership === 'marker') return findDuplicateMarkers(left, type, type.markerStyle.projectToken(plan.project))
+    if (type.ownership === 'marker') return { type, found: findDuplicateMarkers(left, type, type.markerStyle.projectToken(plan.project)) }
     const created = touched.filter(({ change: { action, section: where } }) => where === section && action === 'create')
     const tokens = new Set(created.map(({ change: { desired = {} } }) => type.tokenOf(desired)))
     const twins = new Map([...list.byToken].filter(([token]) => tokens.has(token)))
-    return findDuplicateMarkers({ ...list, byToken: twins }, type, undefined)
+    return { type, found: findDuplicateMarkers({ ...list, byToken: twins }, type, undefined) }
   })
-  const advice = doubles.length === 0 ? [] : adviseRepair(context.repairCommand, doubles.length)
-  return { diagnostics: [...doubles, ...advice, ...lost], lists }
+  const repairable = doubles.flatMap(({ type, found }) => (type.ownership === 'marker' ? found : []))
+  const advice = repairable.length === 0 ? [] : adviseRepair(context.repairCommand, repairable.length)
+  return { diagnostics: [...doubles.flatMap(({ found }) => found), ...advice, ...lost], lists }
 }
 
 const wasAttempted = (outcome: Outcome): boolean => outcome.kind === 'unknown' || (isSuccess(outcome) && outcome.kind !== 'unchanged')
@@ -120,7 +121,9 @@ export function findDuplicateMarkers(
     if (project !== projectToken || actuals.length < 2) return []
     const ids = actuals.map(({ id }) => id).join(', ')
     const what = type.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
-    const message = `${what} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): two runs at the same time, or a copy. See ${concurrentRunsPage}`
+    const byHand = `. No run deletes ${pluralOf(type.noun)}: delete all but one in the web app, before a repair of other objects`
+    const cause = `two runs at the same time, or a copy${type.ownership === 'marker' ? '' : byHand}`
+    const message = `${what} is on ${actuals.length} ${pluralOf(type.noun)} (${ids}): ${cause}. See ${concurrentRunsPage}`
     return [diagnosticOf(matchRules, 'duplicate-marker', { file: type.section }, message)]
   })
 }

@@ -130,7 +130,7 @@ function findByIdentity(declared: Declared, { type, actual, byToken }: IdentityI
   const [found, twin] = own === undefined ? [previous, secondPrevious] : [own, second]
   if (found === undefined) return {}
   if (twin === undefined) return { found, ...(own === undefined && { takeover: `renamed from ${previousName}` }) }
-  const message = `several ${pluralOf(type.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one`
+  const message = `several ${pluralOf(type.noun)} have this identity (${found.id}, ${twin.id}); add the id of the one to manage, or delete the other one in the web app`
   return { found, diagnostic: report(declared, 'ambiguous-adoption', message) }
 }
 

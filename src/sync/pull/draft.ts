@@ -77,7 +77,7 @@ export interface DraftedFile {
   readonly after: string
 }
 
-export const pullOutcomes = ['added', 'updated', 'unchanged', 'missing', 'other-project', 'left-out'] as const
+export const pullOutcomes = ['added', 'updated', 'unchanged', 'missing', 'other-project', 'left-out', 'not-exportable'] as const
 
 export interface PulledObject {
   readonly section: Section
@@ -161,7 +161,7 @@ export function draftPull(input: DraftInput): Draft {
           ? objectOutside(source, 'left-out', reason)
           : { ...objectOutside(source, 'added', undefined), key: source.key, path: paths.get(addition) },
       ),
-      ...skipped.map((one) => objectOutside(one, one.hasOtherProject ? 'other-project' : 'left-out', one.reason)),
+      ...skipped.map((one) => objectOutside(one, one.outcome, one.reason)),
     ],
   }
 }

@@ -26,7 +26,8 @@ export const pullOutput = z.object({
   unchanged: count('Objects that are equal in the files and in the service.'),
   missing: count('Objects that the files declare and the service does not have. Their declarations are kept.'),
   otherOwners: count('Objects of other projects, which are never pulled.'),
-  leftOut: count('Objects that a file cannot declare, or whose key or owner is unknown.'),
+  leftOut: count('Objects that a file cannot declare as they are, or whose key or owner is unknown.'),
+  notExportable: count('Unmanaged objects of a kind that no file can declare, or of which the API hides a part.'),
 })
 
 const line = z.object({ sign: z.enum(['+', '-', ' ']), text: z.string() })
@@ -35,7 +36,11 @@ const object = z.object({
   section: z.enum(sectionNames).describe('`dashboards`, `savedSearches`, `alerts`, `webhooks` or `sources`.'),
   key: z.string().describe('The key in the files. Empty if the object is in no file.'),
   name: z.string(),
-  outcome: z.enum(pullOutcomes).describe('`other-project`: the object has the ownership marker of another project.'),
+  outcome: z
+    .enum(pullOutcomes)
+    .describe(
+      '`other-project`: the object has the ownership marker of another project. `not-exportable`: no file can declare it, or the API hides a part of it.',
+    ),
   id: z.string().optional(),
   file: z.string().optional(),
   reason: z.string().optional().describe('Why the object was left out.'),
@@ -74,6 +79,7 @@ export function toPullResult({ project, draft: { files, objects }, diagnostics }
     missing: numberOf('missing'),
     otherOwners: numberOf('other-project'),
     leftOut: numberOf('left-out'),
+    notExportable: numberOf('not-exportable'),
     project,
     ...(environment !== undefined && { environment }),
     objects: objects.map(({ section, key, name, outcome, id, path, reason }) => ({
@@ -116,7 +122,10 @@ export function judgePull(result: PullResult): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length
   if (errors > 0) return { status: 'fail', reasons: [say`${counted(errors, 'error')}`], exit: 'input' }
   const warnings = result.diagnostics.filter(({ severity }) => severity === 'warning').length
+  // Where files have something, objects that can never be exported do not make every pull a warning.
+  const hasExported = result.added + result.updated + result.unchanged > 0
   const reasons = [
+    ...(result.notExportable > 0 && !hasExported ? [say`${counted(result.notExportable, 'object')} cannot be exported`] : []),
     ...(result.leftOut > 0 ? [say`${counted(result.leftOut, 'object')} left out`] : []),
     ...(warnings > 0 ? [say`${counted(warnings, 'warning')}`] : []),
   ]
@@ -124,7 +133,7 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullHeadline(result: PullResult): Line {
-  const { added, updated, filesWritten, objects } = result
+  const { added, updated, filesWritten, notExportable, objects } = result
   if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated }).filter(([, count]) => count > 0)
@@ -132,7 +141,8 @@ export function pullHeadline(result: PullResult): Line {
       parts.map(([outcome, count]) => say`${count} ${trusted(outcome)}`),
       ', ',
     )
-    return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}`
+    const others = notExportable > 0 ? say`; ${counted(notExportable, 'object')} cannot be exported` : []
+    return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
   }
   if (objects.length === 0) return say`Nothing to pull${inEnvironment(result)}: the service has no objects of these kinds`
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
@@ -141,6 +151,7 @@ export function pullHeadline(result: PullResult): Line {
 /** The most important outcome first. Unchanged objects are not listed. */
 const listedOutcomes = {
   'left-out': 'left out',
+  'not-exportable': 'cannot be exported',
   added: 'added',
   updated: 'updated',
   missing: 'not in the service',
@@ -148,7 +159,7 @@ const listedOutcomes = {
 } as const
 
 export function pullBlocks(result: PullResult): readonly Block[] {
-  const { added, updated, unchanged, missing, otherOwners, leftOut, diagnostics } = result
+  const { added, updated, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics } = result
   if (isStopped(result)) return [{ kind: 'diagnostics', diagnostics }]
   const facts = {
     Added: added,
@@ -156,6 +167,7 @@ export function pullBlocks(result: PullResult): readonly Block[] {
     Unchanged: unchanged,
     'Not in the service': missing,
     'Of other projects': otherOwners,
+    'Cannot be exported': notExportable,
     'Left out': leftOut,
   }
   return [

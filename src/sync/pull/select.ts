@@ -23,7 +23,8 @@ export interface NewObject {
 export interface SkippedObject {
   readonly section: Section
   readonly actual: RemoteObject
-  readonly hasOtherProject: boolean
+  /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
+  readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string
 }
 
@@ -70,8 +71,8 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
   )
   const createdByName = new Map(changes.filter(({ action }) => action === 'create').map((change) => [trimmedName(change), change]))
   const adoptable = unmanaged.map(({ actual }): NewObject | SkippedObject => {
-    const undeclarable = type.explainUndeclarable?.(actual)
-    if (undeclarable !== undefined) return skip(section, actual, undeclarable)
+    const obstacle = type.explainUndeclarable?.(actual) ?? type.explainHidden?.(actual)
+    if (obstacle !== undefined) return { ...skip(section, actual, obstacle), outcome: 'not-exportable' }
     const name = trimmedName(actual)
     const created = createdByName.get(name)
     if (created !== undefined) return skip(section, actual, nameIsDeclared(created))
@@ -86,7 +87,7 @@ function selectIn(section: Section, { remote, types, plan, declarations }: Selec
       ...found.filter((one): one is SkippedObject => !isNewObject(one)),
       ...ofOtherProjects.map(({ actual }) => ({
         ...skip(section, actual, 'has the ownership marker of another project'),
-        hasOtherProject: true,
+        outcome: 'other-project' as const,
       })),
     ],
   }
@@ -100,7 +101,7 @@ const isNewObject = (one: NewObject | SkippedObject): one is NewObject => 'key' 
 const skip = (section: Section, actual: RemoteObject, reason: string): SkippedObject => ({
   section,
   actual,
-  hasOtherProject: false,
+  outcome: 'left-out',
   reason,
 })
 
@@ -137,7 +138,8 @@ function selectManaged({ actual, marker }: MarkedObject, { type, project, ours, 
   if (key === undefined) return skip(section, actual, 'has an ownership marker that contains only a hash of its key; remove the marker')
   if (takenKeys.has(key)) return skip(section, actual, `has the ownership marker of ${section}.${key}, which is the key of another object`)
   takenKeys.add(key)
-  return { section, key, actual, adoption: {} }
+  const hidden = type.explainHidden?.(actual)
+  return hidden === undefined ? { section, key, actual, adoption: {} } : skip(section, actual, hidden)
 }
 
 /** Leaves room for a number at the end. */

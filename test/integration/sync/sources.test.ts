@@ -1,7 +1,8 @@
 // Sources as code: their kind and name identify them, because the API has no field for a marker.
 import { describe, expect, it } from 'vitest'
 import type { Source } from '../../../src/emulator/index.ts'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, outcomes, shop } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, withSite } from '../../support/site.ts'
 import { circle } from '../../support/source-declarations.ts'
@@ -88,6 +89,31 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       expect(stored('New metrics')).toEqual(first)
     }))
 
+  it('names the sources that two runs created at the same time, and what to do, because no run deletes one', async () => {
+    const { logSource: _, ...metrics } = circle['new-metrics']
+    const file = JSON.stringify({ sources: { metrics } })
+    const apply = (more: Readonly<Record<string, string>> = {}) =>
+      invokeText({
+        inputs: { ...inputsFor(emulator(), dialect), operation: 'apply', project: 'shop', ...more },
+        files: { 'observability/a.json': file },
+      })
+    const created = () => serviceOf(emulator()).sources.filter(({ name }) => name === 'New metrics')
+    // The other run creates it at the same moment.
+    const { sources } = serviceOf(emulator())
+    sources.push = (...added) =>
+      sources.splice(sources.length, 0, ...added.flatMap((one) => [one, { ...one, id: `f${one.id.slice(1)}` }])).length
+    const first = await apply()
+    const ids = created().map(({ id }) => id)
+    expect(ids).toHaveLength(2)
+    expect(first.document.diagnostics).toEqual([expect.objectContaining({ rule: 'duplicate-marker' })])
+    const [message] = JSON.stringify(first.document.diagnostics).match(/on 2 sources[^"]*/) ?? []
+    expect(message).toMatch(new RegExp(`^on 2 sources \\(${ids.join(', ')}\\)`))
+    expect(message).toContain('No run deletes sources: delete all but one in the web app')
+    const { document } = await apply({ 'repair-duplicates': 'true' })
+    expect(document).toMatchObject({ status: 'fail', changed: false })
+    expect(JSON.stringify(document.diagnostics)).toContain('add the id of the one to manage, or delete the other one in the web app')
+  })
+
   it('renames a source with previousName, and keeps its id', () =>
     site(async (one) => {
       await one.apply(files)
@@ -149,7 +175,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources as code, profil
       } as Source)
       const pulled = await one.pull({}, undefined, { kind: ['sources'] })
       const prom = pulled.objects.find(({ name }) => name === 'Prom')
-      expect([prom?.outcome, prom?.reason]).toEqual(['left-out', 'files cannot declare a source of the kind promql'])
+      expect([prom?.outcome, prom?.reason]).toEqual(['not-exportable', 'files cannot declare a source of the kind promql'])
       const written = pulled.writtenFiles.map(({ content }) => content).join()
       expect(written).toContain('traceSource: New traces')
       const again = Object.fromEntries(pulled.writtenFiles.map(({ path, content }) => [path, content]))

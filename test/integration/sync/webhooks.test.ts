@@ -1,7 +1,8 @@
 // Webhooks as code: their secrets come from variables of the process, and are in nothing that a run leaves behind.
 import { describe, expect, it } from 'vitest'
 import type { Emulator, Webhook } from '../../../src/emulator/index.ts'
-import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { invokeText } from '../../support/invoke.ts'
 import { actions, errorRules, errors, outcomes, shop } from '../../support/shop-declaration.ts'
 import { emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
 
@@ -261,9 +262,44 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('webhooks as code, profi
       Object.assign(existing ?? {}, { service: 'pagerduty_api' })
       const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
       expect(pulled.objects.find(({ name }) => name === existing?.name)).toMatchObject({
-        outcome: 'left-out',
+        outcome: 'not-exportable',
         reason: 'files cannot declare a webhook of the service pagerduty_api',
       })
+    }))
+
+  it('of others does not make a pull a warning where the API hides its body, as long as something is exported', async () => {
+    const [existing] = serviceOf(emulator()).webhooks
+    Object.assign(existing ?? {}, { service: 'incidentio', body: '{}' })
+    const pull = (more: Readonly<Record<string, string>>) =>
+      invokeText({ inputs: { ...inputsFor(emulator(), dialect), operation: 'pull', project: 'shop', kind: 'webhooks', ...more } })
+    const all = await pull({})
+    expect(all.document).toMatchObject({ status: 'pass', leftOut: 0, notExportable: 2 })
+    expect(all.document.objects).toContainEqual(
+      expect.objectContaining({
+        name: existing?.name,
+        outcome: 'not-exportable',
+        reason: 'the API hides a part of it; to manage it, write it into a file by hand, with body',
+      }),
+    )
+    const { document } = await pull({ 'name-contains': existing?.name ?? '' })
+    expect(document).toMatchObject({
+      status: 'warn',
+      filesWritten: 0,
+      failureReason: expect.stringContaining('1 object cannot be exported'),
+    })
+  })
+
+  it('of this project is left out with a warning where the API hides a part of it, and its key stays taken', () =>
+    site(async (one) => {
+      await one.apply(files)
+      const pulled = await one.pull({}, undefined, { kind: ['webhooks'] })
+      const byName = new Map(pulled.objects.map(({ name, outcome, reason }) => [name, [outcome, reason]]))
+      expect(byName.get(incident.name)).toEqual([
+        'left-out',
+        'the API hides a part of it; to manage it, write it into a file by hand, with headersFrom and body',
+      ])
+      expect(pulled.leftOut).toBeGreaterThan(0)
+      expect(pulled.objects.filter(({ key }) => key === 'incident')).toEqual([])
     }))
 
   it('is pulled with the variables that the file names', () =>
