@@ -33,7 +33,14 @@ export interface Provider {
   /** The provider's own unit of account: Credits, CHC. */
   readonly unit: string
   /** The price of one unit in the public price list. Undefined when it is unknown. */
-  readonly listPrice: { readonly currency: string; readonly amount: string } | undefined
+  readonly listPrice: Price | undefined
+  /** The price of one unit in the customer's contract. Undefined when it is the list price, as far as is known. */
+  readonly contractedPrice: Price | undefined
+}
+
+interface Price {
+  readonly currency: string
+  readonly amount: string
 }
 
 /** ISO 4217 for "no currency". Without a price, amounts are in the provider's unit. */
@@ -45,13 +52,29 @@ const number = (value: Decimal): Cell => ({ number: value.toFixed() })
 
 const instant = (day: Day): string => `${day}T00:00:00Z`
 
-const cost: Column = ({ amount }, { listPrice }) => number(amount.times(fromText(listPrice?.amount ?? '1')))
+/** What the customer pays. All columns of costs have this currency, so a list price in another one cannot be shown. */
+const contractedPrice = ({ contractedPrice, listPrice }: Provider): Price =>
+  contractedPrice ?? listPrice ?? { currency: noCurrency, amount: '1' }
+
+function publicPrice(provider: Provider): Price {
+  const paid = contractedPrice(provider)
+  return provider.listPrice?.currency === paid.currency ? provider.listPrice : paid
+}
+
+const costAt =
+  (priceOf: (provider: Provider) => Price): Column =>
+  ({ amount }, provider) =>
+    number(amount.times(fromText(priceOf(provider).amount)))
+
+const cost = costAt(contractedPrice)
 
 const quantity: Column = ({ amount }) => number(amount)
 
 const unit: Column = (_, provider) => provider.unit
 
-const listPrice: Column = (_, provider) => ({ number: provider.listPrice?.amount ?? '1' })
+const priceAt =
+  (priceOf: (provider: Provider) => Price): Column =>
+  (_, provider) => ({ number: priceOf(provider).amount })
 
 /** In its own currency, a unit of account costs 1. */
 const unitPrice: Column = () => ({ number: '1' })
@@ -61,7 +84,7 @@ const columns: Readonly<Record<string, Column>> = {
   BilledCost: cost,
   BillingAccountId: (_, { billingAccountId }) => billingAccountId,
   BillingAccountName: () => undefined,
-  BillingCurrency: (_, provider) => provider.listPrice?.currency ?? noCurrency,
+  BillingCurrency: (_, provider) => contractedPrice(provider).currency,
   BillingPeriodEnd: ({ billed }) => instant(addDays(billed.end, 1)),
   BillingPeriodStart: ({ billed }) => instant(billed.from),
   ChargeCategory: () => 'Usage',
@@ -73,11 +96,11 @@ const columns: Readonly<Record<string, Column>> = {
   ConsumedQuantity: quantity,
   ConsumedUnit: unit,
   ContractedCost: cost,
-  ContractedUnitPrice: listPrice,
+  ContractedUnitPrice: priceAt(contractedPrice),
   EffectiveCost: cost,
   InvoiceIssuerName: (_, { name }) => name,
-  ListCost: cost,
-  ListUnitPrice: listPrice,
+  ListCost: costAt(publicPrice),
+  ListUnitPrice: priceAt(publicPrice),
   PricingCategory: () => 'Standard',
   PricingCurrency: unit,
   PricingCurrencyContractedUnitPrice: unitPrice,

@@ -13,6 +13,7 @@ export const inputNames: readonly string[] = [
   "channel-type",
   "code-quality-file",
   "compare",
+  "credit-price",
   "csv-file",
   "dashboard",
   "dashboard-file",

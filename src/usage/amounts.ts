@@ -32,5 +32,24 @@ export const amountInput = (description: string) =>
       minimum: 0,
     })
 
+/** The price of one credit. */
+export const creditPriceSchema = () => z.object({ amount, currency: z.string().describe('ISO 4217 code.') })
+
+const priceGrammar = /^(\S{1,61})\s+([A-Z]{3})$/
+
+/** An amount above zero and a currency, from a user. */
+export const priceInput = (description: string) =>
+  z
+    .string()
+    .transform((text, context): { readonly amount: Decimal; readonly currency: string } => {
+      const [, written = '', currency = ''] = priceGrammar.exec(text.trim()) ?? []
+      const price = parseAmount(written)
+      // Codes such as XXX are in the standard, but are not money.
+      if (price?.gt(0) && currency !== 'XXX' && Intl.supportedValuesOf('currency').includes(currency)) return { amount: price, currency }
+      context.addIssue({ code: 'custom', message: 'is not a valid price' })
+      return z.NEVER
+    })
+    .meta({ description, accepts: 'an amount above zero and the code of a currency, such as 1.05 USD' })
+
 /** A number without an exponent: 0.0000001 instead of 1e-7. */
 const plainText = (value: number): string => (Number.isFinite(value) ? fromText(String(value)).toFixed() : String(value))

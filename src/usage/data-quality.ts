@@ -17,7 +17,11 @@ export function dataQualityIssueSchema() {
   const level = z.enum(issueLevels)
   const span = { fromDate: date, toDate: date }
   return z.discriminatedUnion('kind', [
-    z.object({ kind: z.enum(['no-records', 'no-records-yet', 'no-final-records']), level, ...span }),
+    z.object({
+      kind: z.enum(['no-records', 'no-records-yet', 'no-final-records', 'nothing-to-compare', 'nothing-to-compare-yet']),
+      level,
+      ...span,
+    }),
     z.object({ kind: z.literal('total-mismatch'), level, ...span, recordsTotal: amount, grandTotal: amount }),
     z.object({ kind: z.literal('negative-total'), level, ...span, grandTotal: amount }),
     z.object({ kind: z.enum(['negative-record', 'duplicate-record']), level, date, entityName: z.string() }),
@@ -27,7 +31,7 @@ export function dataQualityIssueSchema() {
 
 /** An issue fails the gate by default. Days that have just begun may have no records yet, which is a warning by default. */
 export const issueLevel = (kind: string, onMissing: IssueLevel | undefined): IssueLevel =>
-  onMissing ?? (kind === 'no-records-yet' ? 'warn' : 'fail')
+  onMissing ?? (kind === 'no-records-yet' || kind === 'nothing-to-compare-yet' ? 'warn' : 'fail')
 
 export const findDataQualityIssues = (reading: UsageReading, today: Day, onMissing?: IssueLevel): readonly DataQualityIssue[] =>
   findIssues(reading, today).map((issue) => ({ ...issue, level: issueLevel(issue.kind, onMissing) }))

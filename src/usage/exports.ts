@@ -55,12 +55,13 @@ function exportCsv({ records, unit }: UsageResult): string {
 
 /** One charge for each metric of each record. */
 function exportFocus(result: UsageResult, billingCycleDay: number | undefined): string {
-  const { provider, organizationId, unit } = result
+  const { provider, organizationId, unit, creditPrice } = result
   return renderFocus(chargesOf(result, billingCycleDay), {
     ...provider,
     billingAccountId: organizationId,
     unit,
     listPrice: provider.listPrice,
+    contractedPrice: creditPrice && { currency: creditPrice.currency, amount: creditPrice.amount.toFixed() },
   })
 }
 

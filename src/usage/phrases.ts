@@ -31,6 +31,15 @@ export const comparedWords = {
   'previous-month-days': 'the same days of the previous month',
 } as const satisfies Readonly<Record<NonNullable<UsageResult['comparison']>['with'], string>>
 
+/** What the API's units of account are called. */
+const unitNames = new Map([['CHC', 'ClickHouse Credits']])
+
+/** `CHC (ClickHouse Credits)`; `undefined` for a unit that needs no explanation. */
+export function unitWords(unit: string): string | undefined {
+  const name = unitNames.get(unit)
+  return name === undefined ? undefined : `${unit} (${name})`
+}
+
 /** A data quality issue before its effect on the verdict is known. */
 type UnjudgedIssue = DataQualityIssue extends infer Issue ? (Issue extends DataQualityIssue ? Omit<Issue, 'level'> : never) : never
 
@@ -45,6 +54,10 @@ export function describeIssue(issue: UnjudgedIssue, unit: string): Line {
       return say`No usage records yet for ${period(issue.fromDate, issue.toDate)}.`
     case 'no-final-records':
       return say`All usage records for ${period(issue.fromDate, issue.toDate)} are provisional, and only final records count.`
+    case 'nothing-to-compare':
+      return say`max-increase was not checked: no day of ${period(issue.fromDate, issue.toDate)} is complete in both periods.`
+    case 'nothing-to-compare-yet':
+      return say`max-increase was not checked: no day of ${period(issue.fromDate, issue.toDate)} is complete yet. A day is complete one day after it ends.`
     case 'total-mismatch': {
       const [records, total] = formatMoneyPair(issue.recordsTotal, issue.grandTotal)
       const days = period(issue.fromDate, issue.toDate)

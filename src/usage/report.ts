@@ -8,9 +8,9 @@ import { alignRight, factOf } from '../report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../report/format.ts'
 import type { BudgetStep } from './budget-steps.ts'
 import type { BudgetOutcome } from './budgets.ts'
-import type { UsageComparison } from './comparison.ts'
+import type { Compared, UsageComparison } from './comparison.ts'
 import type { Forecast } from './forecast.ts'
-import { comparedWords, day, describeIssue, inBrackets, ofLimit, period } from './phrases.ts'
+import { comparedWords, day, describeIssue, inBrackets, listDays, ofLimit, period, unitWords } from './phrases.ts'
 import type { UsageResult } from './result.ts'
 import { hasLimit } from './verdict.ts'
 
@@ -52,6 +52,9 @@ function headlineOf(result: UsageResult): Line {
   const total = `${formatMoney(grandTotalCredits)} ${unit}`
   const days = period(fromDate, toDate)
   if (records.length === 0) return say`No usage records for ${days}. The API's total is ${trusted(`${total}.`)}`
+  const [only] = budgets
+  // A single budget of a file is what the run is about, not the usage of the organization.
+  if (budget === undefined && only !== undefined && budgets.length === 1) return budgetHeadline(only, unit)
   const isKnown = budget !== undefined && dataQualityIssues.length === 0
   const used = isKnown ? `${ofLimit(judgedCredits, budget, unit)}${inBrackets(judgedCredits, budget)}` : total
   const sentences = [
@@ -63,21 +66,28 @@ function headlineOf(result: UsageResult): Line {
   return join(sentences, ' ')
 }
 
+function budgetHeadline({ name, used, limit, fromDate, toDate, dataQualityIssue }: BudgetOutcome, unit: string): Line {
+  const amount = dataQualityIssue === undefined ? `${ofLimit(used, limit, unit)}${inBrackets(used, limit)}` : `${formatMoney(used)} ${unit}`
+  return say`Budget ${name}: used ${trusted(amount)} from ${period(fromDate, toDate)}.`
+}
+
 function factsOf(result: UsageResult): Block {
-  const { unit, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } = result
+  const { unit, creditPrice, budget, budgetStatus, budgetUsedPercent, provisionalCredits, grandTotalCredits, warnBudget, comparison } =
+    result
   const { judgedCredits, unlocked, days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate } = result
   const amount = (value: Decimal): string => `${formatMoney(value)} ${unit}`
+  const withMoney = (value: Decimal): string => `${amount(value)}${moneyWords(value, creditPrice)}`
   const fact = (label: string, value: string | undefined) => factOf(label, value === undefined ? undefined : [trusted(value)])
   return {
     kind: 'facts',
     facts: [
-      ...fact('Total', amount(grandTotalCredits)),
+      ...fact('Total', withMoney(grandTotalCredits)),
       ...fact('Final', unlocked === 'exclude' ? amount(judgedCredits) : undefined),
-      ...fact('Budget', hasLimit(result) || gate === 'off' ? budget && amount(budget) : 'none'),
+      ...fact('Budget', hasLimit(result) || gate === 'off' ? budget && withMoney(budget) : 'none'),
       ...fact('Warning level', warnBudget && amount(warnBudget)),
       ...fact('Used', budgetUsedPercent && formatPercent(budgetUsedPercent)),
       ...fact('Provisional', `${amount(provisionalCredits)}${inBrackets(provisionalCredits, grandTotalCredits)}`),
-      ...(forecast ? fact(`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`, forecastWords(forecast, unit)) : []),
+      ...(forecast ? fact(`Forecast by ${formatShortDay(forecast.untilDate, toDate)}`, forecastWords(forecast, result)) : []),
       ...fact('Forecast budget', forecastBudget && amount(forecastBudget)),
       ...fact(
         budgetStatus === 'exceeded' ? 'Budget exceeded on' : 'Budget will be exceeded on',
@@ -85,20 +95,43 @@ function factsOf(result: UsageResult): Block {
       ),
       ...(comparison ? fact(`Change from ${comparedWords[comparison.with]}`, changeWords(comparison, unit)) : []),
       ...fact('Period', `${period(fromDate, toDate).text} (${plural(days, 'day')})`),
+      ...fact('Unit', describeUnit(result)),
     ],
   }
 }
 
-/** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern)`. */
-function forecastWords(forecast: Forecast, unit: string): string {
+/** ` (302.97 USD)`. Empty without a price. */
+const moneyWords = (credits: Decimal, price: UsageResult['creditPrice']): string =>
+  price === undefined ? '' : ` (${formatMoney(credits.times(price.amount))} ${price.currency})`
+
+/** `CHC (ClickHouse Credits), 1.05 USD each`. Undefined for a unit that needs no explanation. */
+function describeUnit({ unit, creditPrice }: UsageResult): string | undefined {
+  const words = unitWords(unit)
+  return creditPrice === undefined ? words : `${words ?? unit}, ${creditPrice.amount.toFixed()} ${creditPrice.currency} each`
+}
+
+/** `412.00 CHC (80% range 383–427 CHC, from 28 days with a weekday pattern; no budget judges it)`. */
+function forecastWords(forecast: Forecast, result: UsageResult): string {
   if (forecast.status === 'unavailable') return 'not available: the usage before the period could not be read or is inconsistent'
   if (forecast.status === 'too-early') return 'not available yet: too early in the period'
   const { total, low, high, learnedFromDays, isWeekdayAware } = forecast
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
-  return `${formatMoney(total)} ${unit} (80% range ${formatRange(low, high)} ${unit}, ${basis})`
+  const { unit, creditPrice } = result
+  const judged = isForecastJudged(result) ? '' : '; no budget judges it'
+  return `${formatMoney(total)} ${unit}${moneyWords(total, creditPrice)} (80% range ${formatRange(low, high)} ${unit}, ${basis}${judged})`
 }
 
-function changeWords({ change, changePercent, total }: UsageComparison, unit: string): string {
+/** A budget of the file may be for the same usage: all of it, in the same period. */
+const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult): boolean =>
+  forecastBudget !== undefined ||
+  budgets.some(
+    ({ judgesForecast, scope, forecast, ...budget }) =>
+      judgesForecast && Object.keys(scope).length === 0 && budget.fromDate === fromDate && forecast?.untilDate === endDate,
+  )
+
+function changeWords(comparison: UsageComparison, unit: string): string {
+  if (comparison.status === 'no-complete-days') return 'not available: no day is complete in both periods'
+  const { change, changePercent, total } = comparison
   const sign = change.gt(0) ? '+' : ''
   const share = changePercent === undefined ? '' : ` (${sign}${formatShare(changePercent)})`
   return `${sign}${formatMoney(change)} ${unit}${share}, from ${formatMoney(total)} ${unit}`
@@ -114,7 +147,7 @@ function notices(result: UsageResult): readonly Line[] {
     ...(clipped ? [say`The report ends on ${day(toDate)}, because the later days of the period are in the future.`] : []),
     ...(historyFailure === undefined ? [] : [describeHistoryFailure(historyFailure, forecast)]),
     ...(unlocked === 'exclude' ? [say`Only final records count toward the limits.`] : []),
-    ...(comparison === undefined ? [] : addedAndRemoved(comparison)),
+    ...(comparison?.status === 'compared' ? [...leftOutDays(comparison), ...addedAndRemoved(comparison)] : []),
     ...(spikeDays < days && days > 1
       ? [[trusted(`${checked} checked for spikes. The check of a day needs the two weeks before it.`)]]
       : []),
@@ -135,7 +168,15 @@ function describeHistoryFailure(
 /** Entities that a sentence names. */
 const maxNamedEntities = 10
 
-function addedAndRemoved({ added, removed, ...comparison }: UsageComparison): readonly Line[] {
+function leftOutDays({ leftOut, fromDate, toDate, ofFromDate, ofToDate }: Compared): readonly Line[] {
+  if (leftOut.length === 0) return []
+  const [own, other] = [period(ofFromDate, ofToDate), period(fromDate, toDate)]
+  return [
+    say`The comparison is of ${own} with ${other}. It leaves out ${listDays(leftOut)}, because not all usage of these days is known in both periods.`,
+  ]
+}
+
+function addedAndRemoved({ added, removed, ...comparison }: Compared): readonly Line[] {
   const before = trusted(comparedWords[comparison.with])
   const list = (entities: readonly { readonly name: string }[]): Line =>
     entities.slice(0, maxNamedEntities).flatMap(({ name }, i) => (i === 0 ? say`${name}` : say`, ${name}`))
@@ -265,8 +306,8 @@ function scopeWords(scope: BudgetOutcome['scope']): Line {
   return parts.length === 0 ? [] : [trusted(' ('), ...parts.flatMap((part, i) => (i === 0 ? part : [trusted('; '), ...part])), trusted(')')]
 }
 
-function forecastCell({ forecast }: BudgetOutcome): Line {
-  if (forecast?.status === 'expected') return money(forecast.total)
+function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Line {
+  if (forecast?.status === 'expected') return [...money(forecast.total), trusted(judgesForecast ? '' : ' (not judged)')]
   return [trusted(forecast === undefined ? '–' : forecast.status === 'too-early' ? 'too early' : 'not available')]
 }
 
@@ -303,12 +344,13 @@ function groupTables(result: UsageResult): readonly Block[] {
 const maxOpen = 25
 
 function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], result: UsageResult): readonly Block[] {
-  const total = result.grandTotalCredits
+  const { grandTotalCredits: total, creditPrice } = result
   const isProvisional = !result.provisionalCredits.eq(0)
   const columns = [
     { title: by === 'date' ? 'Day' : by[0]?.toUpperCase() + by.slice(1) },
     ...(by === 'entity' ? [{ title: 'Type' }] : []),
     alignRight(`Used (${result.unit})`),
+    ...(creditPrice === undefined ? [] : [alignRight(creditPrice.currency)]),
     alignRight('Share'),
     ...(isProvisional ? [alignRight('Provisional')] : []),
   ]
@@ -316,6 +358,7 @@ function shareTable(by: UsageResult['groupBy'], groups: UsageResult['groups'], r
     [by === 'date' && isDay(group.name) ? trusted(formatDay(group.name)) : untrusted(group.name)],
     ...(by === 'entity' ? [[untrusted(group.entityType ?? '')]] : []),
     money(group.total),
+    ...(creditPrice === undefined ? [] : [money(group.total.times(creditPrice.amount))]),
     [trusted(shareOf(group.total, total))],
     ...(isProvisional ? [money(group.provisional)] : []),
   ])
@@ -338,33 +381,40 @@ function shareOf(amount: Decimal, total: Decimal): string {
   return share === undefined ? '–' : formatShare(share)
 }
 
-/** Smaller changes, as a share of the total, are left out of the report. */
+/** Smaller changes, as a share of the total, are summed up in one row. */
 const leastMove = '0.005'
 
 /** The largest increases and decreases. */
-function moverTable({ comparison, grandTotalCredits, unit }: UsageResult): readonly Block[] {
-  if (comparison === undefined) return []
-  const least = grandTotalCredits.abs().times(leastMove)
+function moverTable({ comparison, unit }: UsageResult): readonly Block[] {
+  if (comparison?.status !== 'compared') return []
+  const least = comparison.ofTotal.abs().times(leastMove)
   const movers = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(least))
-  const isUp = ({ before, after }: UsageComparison['movers'][number]): boolean => after.gt(before)
+  const isUp = ({ before, after }: Compared['movers'][number]): boolean => after.gt(before)
   const shown = [...movers.filter(isUp).slice(0, 5), ...movers.filter((mover) => !isUp(mover)).slice(0, 5)]
+  const rest = comparison.movers.filter((mover) => !shown.includes(mover))
   return [
     {
       kind: 'table',
       title: `Largest changes from ${period(comparison.fromDate, comparison.toDate).text}`,
       columns: [{ title: 'Entity' }, { title: 'Metric' }, alignRight(`Before (${unit})`), alignRight('Now'), alignRight('Change')],
-      rows: shown.map(({ entityName, metric, before, after }) => {
-        const change = after.minus(before)
-        return [
-          [untrusted(entityName)],
-          [untrusted(metric)],
-          money(before),
-          money(after),
-          [trusted(`${change.gt(0) ? '+' : ''}${formatMoney(change)}`)],
-        ]
-      }),
+      rows: [
+        ...shown.map(({ entityName, metric, ...amounts }) => [[untrusted(entityName)], [untrusted(metric)], ...changeCells(amounts)]),
+        ...(rest.length === 0 ? [] : [[[trusted(plural(rest.length, 'smaller change'))], [], ...changeCells(sumUp(rest))]]),
+      ],
     },
   ]
+}
+
+type Change = Pick<Compared['movers'][number], 'before' | 'after'>
+
+const sumUp = (changes: readonly Change[]): Change => ({
+  before: sum(changes.map(({ before }) => before)),
+  after: sum(changes.map(({ after }) => after)),
+})
+
+function changeCells({ before, after }: Change): readonly Line[] {
+  const change = after.minus(before)
+  return [money(before), money(after), [trusted(`${change.gt(0) ? '+' : ''}${formatMoney(change)}`)]]
 }
 
 /** Records in a report. The result file and csv-file have all of them. */

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { type Decimal, isDecimal } from '../core/decimal.ts'
-import { amount, estimate, exactAmount, percent } from './amounts.ts'
+import { amount, creditPriceSchema, estimate, exactAmount, percent } from './amounts.ts'
 import { budgetStepSchema } from './budget-steps.ts'
 import { budgetOutcomeSchema, limitStatuses } from './budgets.ts'
-import { comparisonSchema, writeIncrease } from './comparison.ts'
+import { comparisonSchema, type UsageComparison, writeIncrease } from './comparison.ts'
 import { dataQualityIssueSchema } from './data-quality.ts'
 import { forecastSchema } from './forecast.ts'
 import { groupings, groupSchema } from './groups.ts'
@@ -74,6 +74,8 @@ export const usageDetails = () =>
     dataQualityIssues: z
       .array(dataQualityIssueSchema())
       .describe('Reasons to distrust the figures, and the effect of each on the verdict.'),
+    creditPrice: creditPriceSchema().optional().describe('The price of one credit, as given.'),
+    cost: exactAmount('The total in the currency of credit-price. Absent without a price.').optional(),
     byDay: z.array(z.object({ date, total: amount, provisional: amount })).describe('Every day of the period, in order.'),
     groupBy: z.enum(groupings).describe('How the groups are made.'),
     groups: z.array(groupSchema()).describe('Largest first. Days are in their order.'),
@@ -97,13 +99,15 @@ export function toDocument(result: UsageResult): z.input<ReturnType<typeof usage
   return {
     ...toTexts(result),
     budgetUsedPercent: writePercent(budgetUsedPercent),
-    comparison: comparison && {
-      ...toTexts(comparison),
-      changePercent: writePercent(comparison.changePercent),
-      maxIncrease: comparison.maxIncrease && writeIncrease(comparison.maxIncrease),
-    },
+    comparison: comparison && writeComparison(comparison),
     budgets: budgets.map((budget) => ({ ...toTexts(budget), usedPercent: writePercent(budget.usedPercent) })),
   }
+}
+
+function writeComparison(comparison: UsageComparison): z.input<ReturnType<typeof comparisonSchema>> {
+  const maxIncrease = comparison.maxIncrease && writeIncrease(comparison.maxIncrease)
+  if (comparison.status === 'no-complete-days') return { ...comparison, maxIncrease }
+  return { ...toTexts(comparison), maxIncrease, changePercent: writePercent(comparison.changePercent) }
 }
 
 const writePercent = (percent: Decimal | undefined): string | undefined => percent?.toFixed(2)

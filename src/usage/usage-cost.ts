@@ -8,11 +8,11 @@ import { toPlainText } from '../core/line.ts'
 import { toKebab } from '../core/names.ts'
 import { choice, filePath, lines, outputPath } from '../operation/inputs.ts'
 import { defineOperation, type Files, type Given } from '../operation/operation.ts'
-import { amountInput } from './amounts.ts'
+import { amountInput, priceInput } from './amounts.ts'
 import { findBudgetStep } from './budget-steps.ts'
 import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
-import { comparedPeriod, compareUsage, comparisons, increaseInput } from './comparison.ts'
+import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
 import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
 import { type DataQualityIssue, findDataQualityIssues, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSpend } from './forecast.ts'
@@ -74,6 +74,9 @@ const usageInput = z.strictObject({
   onMissing: choice(
     issueLevels,
     'How to treat data quality issues: no records, days without records, or records that do not add up to the total. By default an issue fails the gate. Missing records of days that have just begun are only a warning.',
+  ).optional(),
+  creditPrice: priceInput(
+    'What you pay for one credit, by your contract. The report then also shows amounts of money, and focus-file has this price.',
   ).optional(),
   groupBy: choice(groupings, 'How the first table of the report groups the usage.').default('entity'),
   waiver: waiverField.optional(),
@@ -182,7 +185,7 @@ interface Analysis {
 /** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze({ readings, period, today, budgets, input }: Analysis): Omit<UsageResult, 'organizationId' | 'provider'> {
   const { main, previous } = readings
-  const { gate, budget, warnBudget, forecastBudget, maxIncrease, waiver, groupBy } = input
+  const { gate, budget, warnBudget, forecastBudget, waiver, groupBy, creditPrice } = input
   const isFinalOnly = input.unlocked === 'exclude'
   const judged = judgedTotal(main, isFinalOnly)
   const { status: budgetStatus, usedPercent } = checkLimit(judged, budget, warnBudget)
@@ -194,6 +197,7 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
   const byDay = totalByDay(main.records, period)
   const byEntity = groupRecords(main.records, 'entity')
+  const compared = compareDays({ readings, period, today, budgets, input })
   return {
     grandTotalCredits: main.grandTotal,
     unit: readings.unit,
@@ -224,10 +228,12 @@ function analyze({ readings, period, today, budgets, input }: Analysis): Omit<Us
       fromDate: failure.period.from,
       toDate: failure.period.to,
     },
-    comparison: previous && input.compare && compareUsage(previous, main, { compare: input.compare, maxIncrease }),
+    comparison: compared.comparison,
     budgets: outcomes,
     waiver,
-    dataQualityIssues: issuesOf(readings, today, input),
+    dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
+    creditPrice,
+    cost: creditPrice && main.grandTotal.times(creditPrice.amount),
     byDay,
     groupBy,
     groups: groupBy === 'entity' ? byEntity : groupRecords(main.records, groupBy),
@@ -268,6 +274,12 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
     spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
     spikeDays,
   }
+}
+
+function compareDays({ readings: { main, previous }, period, today, input }: Analysis) {
+  const { compare, maxIncrease, onMissing } = input
+  const comparison = previous && compare && compareUsage(previous, main, { compare, maxIncrease, today })
+  return { comparison, issues: comparisonIssue(comparison, { period, today, onMissing }) }
 }
 
 function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {

@@ -14,6 +14,8 @@ interface Reason {
   readonly line: Line
   /** The limit of all usage that the line names, if any. */
   readonly limit?: Decimal
+  /** The budget of the file that the line is about. The sentence after it then has the usage of this budget. */
+  readonly budget?: BudgetOutcome
 }
 
 /** The judgments are in the result already. This puts those that fail or warn into words. */
@@ -61,6 +63,7 @@ export const hasLimit = (limits: Limits): boolean => canFail(limits) || limits.w
 
 /** `Used so far: 288.54 CHC (96%).` Empty where the first reason says it, and without records. A share is that of the limit it names. */
 function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
+  if (first.budget !== undefined) return usedOfBudget(first.budget, result)
   const { budget, budgetStatus, judgedCredits, records, unit, toDate, endDate, dataQualityIssues } = result
   if (records.length === 0 || budgetStatus !== 'within') return []
   // A share of the budget would suggest a figure that can be trusted.
@@ -70,6 +73,14 @@ function usedSoFar(result: UsageResult, first: Reason): readonly Line[] {
   const ofWhat = limit === undefined || budget === undefined || budget.eq(limit) ? '' : ' of the forecast budget'
   const share = limit === undefined ? '' : inBrackets(judgedCredits, limit, ofWhat)
   return [[trusted(`${what}: ${formatMoney(judgedCredits)} ${unit}${share}.`)]]
+}
+
+/** The reason of a limit has the usage already. */
+function usedOfBudget({ limitStatus, forecast, dataQualityIssue, used, limit }: BudgetOutcome, { unit }: UsageResult): readonly Line[] {
+  if (limitStatus !== 'within') return []
+  const what = forecast === undefined ? 'Total used' : 'Used so far'
+  const share = dataQualityIssue === undefined ? inBrackets(used, limit) : ''
+  return [[trusted(`${what}: ${formatMoney(used)} ${unit}${share}.`)]]
 }
 
 function totalReasons({ judgedCredits, unlocked, budget, budgetStatus, warnBudget, unit }: UsageResult): readonly Reason[] {
@@ -88,7 +99,7 @@ const maxNamedBudgets = 5
 function budgetReasons({ budgets, unit, toDate }: UsageResult): readonly Reason[] {
   const all = budgets.flatMap((budget): readonly Reason[] => {
     const line = describeBudget(budget, unit, toDate)
-    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line }]
+    return line === undefined ? [] : [{ level: budget.status === 'fail' ? 'fail' : 'warn', line, budget }]
   })
   // Failures come first, so that the verdict names them before warnings.
   const ordered = [...all.filter(({ level }) => level === 'fail'), ...all.filter(({ level }) => level === 'warn')]
@@ -133,7 +144,7 @@ function forecastReasons(result: UsageResult): readonly Reason[] {
 }
 
 function increaseReasons({ comparison, unit }: UsageResult): readonly Reason[] {
-  if (comparison?.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
+  if (comparison?.status !== 'compared' || comparison.maxIncrease === undefined || !comparison.isAboveMaxIncrease) return []
   const { change, changePercent, maxIncrease } = comparison
   const isPercent = maxIncrease.kind === 'percent'
   const [amount, mostAmount] = isPercent ? [formatMoney(change)] : formatMoneyPair(change, maxIncrease.amount)
@@ -155,9 +166,9 @@ function differentPercent(value: Decimal, limit: Decimal): string {
 function issueReasons(result: UsageResult): readonly Reason[] {
   const all = [
     ...result.dataQualityIssues.map((issue) => ({ level: issue.level, line: describeIssue(issue, result.unit) })),
-    ...result.budgets.flatMap((budget) => describeBudgetIssue(budget, result)),
+    ...result.budgets.flatMap((budget) => describeBudgetIssue(budget, result).map((reason) => ({ ...reason, budget }))),
   ]
-  return all.flatMap(({ level, line }) => (level === 'ignore' ? [] : [{ level, line }]))
+  return all.flatMap(({ level, ...reason }) => (level === 'ignore' ? [] : [{ level, ...reason }]))
 }
 
 /** Empty when the figure can be trusted, or when the report says the same of its whole period. */

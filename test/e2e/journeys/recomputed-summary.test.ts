@@ -58,6 +58,18 @@ const byCell = (records: readonly ResultRecord[]) =>
     Object.entries(metrics).map(([name, amount]) => [`${entityName} ${name}`, micro(amount)] as const),
   )
 
+const absolute = (value: bigint): bigint => (value < 0n ? -value : value)
+
+const signed = (value: bigint): string => `${value > 0n ? '+' : ''}${rounded(value, 2)}`
+
+/** Cells that changed, with their change. */
+function changesOf(before: ReadonlyMap<string, bigint>, after: ReadonlyMap<string, bigint>): ReadonlyMap<string, bigint> {
+  const cells = [...new Set([...before.keys(), ...after.keys()])]
+  return new Map(
+    cells.map((cell) => [cell, (after.get(cell) ?? 0n) - (before.get(cell) ?? 0n)] as const).filter(([, change]) => change !== 0n),
+  )
+}
+
 /** Tables of the summary by the words above them; each row as its cells. */
 function tablesOf(markdown: string): ReadonlyMap<string, readonly (readonly string[])[]> {
   const tables = new Map<string, readonly (readonly string[])[]>()
@@ -119,16 +131,19 @@ describe('every figure of the summary', () => {
       [rounded(used.Compute, 2), '300.00', `${percent(used.Compute, 300_000_000n, 1)}%`],
     ])
     const [now, then] = [byCell(records), byCell(otherRecords)]
-    const movers = [...tables].find(([title]) => title.startsWith('Largest changes'))?.[1] ?? []
-    const moved = [...new Set([...now.keys(), ...then.keys()])].filter((cell) => {
-      const change = (now.get(cell) ?? 0n) - (then.get(cell) ?? 0n)
-      return (change < 0n ? -change : change) * 200n >= total
-    })
+    const rows = [...tables].find(([title]) => title.startsWith('Largest changes'))?.[1] ?? []
+    const movers = rows.filter(([entity = '']) => !entity.endsWith(' smaller changes'))
+    const changes = changesOf(then, now)
+    const moved = [...changes].flatMap(([cell, change]) => (absolute(change) * 200n >= total ? [cell] : []))
+    const rest = [...changes].reduce((sum, [cell, change]) => (moved.includes(cell) ? sum : sum + change), 0n)
+    expect(rows.slice(movers.length).map(([entity, , , , change]) => [entity, change])).toEqual([
+      [`${changes.size - moved.length} smaller changes`, signed(rest)],
+    ])
     expect(movers.length).toBeGreaterThan(0)
     expect(movers.map(([entity, metric]) => `${entity} ${metric}`).toSorted()).toEqual(moved.toSorted())
     for (const [entity, metric, was, is, change] of movers) {
       const [a, b] = [then.get(`${entity} ${metric}`) ?? 0n, now.get(`${entity} ${metric}`) ?? 0n]
-      expect([was, is, change]).toEqual([rounded(a, 2), rounded(b, 2), `${b > a ? '+' : ''}${rounded(b - a, 2)}`])
+      expect([was, is, change]).toEqual([rounded(a, 2), rounded(b, 2), signed(b - a)])
     }
     const spikes = tables.get('Spikes') ?? []
     expect(spikes.map(([date, amount]) => [date, amount])).toEqual([

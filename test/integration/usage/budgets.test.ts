@@ -42,7 +42,7 @@ budgets:
     ])
     expect(ran.document).toMatchObject({ status: 'fail', budgetExceeded: true })
     expect(ran.reason).toBe(
-      'Budget checkout exceeded: 25 of 24.999999 Credits (100.000004%). Total used: 37.50 Credits. Budget compute exceeded its warning level: 30.00 of 29.00 Credits. Budget warehouse exceeded its warning level: 2.50 of 2.00 Credits.',
+      'Budget checkout exceeded: 25 of 24.999999 Credits (100.000004%). Budget compute exceeded its warning level: 30.00 of 29.00 Credits. Budget warehouse exceeded its warning level: 2.50 of 2.00 Credits.',
     )
     expect(ran.exitCode).toBe(10)
     // The period, and the four weeks before it.

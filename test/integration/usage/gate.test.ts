@@ -71,6 +71,63 @@ describe('a run without a limit', () => {
   })
 })
 
+describe('max-increase without a day that is complete in both periods', () => {
+  const increase = { compare: 'previous-period', 'max-increase': '0%' }
+
+  it.each<[string, Inputs, string]>([
+    ['warns of days that have just begun', { period: 'yesterday' }, 'warn'],
+    ['fails with on-missing: fail', { period: 'yesterday', 'on-missing': 'fail' }, 'fail'],
+    ['passes with on-missing: ignore', { period: 'yesterday', 'on-missing': 'ignore' }, 'pass'],
+    ['warns with on-missing: warn', { period: 'last-2-days', 'on-missing': 'warn' }, 'warn'],
+  ])('%s', async (_, inputs, status) => {
+    const ran = await judge({ ...increase, ...inputs })
+    expect([ran.document.status, ran.document.comparison]).toMatchObject([status, { status: 'no-complete-days', maxIncrease: '0%' }])
+    expect(ran.document.comparison).not.toHaveProperty('change')
+    expect(JSON.stringify(ran.blocks)).toContain('max-increase was not checked: no day of ')
+  })
+
+  it('fails when the previous period has no records, which is the second reason', async () => {
+    fillUsage(emulator(), 10, [{ name: 'checkout', microOn: () => ({ compute: 1 }), locked: true }])
+    const ran = await judge(increase)
+    expect([ran.document.status, ran.reason]).toEqual([
+      'fail',
+      expect.stringMatching(/^No usage records for .* max-increase was not checked: /),
+    ])
+  })
+
+  it('changes no verdict of a comparison without a limit', async () => {
+    const ran = await judge({ compare: 'previous-period', period: 'yesterday', budget: '5', 'on-missing': 'fail' })
+    expect([ran.document.status, ran.document.dataQualityIssues]).toEqual(['pass', []])
+    expect(JSON.stringify(ran.blocks)).toContain('not available: no day is complete in both periods')
+  })
+
+  it('ignores the usage of today, which still grows', async () => {
+    fillUsage(emulator(), 60, [{ name: 'checkout', microOn: (ago) => ({ compute: ago === 0 ? 900_000_000 : 1_000_000 }), locked: true }])
+    const ran = await judge(increase)
+    expect([ran.document.status, ran.document.comparison]).toMatchObject(['pass', { change: '0', leftOut: { length: 2 } }])
+    expect(JSON.stringify(ran.blocks)).toContain('The comparison is of ')
+  })
+})
+
+describe('a credit price', () => {
+  it('adds amounts of money to the report and the result', async () => {
+    const ran = await judge({ 'credit-price': '1.05 USD', budget: '100' })
+    expect(ran.document).toMatchObject({ creditPrice: { amount: '1.05', currency: 'USD' }, cost: '10.5', grandTotalCredits: '10' })
+    const text = JSON.stringify(ran.blocks)
+    for (const shown of ['10.00 Credits (10.50 USD)', '100.00 Credits (105.00 USD)', 'Credits, 1.05 USD each', '"USD"'])
+      expect(text).toContain(shown)
+  })
+
+  it.each(['1.05', 'USD', '1,05 USD', '0 USD', '-1 USD', '1.05 usd', '1.05 ABC', '1.05 XXX', '1.05USD', '1 USD EUR'])(
+    'rejects %s',
+    async (price) => {
+      const ran = await judge({ 'credit-price': price })
+      expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringMatching(/^credit-price: .*such as 1\.05 USD/)])
+      expect(emulator().requests).toHaveLength(0)
+    },
+  )
+})
+
 describe('a run with a limit', () => {
   it.each(limits)('passes, also when a gate is required: %o', async (inputs) => {
     expect([(await judge(inputs)).document.status, (await judge({ ...inputs, gate: 'required' })).document.status]).toEqual([

@@ -281,10 +281,11 @@ describe('compare: previous-month-days', () => {
     })
 
   it.each([
-    ['2026-11-21', { period: 'month-to-date' }, '2026-10-01', '2026-10-21'],
+    ['2026-11-21', { period: 'month-to-date' }, '2026-10-01', '2026-10-19'],
     ['2026-03-31', { period: 'month-to-date' }, '2026-02-01', '2026-02-28'],
     ['2026-11-05', { period: 'previous-month' }, '2026-09-01', '2026-09-30'],
-    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-04'],
+    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-03' }, '2026-09-20', '2026-10-03'],
+    ['2026-11-05', { 'from-date': '2026-10-20', 'to-date': '2026-11-04' }, '2026-09-20', '2026-10-03'],
     ['2026-06-05', { period: 'billing-cycle', 'billing-cycle-day': '31' }, '2026-04-30', '2026-05-05'],
   ])('on %s with %o compares with %s to %s', async (now, inputs, fromDate, toDate) => {
     const ran = await runOn(now, inputs)
@@ -316,7 +317,7 @@ describe('compare: previous-month-days', () => {
   })
 })
 
-it('leaves changes below 0.5% of the total out of the report, and has all of them in the result', async () => {
+it('sums up changes below 0.5% of the total in one row of the report, and has each of them in the result', async () => {
   fillUsage(emulator(), 60, [
     { name: 'large', microOn: (ago) => ({ compute: ago < 10 ? 110_000_000 : 100_000_000 }), locked: true },
     { name: 'tiny', microOn: (ago) => ({ compute: ago < 10 ? 500_000 : 1_000 }), locked: true },
@@ -324,5 +325,8 @@ it('leaves changes below 0.5% of the total out of the report, and has all of the
   const ran = await run({ period: 'last-10-days', compare: 'previous-period' })
   expect(ran.document.comparison).toMatchObject({ movers: [{ entityName: 'large' }, { entityName: 'tiny' }] })
   const [table] = ran.blocks.flatMap((block) => (block.kind === 'table' && block.title?.startsWith('Largest changes') ? [block] : []))
-  expect(table?.rows.map(([name = []]) => toPlainText(name))).toEqual(['large'])
+  expect(table?.rows.map((row) => row.map(toPlainText))).toEqual([
+    ['large', 'compute', '800.00', '880.00', '+80.00'],
+    ['1 smaller change', '', '0.01', '4.00', '+3.99'],
+  ])
 })

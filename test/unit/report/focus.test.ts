@@ -14,6 +14,7 @@ const provider: Provider = {
   billingAccountId: 'organization',
   unit: 'CHC',
   listPrice: { currency: 'USD', amount: '1' },
+  contractedPrice: undefined,
 }
 
 const charge = (more: Partial<Charge> = {}): Charge => ({
@@ -101,6 +102,33 @@ describe('a row', () => {
   })
 })
 
+describe('a contracted price', () => {
+  const amount = fromText('10')
+
+  it('is what a row costs, beside the list price in the same currency', () => {
+    const row = rowOf({ amount }, { contractedPrice: { currency: 'USD', amount: '0.9' } })
+    expect(row).toMatchObject({
+      BilledCost: '9',
+      EffectiveCost: '9',
+      ContractedCost: '9',
+      ContractedUnitPrice: '0.9',
+      ListCost: '10',
+      ListUnitPrice: '1',
+      BillingCurrency: 'USD',
+      PricingCurrencyEffectiveCost: '10',
+    })
+    expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
+  })
+
+  it('is the list price, too, where the price list has another currency or is unknown', () => {
+    for (const listPrice of [{ currency: 'USD', amount: '1' }, undefined]) {
+      const row = rowOf({ amount }, { listPrice, contractedPrice: { currency: 'EUR', amount: '0.95' } })
+      expect(row).toMatchObject({ BilledCost: '9.5', ListCost: '9.5', ListUnitPrice: '0.95', BillingCurrency: 'EUR' })
+      expect([faultsOf([row]), brokenRules([row])]).toEqual([[], []])
+    }
+  })
+})
+
 describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s', (dialect) => {
   const emulator = useEmulator({ dialect })
   const run = async (more: Readonly<Record<string, string>> = {}) => {
@@ -130,6 +158,17 @@ describe.each(['neutral', 'clickhouse-cloud'] as const)('the file of a month, %s
     const [currency, unit] = dialect === 'neutral' ? ['XXX', 'Credits'] : ['USD', 'CHC']
     expect(new Set(month.rows.map((row) => `${row.BillingCurrency} ${row.PricingCurrency} ${row.PricingUnit}`))).toEqual(
       new Set([`${currency} ${unit} ${unit}`]),
+    )
+  })
+
+  it('has the price of credit-price', async () => {
+    const { rows } = await run({ 'credit-price': '1.05 EUR' })
+    expect(new Set(rows.map((row) => `${row.BillingCurrency} ${row.ContractedUnitPrice}`))).toEqual(new Set(['EUR 1.05']))
+    const total = sum(rows.map((row) => numberIn(row, 'BilledCost')))
+    expect(total.toFixed()).toBe(
+      fromText(month.document.grandTotalCredits as string)
+        .times('1.05')
+        .toFixed(),
     )
   })
 

@@ -60,6 +60,7 @@ const budget = (more: Partial<BudgetOutcome> = {}): BudgetOutcome => ({
   usedPercent: decimal(30),
   provisional: decimal(1),
   limitStatus: 'within',
+  judgesForecast: true,
   isForecastAbove: false,
   isForecastMissing: false,
   ...more,
@@ -107,7 +108,7 @@ describe('the verdict', () => {
     const six = [...['a', 'b', 'c', 'd', 'e', 'f'].map(near), above('g')]
     expect(verdictOf({ budgets: six })).toEqual([
       'fail',
-      'Budget g exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
+      'Budget g exceeded: 101.00 of 100.00 Credits (101%).',
       ...['a', 'b', 'c', 'd'].map((name) => `Budget ${name} exceeded its warning level: 30.00 of 20.00 Credits.`),
       '2 more budgets failed or exceeded the warning level.',
     ])
@@ -119,11 +120,11 @@ describe('the verdict', () => {
     expect(verdictOf({ budgets: [budget({ forecast })] })).toEqual(['pass'])
     expect(verdictOf({ budgets: [{ ...near('shop'), forecast }] })).toEqual([
       'warn',
-      'Budget shop exceeded its warning level: 30.00 of 20.00 Credits. Total used: 30.00 Credits.',
+      'Budget shop exceeded its warning level: 30.00 of 20.00 Credits.',
     ])
     expect(verdictOf({ budgets: [budget({ status: 'fail', forecast, isForecastAbove: true })] })).toEqual([
       'fail',
-      'Budget shop: forecast of 120.00 Credits by 31 Mar exceeds the limit of 100.00 Credits. Total used: 30.00 Credits.',
+      'Budget shop: forecast of 120.00 Credits by 31 Mar exceeds the limit of 100.00 Credits. Used so far: 30.00 Credits (30%).',
     ])
   })
 
@@ -147,12 +148,12 @@ describe('the verdict', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true, forecast, budget: decimal(40) }
     expect(verdictOf({ ...exceeded, budgets: [above('a')] })).toEqual([
       'fail',
-      'Budget a exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
+      'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
       'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits.',
     ])
     expect(verdictOf({ budget: decimal(40), budgets: [above('a')] })).toEqual([
       'fail',
-      'Budget a exceeded: 101.00 of 100.00 Credits (101%). Total used: 30.00 Credits.',
+      'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
     ])
   })
 
@@ -169,13 +170,79 @@ describe('the verdict', () => {
   })
 })
 
+describe('the headline of a run that passes', () => {
+  const headline = (more: Partial<UsageResult>): string => toPlainText(reportUsage(result(more)).headline)
+
+  it('has the total of a single budget of a file, not that of the organization', () => {
+    const budgets = [budget({ used: decimal(12), scope: { service: ['checkout'] } })]
+    expect(headline({ budgets })).toBe('Budget shop: used 12.00 of 100.00 Credits (12%) from 1 – 31 Mar 2026.')
+    const [uncertain] = budgets.map((one) => ({
+      ...one,
+      dataQualityIssue: { kind: 'metrics-mismatch' as const, level: 'ignore' as const },
+    }))
+    expect(headline({ budgets: uncertain === undefined ? [] : [uncertain] })).toBe('Budget shop: used 12.00 Credits from 1 – 31 Mar 2026.')
+  })
+
+  it('has the total of the organization with several budgets, or with a budget of its own', () => {
+    expect(headline({ budgets: [budget(), budget({ name: 'b' })] })).toBe('Used 30.00 Credits from 1 – 2 Mar 2026. 2 of 2 budgets passed.')
+    expect(headline({ budget: decimal(40), budgets: [budget()] })).toBe(
+      'Used 30.00 of 40.00 Credits (75%) from 1 – 2 Mar 2026. 1 of 1 budgets passed.',
+    )
+  })
+})
+
+describe('a forecast in the report', () => {
+  const factOf = (more: Partial<UsageResult>): string | undefined => {
+    const [facts] = reportUsage(result({ forecast, endDate: day('2026-03-31'), ...more })).blocks
+    const fact = facts?.kind === 'facts' ? facts.facts.find(({ label }) => label.startsWith('Forecast by')) : undefined
+    return fact && toPlainText(fact.value)
+  }
+  const whole = budget({ forecast, judgesForecast: true })
+
+  it.each<[string, Partial<UsageResult>]>([
+    ['there is no limit', {}],
+    ['the budget does not count it', { budget: decimal(100) }],
+    ['the budget of the file does not count it', { budgets: [{ ...whole, judgesForecast: false }] }],
+    ['the budget of the file has a scope', { budgets: [{ ...whole, scope: { metric: ['compute'] } }] }],
+    ['the budget of the file is for another period', { budgets: [{ ...whole, fromDate: day('2026-01-01') }] }],
+  ])('is marked when %s', (_, more) => {
+    expect(factOf(more)).toMatch(/; no budget judges it\)$/)
+  })
+
+  it.each<[string, Partial<UsageResult>]>([
+    ['forecast-budget', { forecastBudget: decimal(200) }],
+    ['a budget of the file', { budgets: [whole] }],
+  ])('is not marked when %s judges it', (_, more) => {
+    expect(factOf(more)).toMatch(/with a weekday pattern\)$/)
+  })
+
+  it('is marked in the table of budgets', () => {
+    const budgets = [budget({ name: 'a', forecast, judgesForecast: true }), budget({ name: 'b', forecast, judgesForecast: false })]
+    expect(tables(blocksOf({ budgets }))[0]?.slice(2)).toMatchObject([
+      expect.arrayContaining(['120.00']),
+      expect.arrayContaining(['120.00 (not judged)']),
+    ])
+  })
+})
+
+it('explains the unit of ClickHouse Cloud once', () => {
+  const text = JSON.stringify(reportUsage(result({ unit: 'CHC' })).blocks)
+  expect(text.split('CHC (ClickHouse Credits)')).toHaveLength(2)
+  expect(JSON.stringify(reportUsage(result()).blocks)).not.toContain('"Unit"')
+})
+
 describe('the report', () => {
   it('names up to ten new and ten removed entities', () => {
     const entities = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `e${i}`, entityType: 'service' }))
     const comparison = (added: number, removed: number): UsageResult['comparison'] => ({
+      status: 'compared',
       with: 'previous-period',
       fromDate: day('2026-02-27'),
       toDate: day('2026-02-28'),
+      ofFromDate: day('2026-03-01'),
+      ofToDate: day('2026-03-02'),
+      leftOut: [],
+      ofTotal: decimal(30),
       total: decimal(20),
       change: decimal(10),
       isAboveMaxIncrease: false,
@@ -203,9 +270,14 @@ describe('the report', () => {
       after: decimal(after),
     })
     const comparison: UsageResult['comparison'] = {
+      status: 'compared',
       with: 'previous-period',
       fromDate: day('2026-02-27'),
       toDate: day('2026-02-28'),
+      ofFromDate: day('2026-03-01'),
+      ofToDate: day('2026-03-02'),
+      leftOut: [],
+      ofTotal: decimal(30),
       total: decimal(20),
       change: decimal(10),
       isAboveMaxIncrease: false,
@@ -220,6 +292,7 @@ describe('the report', () => {
         ['more', 'compute', '1.00', '4.00', '+3.00'],
         ...Array(4).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
         ['less', 'compute', '20.00', '1.00', '-19.00'],
+        ['2 smaller changes', '', '0.00', '2.00', '+2.00'],
       ],
     ])
   })

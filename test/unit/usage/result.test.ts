@@ -27,9 +27,14 @@ function resultOf(next: () => Decimal): UsageResult {
   const budgetStep = { percent: 50, reachedOn: day, used: next() }
   const entity = { entityName: 'a', entityType: 'service', metric: 'compute' }
   const comparison = {
+    status: 'compared' as const,
     with: 'previous-period' as const,
     fromDate: day,
     toDate: day,
+    ofFromDate: day,
+    ofToDate: day,
+    leftOut: [day],
+    ofTotal: next(),
     total: next(),
     change: next(),
     changePercent: next(),
@@ -52,6 +57,7 @@ function resultOf(next: () => Decimal): UsageResult {
     limitStatus: 'exceeded' as const,
     budgetStep,
     forecast,
+    judgesForecast: true,
     isForecastAbove: true,
     isForecastMissing: false,
     runsOutOn: day,
@@ -88,6 +94,8 @@ function resultOf(next: () => Decimal): UsageResult {
     budgets: [budget, { ...budget, dataQualityIssue: { kind: 'nothing-in-scope', level: 'warn', unmatched: ['b'], nearest: { b: 'a' } } }],
     waiver: { until: day, reason: 'Load test' },
     dataQualityIssues: [{ kind: 'total-mismatch', level: 'fail', fromDate: day, toDate: day, recordsTotal: next(), grandTotal: next() }],
+    creditPrice: { amount: next(), currency: 'USD' },
+    cost: next(),
     byDay: [{ date: day, total: next(), provisional: next() }],
     groupBy: 'entity',
     groups: [{ ...group, entityType: 'service' }],
@@ -119,4 +127,13 @@ it('writes an increase as an amount or a percentage, as it was given', () => {
   expect(written({ kind: 'amount', amount: fromText('0.0000001') })).toBe('0.0000001')
   expect(written({ kind: 'percent', percent: fromText('12.345') })).toBe('12.345%')
   expect(written(undefined)).toBeUndefined()
+  const without = {
+    status: 'no-complete-days' as const,
+    with: 'previous-period' as const,
+    fromDate: comparison.fromDate,
+    toDate: comparison.toDate,
+    maxIncrease: { kind: 'percent' as const, percent: fromText('20') },
+  }
+  const result = { ...resultOf(() => fromText('1')), comparison: without }
+  expect(toDocument(result)).toEqual(z.encode(usageResultSchema(), result))
 })
