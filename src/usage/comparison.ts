@@ -178,10 +178,10 @@ function onlyDays(
 
 /** Without days to compare, the limit cannot be judged. */
 export function comparisonIssue(
-  comparison: UsageComparison | undefined,
+  comparison: UsageComparison,
   { period, today, onMissing }: { readonly period: Period; readonly today: Day; readonly onMissing: IssueLevel | undefined },
 ): readonly DataQualityIssue[] {
-  if (comparison?.status !== 'no-complete-days' || comparison.maxIncrease === undefined) return []
+  if (comparison.status !== 'no-complete-days' || comparison.maxIncrease === undefined) return []
   const kind = hasJustBegun(period, today) ? 'nothing-to-compare-yet' : 'nothing-to-compare'
   return [{ kind, level: issueLevel(kind, onMissing), fromDate: period.from, toDate: period.to }]
 }

@@ -279,7 +279,7 @@ function analyzeDays({ readings, period, today, input }: Analysis): Pick<UsageRe
 function compareDays({ readings: { main, previous }, period, today, input }: Analysis) {
   const { compare, maxIncrease, onMissing } = input
   const comparison = previous && compare && compareUsage(previous, main, { compare, maxIncrease, today })
-  return { comparison, issues: comparisonIssue(comparison, { period, today, onMissing }) }
+  return { comparison, issues: comparison ? comparisonIssue(comparison, { period, today, onMissing }) : [] }
 }
 
 function issuesOf(readings: Readings, today: Day, { unlocked, onMissing }: UsageInput): DataQualityIssue[] {
