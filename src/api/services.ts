@@ -26,6 +26,9 @@ const listedService = z.looseObject({
   /** Whether the service may sleep. */
   idleScaling: optional(z.boolean()),
   idleTimeoutMinutes: optional(wireNumber),
+  minReplicaMemoryGb: optional(wireNumber),
+  maxReplicaMemoryGb: optional(wireNumber),
+  autoscalingMode: optional(z.string()),
   ipAccessList: optional(z.array(z.looseObject({ source: z.string() }))),
   tags: optional(z.array(z.looseObject({ key: z.string() }))),
 })

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
+import { isServer, type Service } from '../api/path.ts'
+import { inputError } from '../core/errors.ts'
 import { counted, type Line, say, sentence } from '../core/line.ts'
 import { inEnvironment, ofEnvironment } from '../declarations/environment.ts'
 import { flag, outputPath } from '../operation/inputs.ts'
@@ -25,6 +27,7 @@ import {
   toAnnotations,
   toPlanResult,
 } from './plan/plan-report.ts'
+import { planPrice, priceBlocks } from './plan/price-report.ts'
 import { planRules } from './rules.ts'
 
 /** What plan and drift share: both make the same plan, and judge it differently. */
@@ -101,6 +104,17 @@ async function reviewPlan(
   }
 }
 
+/** Throws an InputError for a server without activities. */
+function demandActivities({ profile, service }: Context<'read', 'service-or-server'>): Service {
+  if (profile.activities && !isServer(service)) return service
+  throw inputError('price', 'requires profile: clickhouse-cloud, because other servers have no activities and no usage')
+}
+
+async function priceOf({ api, clock }: Context<'read', 'service-or-server'>, planned: PlanningResult, service: Service) {
+  const { pricePlan } = await import('./plan/price-plan.ts')
+  return pricePlan(planned, { api, service, nowMs: clock.now() })
+}
+
 /** Only a gate makes a plan depend on its backtest. */
 function judgePlan(result: Pick<PlanResult, 'diagnostics'> & { readonly backtest?: ReviewedBacktest | undefined }, gates: Gates): Verdict {
   const verdict = judgeDiagnostics(result)
@@ -137,17 +151,28 @@ export const plan = defineOperation({
       'Shows how often each changed alert would have fired in the last 7 days, now and with the change. Only with `profile: hyperdx`.',
     ).default(false),
     ...gateInput,
+    price: flag(
+      'Estimates what created and changed alerts add to the bill, because evaluations keep a service awake. Sends three more requests, and needs permissions to read services, activities and usage. Anyone who can read the report sees the costs. Only with `profile: clickhouse-cloud`.',
+    ).default(false),
   }),
   details: planShape.details.extend({
+    price: planPrice.optional().describe('With `price`: what the changed alerts add to the bill.'),
     backtest: reviewedBacktest.optional().describe('With `backtest`: the changed alerts in the last 7 days.'),
   }),
   async run(context, input) {
     if (input.backtest) demandSeries(context, 'backtest')
+    const pricedService = input.price ? demandActivities(context) : undefined
     const planned = await makePlan(context, { ...input, effect: 'read' })
     const result = await finishPlan(context, input, planned)
-    if (!input.backtest || hasErrors(planned)) return result
-    demandKeys(input, planned)
-    return { ...result, backtest: await reviewPlan(context, planned, [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]) }
+    if (hasErrors(planned)) return result
+    if (input.backtest) demandKeys(input, planned)
+    return {
+      ...result,
+      ...(input.backtest && {
+        backtest: await reviewPlan(context, planned, [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]),
+      }),
+      ...(pricedService && { price: await priceOf(context, planned, pricedService) }),
+    }
   },
   check: ({ values }) => gatesWithoutBacktest(values),
   judge: judgePlan,
@@ -161,6 +186,7 @@ export const plan = defineOperation({
       planFacts(result),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       ...backtestBlocksOf(result.backtest),
+      ...priceBlocks(result.price),
       ...objectBlocks(result),
     ],
     annotations: toAnnotations(result),

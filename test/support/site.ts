@@ -97,7 +97,8 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       session,
       target: place,
       progress,
-      plan: (files, input) => plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, ...input }),
+      plan: (files, input) =>
+        plan.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input }),
       apply: (files, input) =>
         apply.run(contextFor(files), { ...standard, onError: 'continue', rewrite: false, resendSecrets: false, ...input }),
       drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),

@@ -1,0 +1,40 @@
+import { minuteMs } from '../core/durations.ts'
+import { intervalMsOf, startMsOf } from '../resources/alerts/schedule.ts'
+import type { Body } from '../resources/resource-type.ts'
+import { type Interval, union } from './intervals.ts'
+
+/** When an alert is evaluated: once in every interval. */
+export interface AlertSchedule {
+  readonly intervalMs: number
+  readonly offsetMs: number
+  /** Silenced alerts are not evaluated before. */
+  readonly startMs: number | undefined
+}
+
+/**
+ * The schedule of an alert as the API has it, or a file declares it. Undefined for a disabled one, and for an interval that this version
+ * does not know. A silence by a start in the future ends the evaluation until then. A silence of the web app only suppresses notifications.
+ */
+export function scheduleOf(alert: Body): AlertSchedule | undefined {
+  const intervalMs = intervalMsOf(alert.interval)
+  if (intervalMs === undefined || alert.state === 'DISABLED') return undefined
+  const { scheduleOffsetMinutes: offset } = alert
+  return { intervalMs, offsetMs: typeof offset === 'number' ? offset * minuteMs : 0, startMs: startMsOf(alert) }
+}
+
+/**
+ * The time in which the evaluations of alerts keep a service awake: each one until the idle timeout has passed. Starts are not considered.
+ */
+export function awakeBy(schedules: readonly AlertSchedule[], { fromMs, toMs }: Interval, timeoutMs: number): readonly Interval[] {
+  return union(
+    schedules.flatMap(({ intervalMs, offsetMs }): readonly Interval[] => {
+      if (intervalMs <= timeoutMs) return [{ fromMs, toMs }]
+      const first = Math.floor((fromMs - timeoutMs - offsetMs) / intervalMs)
+      const last = Math.floor((toMs - offsetMs) / intervalMs)
+      return Array.from({ length: last - first + 1 }, (_, i) => {
+        const atMs = (first + i) * intervalMs + offsetMs
+        return { fromMs: Math.max(fromMs, atMs), toMs: Math.min(toMs, atMs + timeoutMs) }
+      })
+    }),
+  )
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { minuteMs } from '../../../src/core/durations.ts'
+import { type AlertPrice, priceAlerts } from '../../../src/idling/price.ts'
+import { profileService, type ServiceProfile } from '../../../src/idling/profile.ts'
+import type { AlertSchedule } from '../../../src/idling/schedules.ts'
+import { readTimeline } from '../../../src/idling/timeline.ts'
+import { randomFrom } from '../../support/random.ts'
+import {
+  creditsOfNextMonth,
+  historyDays,
+  nowMs,
+  observe,
+  randomWorkload,
+  run,
+  serviceId,
+  startMs,
+  type Workload,
+} from '../../support/sleepy-service.ts'
+
+const seeds = Array.from({ length: 200 }, (_, i) => i + 1)
+const days = historyDays + 31
+
+function profileIn(seed: number, workload: Workload) {
+  const without = run(seed, workload, workload.alerts, days)
+  const { activities, usage, currentState } = observe(seed, workload, without)
+  const timeline = readTimeline(activities, { serviceId, currentState, fromMs: startMs, nowMs })
+  const { idleTimeoutMinutes, scaledUp } = workload
+  return { without, profile: profileService({ timeline, usage, idleTimeoutMinutes, canScale: scaledUp > 1 }) }
+}
+
+const schedule = (minutes: number): AlertSchedule => ({ intervalMs: minutes * minuteMs, offsetMs: 0, startMs: undefined })
+
+interface Outcome {
+  readonly seed: number
+  readonly truth: number
+  readonly price: AlertPrice
+}
+
+function priceIn(seed: number): Outcome | string {
+  const workload = randomWorkload(seed)
+  const { profile, without } = profileIn(seed, workload)
+  if (typeof profile === 'string') return profile
+  const alert = schedule([5, 15, 30, 60, 360][Math.floor(randomFrom(seed + 1)() * 5)] ?? 5)
+  const withAlert = run(seed, workload, [...workload.alerts, alert], days)
+  const truth = creditsOfNextMonth(withAlert) - creditsOfNextMonth(without)
+  return { seed, truth, price: priceAlerts({ profile, others: workload.alerts, before: [], after: [alert], nowMs }) }
+}
+
+describe('the price of an alert in 200 services that sleep and wake by known causes', () => {
+  const outcomes = seeds.map(priceIn)
+  const estimated = outcomes.filter((one) => typeof one !== 'string')
+
+  it('has the truth inside its range in at least 90% of the estimated cases', () => {
+    const missed = estimated.filter(({ truth, price: { added } }) => truth < added.low - 0.01 || truth > added.high + 0.01)
+    expect(missed.length / estimated.length, JSON.stringify(missed)).toBeLessThanOrEqual(0.1)
+  })
+
+  it('has a range that is less wide than the price itself in most cases', () => {
+    const widths = estimated
+      .filter(({ truth }) => truth > 1)
+      .map(({ truth, price: { added } }) => (added.high - added.low) / truth)
+      .toSorted((a, b) => a - b)
+    expect(widths[widths.length >> 1]).toBeLessThan(0.8)
+  })
+
+  it('is estimated in at least 80% of the cases in which the service ran and no event was lost', () => {
+    const sufficient = seeds.filter((seed) => {
+      const { queries, ingestion, alerts, lostShare } = randomWorkload(seed)
+      return lostShare === 0 && queries.workday + queries.weekend + ingestion.everyMinutes + alerts.length > 0
+    })
+    const refused = sufficient.filter((seed) => typeof outcomes[seed - 1] === 'string')
+    expect(sufficient.length).toBeGreaterThan(80)
+    expect(refused.length / sufficient.length).toBeLessThanOrEqual(0.2)
+  })
+})
+
+describe('a service that queries keep awake all the time', () => {
+  const busy = (seed: number): Workload => ({
+    ...randomWorkload(seed),
+    ingestion: { everyMinutes: 2, minutes: 2 },
+    isReadonly: false,
+    lostShare: 0,
+    lateHours: 0,
+  })
+
+  it('pays nothing for another alert, in 200 services', () => {
+    for (const seed of seeds) {
+      const { profile } = profileIn(seed, busy(seed))
+      expect(profile).not.toBeTypeOf('string')
+      const price = priceAlerts({ profile: profile as ServiceProfile, others: [], before: [], after: [schedule(5)], nowMs })
+      expect(price.added.high, String(seed)).toBe(0)
+    }
+  })
+})
