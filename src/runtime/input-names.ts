@@ -65,6 +65,7 @@ export const inputNames: readonly string[] = [
   "per",
   "period",
   "plan-file",
+  "price",
   "project",
   "prune",
   "reason",
