@@ -137,7 +137,7 @@ interface PricingTools {
   readonly atMost: boolean
 }
 
-/** Less than this share of the awake time cannot be told from none. */
+/** A smaller share of the awake time is within the error of an estimate. */
 const leastShare = 0.005
 
 function priceOf(one: ScheduleChange, { profile, price, atMost }: PricingTools): Omit<PricedAlert, 'key' | 'name' | 'action' | 'interval'> {
