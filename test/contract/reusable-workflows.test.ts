@@ -23,6 +23,11 @@ import {
 
 const operations = new Map((await describeOperations()).map((operation) => [operation.name, operation]))
 
+/** Files declare webhooks, whose secrets are variables of the process. */
+const readsWebhooks = (name: string): boolean => ['drift', 'plan-and-apply'].includes(name)
+
+const keysIn = (secrets: object): readonly string[] => Object.keys(secrets).filter((secret) => secret.startsWith('api-key'))
+
 const textOf = (name: string): string => reusableWorkflows.find((one) => one.name.endsWith(`reusable-${name}.yml`))?.text ?? ''
 
 describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
@@ -48,6 +53,7 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
       ['api-key-id', isForBoth ? undefined : true],
       ['api-key-secret', isForBoth ? undefined : true],
       ...(isForBoth ? [['api-key', undefined]] : []),
+      ...(readsWebhooks(name) ? [['webhook-variables', undefined]] : []),
     ])
   })
 
@@ -56,11 +62,19 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
     expect(named).toEqual(profilesOf(name))
   })
 
-  it('passes every secret to each step that sends requests', () => {
+  it('passes every part of a key to each step that sends requests', () => {
     const steps = Object.values(workflow.jobs).flatMap((job) => job.steps.filter((step) => step.with?.['api-url'] !== undefined))
     expect(steps.length).toBeGreaterThan(0)
     for (const step of steps)
-      expect(step.with).toMatchObject(Object.fromEntries(Object.keys(secrets).map((secret) => [secret, `\${{ secrets.${secret} }}`])))
+      expect(step.with).toMatchObject(Object.fromEntries(keysIn(secrets).map((secret) => [secret, `\${{ secrets.${secret} }}`])))
+  })
+
+  it('sets the secrets of webhooks right before the step that needs them, and passes them to no other step', () => {
+    const text = textOf(name)
+    expect(text.match(/secrets\.webhook-variables/g)?.length ?? 0).toBe(text.match(/operation: (?:plan|apply|drift)$/gm)?.length ?? 0)
+    for (const { steps } of Object.values(workflow.jobs))
+      for (const [i, step] of steps.entries())
+        if (step.run?.includes(webhookStep)) expect(steps[i + 1]?.with?.operation).toMatch(/^(?:plan|apply|drift)$/)
   })
 
   it('uses every input that it declares', () => {
@@ -79,30 +93,96 @@ describe.each([...reusable])('reusable-%s.yml', (name, workflow) => {
   })
 })
 
-describe('the step that sets the variables of files sets no other variable', () => {
-  const scripts = [...reusable.values()].flatMap(({ jobs }) =>
-    Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
-  )
+/** Of the step that sets the secrets of webhooks. */
+const webhookStep = '::error::webhook-variables'
 
-  const runWith = (variables: string) => {
-    const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-variables-'))
-    const file = join(directory, 'env')
-    try {
-      writeFileSync(file, '')
-      const env = { PATH: process.env.PATH, GITHUB_ENV: file, VARIABLES: variables }
-      const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', scripts[0] ?? ''], {
-        env,
-        encoding: 'utf8',
-      })
-      return { status, output: `${stdout}${stderr}`, written: readFileSync(file, 'utf8') }
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
+const scripts = [...reusable.values()].flatMap(({ jobs }) =>
+  Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = '' }) => (run.includes('GITHUB_ENV') ? [run] : []))),
+)
+
+/** Runs a script as the runner does, with these variables. */
+function runScript(script = '', variables: Readonly<Record<string, string>> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'watchkeeper-variables-'))
+  const file = join(directory, 'env')
+  try {
+    writeFileSync(file, '')
+    const env = { PATH: process.env.PATH, GITHUB_ENV: file, ...variables }
+    const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
+      env,
+      encoding: 'utf8',
+    })
+    return { status, output: `${stdout}${stderr}`, written: readFileSync(file, 'utf8') }
+  } finally {
+    rmSync(directory, { recursive: true })
   }
+}
+
+describe('the step that sets the secrets of webhooks', () => {
+  const own = scripts.filter((script) => script.includes(webhookStep))
+
+  const runWith = (SECRETS: string) => runScript(own[0], { SECRETS })
+
+  it('is the same in all three jobs that compare or send them', () => {
+    expect(own).toHaveLength(3)
+    expect(new Set(own).size).toBe(1)
+  })
+
+  it('masks each value before it sets the variable, and writes it nowhere else', () => {
+    const lines = [
+      'WEBHOOK_A_URL=https://hooks.example.com/a?b=c%20d%0A',
+      'WEBHOOK_TOKEN=Bearer $(id) `id` "x" é',
+      'WEBHOOK_B=  padded value  ',
+    ]
+    const values = ['https://hooks.example.com/a?b=c%20d%0A', 'Bearer $(id) `id` "x" é', 'padded value']
+    const { status, output, written } = runWith(`\n  ${lines[0]}\r\n\n${lines.slice(1).join('\n')}\n`)
+    expect([status, output]).toEqual([0, values.map((value) => `::add-mask::${value.replaceAll('%', '%25')}\n`).join('')])
+    expect(written).toBe(`WEBHOOK_A_URL=${values[0]}\nWEBHOOK_TOKEN=${values[1]}\nWEBHOOK_B=${values[2]}\n`)
+  })
+
+  it('does nothing without the secret', () => {
+    expect(runWith('')).toEqual({ status: 0, output: '', written: '' })
+  })
+
+  it('rejects every other variable, and shows nothing of a line', () =>
+    forEachEntry(
+      [
+        'evil-without-an-equals-sign',
+        'WEBHOOK_=evil-value',
+        'webhook_a=evil-value',
+        'WEBHOOK_a=evil-value',
+        'WEBHOOK_A B=evil-value',
+        'ONCALL_URL=evil-value',
+        'WATCHKEEPER_API_URL=https://evil.example',
+        'NODE_OPTIONS=--require ./evil.cjs',
+        'INPUT_API-URL=https://evil.example',
+        'HTTPS_PROXY=http://evil.example',
+        'WEBHOOK_X<<EOF\nevil-value\nEOF',
+        'WEBHOOK_X=evil-value\rWATCHKEEPER_API_URL=https://evil.example',
+        'WEBHOOK_X=evil\u001b[31m-value',
+        'WEBHOOK_X=evil-67',
+        'WEBHOOK_X=evil   ',
+        'WEBHOOK_A=evil-value-2',
+      ],
+      (line) => {
+        const { status, output, written } = runWith(`WEBHOOK_A=a-good-value\n${line}\nWEBHOOK_B=a-good-value`)
+        expect([status, written]).toEqual([1, ''])
+        const [mask, error, ...rest] = output.split('\n')
+        expect([mask, rest]).toEqual(['::add-mask::a-good-value', ['']])
+        expect(error).toMatch(
+          /^::error::webhook-variables: (?:line 2 is not WEBHOOK_NAME=value|the value in line 2 has fewer than 8 characters, so the log could not mask it|the variable in line 2 is given twice)$/,
+        )
+      },
+    ))
+})
+
+describe('the step that sets the variables of files sets no other variable', () => {
+  const own = scripts.filter((script) => !script.includes(webhookStep))
+
+  const runWith = (VARIABLES: string) => runScript(own[0], { VARIABLES })
 
   it('is the same in all three jobs that read files', () => {
-    expect(scripts).toHaveLength(3)
-    expect(new Set(scripts).size).toBe(1)
+    expect(own).toHaveLength(3)
+    expect(new Set(own).size).toBe(1)
   })
 
   it('passes each variable to the files, and to nothing else', () => {

@@ -245,3 +245,40 @@ describe('drift', () => {
     expect([after.jobs.drift?.result, after.outputs.status, after.outputs.unchanged]).toEqual(['success', 'pass', '7'])
   })
 })
+
+describe('the secrets of webhooks', () => {
+  const url = 'https://hooks.example.com/pager/only-in-the-secret'
+  const declaredWebhook = {
+    'observability/webhooks.yml':
+      'webhooks: { pager: { name: pager, service: generic, urlFrom: WEBHOOK_PAGER_URL, headersFrom: { Authorization: WEBHOOK_PAGER_TOKEN } } }',
+  }
+  const given = { ...secrets, 'webhook-variables': `WEBHOOK_PAGER_URL=${url}\nWEBHOOK_PAGER_TOKEN=Bearer only-in-the-secret\n` }
+  const stored = () => serviceOf(emulator()).webhooks.filter(({ name }) => name === 'pager')
+
+  it('reach plan, apply and drift, and no output has them', async () => {
+    const applied = await planAndApply({ files: declaredWebhook, secrets: given })
+    expect([applied.jobs.apply?.result, applied.outputs.applied]).toEqual(['success', 'true'])
+    expect(stored()).toMatchObject([{ url, headers: { Authorization: 'Bearer only-in-the-secret' } }])
+    const drifted = { ...given, 'webhook-variables': given['webhook-variables'].replace('/pager/', '/moved/') }
+    const [same, moved] = [
+      await call('drift', { inputs: asCode, files: declaredWebhook, secrets: given }),
+      await call('drift', { inputs: asCode, files: declaredWebhook, secrets: drifted }),
+    ]
+    expect([same.outputs.status, moved.outputs.status]).toEqual(['pass', 'fail'])
+    expect(JSON.stringify([applied, same, moved])).not.toContain('only-in-the-secret')
+  })
+
+  it('are not compared on a pull request, and nothing is created without them', async () => {
+    const github = {
+      ...onMain,
+      event_name: 'pull_request',
+      ref: 'refs/pull/7/merge',
+      event: { ...onMain.event, pull_request: { head: { repo: { full_name: 'shop/infra' } } } },
+    }
+    const planned = await planAndApply({ files: declaredWebhook, secrets: given, github })
+    expect([planned.outputs.status, planned.outputs['to-create']]).toEqual(['pass', '1'])
+    const { jobs, outputs } = await planAndApply({ files: declaredWebhook })
+    expect([jobs.plan?.result, jobs.apply?.result, outputs.status, outputs.applied]).toEqual(['success', 'failure', 'fail', 'false'])
+    expect(stored()).toEqual([])
+  })
+})
