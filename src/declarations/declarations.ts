@@ -36,6 +36,7 @@ import {
   variableIn,
   withOverrides,
 } from './environment.ts'
+import { declaredIncident, type Incident, type ReadIncidents, readIncidents, type WrittenIncident } from './incidents.ts'
 import { type Fill, findUnknownInstances, hasInstances, instanceRules, instancesSchema, instantiate } from './instances.ts'
 import { lint } from './lint.ts'
 
@@ -78,6 +79,7 @@ export const declarationsSchema = z.strictObject({
   webhooks: z.record(key, written.webhooks).optional().meta({ description: 'Webhooks by their keys.' }),
   sources: z.record(key, written.sources).optional().meta({ description: 'Sources by their keys.' }),
   slos: z.record(key, declaredSlo).optional().meta({ description: 'Service level objectives by their keys.' }),
+  incidents: z.record(key, declaredIncident).optional().meta({ description: 'Past incidents that alerts must notice, by their keys.' }),
 })
 
 /** The content of a file, for programs that write files. */
@@ -93,6 +95,7 @@ const frameSchema = z.strictObject({
   webhooks: z.record(z.string(), z.unknown()).optional(),
   sources: z.record(z.string(), z.unknown()).optional(),
   slos: z.record(z.string(), z.unknown()).optional(),
+  incidents: z.record(z.string(), z.unknown()).optional(),
 })
 
 interface SourceFile {
@@ -107,6 +110,7 @@ export interface Declarations {
   readonly broken: readonly BrokenObject[]
   /** Their objects are not among `objects` yet. */
   readonly slos: readonly WrittenSlo[]
+  readonly incidents: readonly WrittenIncident[]
   /** Files that could not be parsed. */
   readonly unread: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
@@ -144,12 +148,13 @@ export function readDeclarations(
   }
 }
 
-const nothing: Declarations = { objects: [], broken: [], slos: [], unread: [], diagnostics: [] }
+const nothing: Declarations = { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [] }
 
 const merge = (parts: readonly Declarations[]): Declarations => ({
   objects: parts.flatMap(({ objects }) => objects),
   broken: parts.flatMap(({ broken }) => broken),
   slos: parts.flatMap(({ slos }) => slos),
+  incidents: parts.flatMap(({ incidents }) => incidents),
   unread: parts.flatMap(({ unread }) => unread),
   diagnostics: parts.flatMap(({ diagnostics }) => diagnostics),
 })
@@ -228,8 +233,9 @@ function readSections(document: ReadDocument, overrides: Overrides | undefined):
     // The parsed frame is not used, because zod drops a key such as __proto__ silently.
     return entriesOf(ownValue(value, section)).map(([key, written]) => readObject({ document, section, key, written, defaults, overrides }))
   })
-  const slos = entriesOf(ownValue(value, 'slos')).map(([key]) => ({ key, location: document.locationOfKey(['slos', key]), document }))
-  return merge([{ ...nothing, diagnostics, slos }, ...read])
+  const place = (section: 'slos' | 'incidents') =>
+    entriesOf(ownValue(value, section)).map(([key]) => ({ key, location: document.locationOfKey([section, key]), document }))
+  return merge([{ ...nothing, diagnostics, slos: place('slos'), incidents: place('incidents') }, ...read])
 }
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => (isMapping(value) ? Object.entries(value) : [])
@@ -407,9 +413,10 @@ export const filesInput = fields
   .default(defaultFiles)
 
 /** The objects include those of the SLOs. */
-export interface Found extends Omit<Declarations, 'slos'> {
+export interface Found extends Omit<Declarations, 'slos' | 'incidents'> {
   readonly paths: readonly string[]
   readonly slos: readonly Slo[]
+  readonly incidents: readonly Incident[]
 }
 
 type FindContext = Pick<Context<'read', Scope>, 'files' | 'profile' | 'lintSettings' | 'environment'>
@@ -440,7 +447,9 @@ export async function findDeclarations(
     const advice = isEmpty && prune ? `, ${emptyAdvice}` : isEmpty && skipped.length === 0 ? '; init and pull write files' : ''
     throw inputError('files', `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`)
   }
-  const read = await expandSlos(readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment))
+  const expanded = await expandSlos(readDeclarations(await readAll(paths, files), variableIn(environment, files.variable), environment))
+  const { incidents, diagnostics } = findIncidents(expanded)
+  const read = { ...expanded, incidents, diagnostics: [...expanded.diagnostics, ...diagnostics] }
   const abilities = abilitiesOf(profile)
   const rules: LintSettings = {
     ...(profile.isSelfHosted && { 'may-be-refused': 'error' }),
@@ -452,7 +461,15 @@ export async function findDeclarations(
   return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
 }
 
-async function expandSlos(read: Declarations): Promise<Omit<Found, 'paths'>> {
+/** An alert with errors can still be named. */
+function findIncidents({ incidents, objects, broken }: Pick<Declarations, 'incidents' | 'objects' | 'broken'>): ReadIncidents {
+  const alerts = [...objects, ...broken].filter(({ section }) => section === 'alerts').map(({ key }) => key)
+  return readIncidents(incidents, alerts)
+}
+
+type Expanded = Omit<Found, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
+
+async function expandSlos(read: Declarations): Promise<Expanded> {
   if (read.slos.length === 0) return { ...read, slos: [] }
   const { readSlos } = await import('../slos/expand-slos.ts')
   const { slos, objects, diagnostics } = readSlos(read.slos, [...read.objects, ...read.broken])

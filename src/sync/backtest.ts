@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { diagnosticSchema, errorsIn } from '../core/diagnostics.ts'
+import { dayMs } from '../core/durations.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { counted, say, trusted } from '../core/line.ts'
 import { choice, flag, integer } from '../operation/inputs.ts'
@@ -15,6 +16,7 @@ import {
   whyNoBacktest,
 } from './backtest/backtest-plan.ts'
 import { demandKeys, gateInput, judgeBacktest } from './backtest/gates.ts'
+import { checkedIncident, checkIncident, countOutcomes, incidentBlocks, judgeIncidents } from './backtest/incidents.ts'
 import { hasErrors, makePlan, planInput } from './plan/make-plan.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
@@ -45,11 +47,17 @@ export const backtest = defineOperation({
     notEstimable: count('Alerts that cannot be estimated.'),
     notifications: count('Notifications of all alerts that can be estimated, as the files declare them.'),
     requestCount: count('Number of requests for values.'),
+    incidentCount: count('Incidents of the files in the period.'),
+    detected: count('Alerts that notify in time, of all incidents.'),
+    late: count('Alerts that notify too late, of all incidents.'),
+    missed: count('Alerts that do not notify, of all incidents.'),
   }),
   details: z.object({
     days: count('Length of the backtest in days.'),
     until: z.string().describe('End of the backtest.'),
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
+    incidents: z.array(checkedIncident).describe('The incidents of the files in the period.'),
+    incidentsOutside: count('Incidents of the files outside of the period, which are not checked.'),
     diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes on the files.'),
   }),
   example: { files: ['alerts.yml'], project: 'shop/observability', only: 'all' },
@@ -59,21 +67,30 @@ export const backtest = defineOperation({
     const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
-    if (hasErrors(planned)) return { ...toCounts([]), requestCount: 0, ...result, alerts: [] }
-    const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? [])]
+    if (hasErrors(planned)) return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [], incidentsOutside: 0 }
+    const fromMs = untilMs - input.days * dayMs
+    const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= fromMs && endMs <= untilMs)
+    const incidentsOutside = planned.found.incidents.length - ofPeriod.length
+    const always = [...(input.mustFire ?? []), ...(input.mustBeQuiet ?? []), ...ofPeriod.flatMap(({ alerts }) => alerts)]
     demandKeys(input, planned)
     const onProgress = (done: number, total: number): Promise<void> =>
       context.progress({ done, total, line: say`series of values`, result: async () => ({ ...result, alerts: [] }) })
-    const { alerts, requestCount } = await backtestPlan(
+    const { alerts, requestCount, evaluated } = await backtestPlan(
       planned,
       { ...context, nowMs: context.clock.now(), onProgress },
       { ...input, untilMs, always },
     )
-    return { ...toCounts(alerts), requestCount, ...result, alerts: [...alerts] }
+    const incidents = ofPeriod.map((incident) =>
+      checkIncident(incident, planned.found.incidents, (alert) => evaluated.get(alert) ?? { reason: 'it was not evaluated' }),
+    )
+    return { ...toCounts(alerts), ...countOutcomes(incidents), requestCount, ...result, alerts: [...alerts], incidents, incidentsOutside }
   },
   judge(result, input) {
     if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
-    return judgeBacktest(result.alerts, input)
+    const failures = judgeIncidents(result.incidents)
+    const gated = judgeBacktest(result.alerts, input)
+    if (failures.length === 0) return gated
+    return { status: 'fail', reasons: [...failures, ...(gated.status === 'fail' ? gated.reasons : [])] }
   },
   report: (result) => ({
     headline:
@@ -95,6 +112,15 @@ export const backtest = defineOperation({
         ],
       },
       { kind: 'diagnostics', diagnostics: result.diagnostics },
+      ...incidentBlocks(result.incidents),
+      ...(result.incidentsOutside === 0
+        ? []
+        : [
+            {
+              kind: 'paragraph' as const,
+              line: say`${counted(result.incidentsOutside, 'incident')} of the files not checked: outside of the period. Set until and days to include them`,
+            },
+          ]),
       ...backtestBlocks(result),
     ],
     annotations: result.diagnostics,

@@ -166,7 +166,7 @@ async function readTexts(paths: readonly string[], files: Files): Promise<Readon
 /** Finds the declarations in these texts. A first pull starts without any. */
 async function findIn(texts: ReadonlyMap<string, string>, context: PullContext): Promise<Found> {
   const paths = [...texts.keys()].sort()
-  if (paths.length === 0) return { objects: [], broken: [], slos: [], unread: [], diagnostics: [], paths }
+  if (paths.length === 0) return { objects: [], broken: [], slos: [], incidents: [], unread: [], diagnostics: [], paths }
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } })
 }

@@ -1,5 +1,6 @@
 import type { Rules } from '../core/diagnostics.ts'
 import { findingRules, readingRules } from '../declarations/declarations.ts'
+import { incidentRules } from '../declarations/incidents.ts'
 import { lintRules } from '../declarations/lint.ts'
 import type { SarifRule } from '../report/sarif.ts'
 import { referenceRules } from '../resources/references.ts'
@@ -15,7 +16,7 @@ import { convergenceRules, guardRules, silenceRules, useRules } from './plan/pla
 import { alertProtectionRules } from './plan/protect-alerts.ts'
 import { repositoryRules } from './plan/repository.ts'
 
-const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules }
+const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...sloRules, ...incidentRules }
 
 /** Rules that need the remote state. */
 const onService = {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReadApi } from '../../api/client.ts'
 import { defaultMinCoverage, formatShare } from '../../backtest/coverage.ts'
-import { type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
+import { type Estimate, type EstimateOptions, estimateAlerts } from '../../backtest/estimate.ts'
 import { evaluatedPart, type TimeRange } from '../../backtest/evaluate.ts'
 import { type AlertQuery, toAlertQuery, type Watched } from '../../backtest/query.ts'
 import type { Refusal } from '../../backtest/read-rows.ts'
@@ -13,7 +13,7 @@ import { type Line, say, sentence, trusted } from '../../core/line.ts'
 import type { Context } from '../../operation/operation.ts'
 import type { Block } from '../../report/blocks.ts'
 import { formatDuration, formatTime } from '../../report/format.ts'
-import { isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
+import { intervalMs, isAtBorder, omitStart } from '../../resources/alerts/schedule.ts'
 import { composeUpdate } from '../../resources/compare.ts'
 import { type Body, listOf, type RemoteObject, type ResourceType } from '../../resources/resource-type.ts'
 import { createResourceTypes, type ResourceTypes } from '../../resources/resource-types.ts'
@@ -21,6 +21,7 @@ import { PendingId, type Section } from '../../resources/section.ts'
 import { type Change, isDifference } from '../plan/change.ts'
 import type { PlanningResult } from '../plan/make-plan.ts'
 import type { RemoteState } from '../plan/remote-state.ts'
+import type { EvaluatedAlert } from './incidents.ts'
 
 // Estimates the alerts of a plan twice: as the service has them now, and as they are after the plan.
 
@@ -48,6 +49,8 @@ export interface BacktestRequest {
 export interface Backtest {
   readonly alerts: readonly BacktestedAlert[]
   readonly requestCount: number
+  /** The windows of the alerts as the files declare them, by key. */
+  readonly evaluated: ReadonlyMap<string, EvaluatedAlert>
 }
 
 /** Within the rate limit of one minute, beside the lists that a plan reads. */
@@ -85,7 +88,7 @@ export async function backtestPlan(
   context: BacktestContext,
   request: BacktestRequest,
 ): Promise<Backtest> {
-  if (remote === undefined) return { alerts: [], requestCount: 0 }
+  if (remote === undefined) return { alerts: [], requestCount: 0, evaluated: new Map() }
   const types = createResourceTypes(context.profile, context.nowMs)
   const range = { fromMs: request.untilMs - request.days * dayMs, untilMs: request.untilMs }
   const compared = plan.changes
@@ -104,7 +107,16 @@ export async function backtestPlan(
     const [before, after] = [estimateOf(now), estimateOf(next)]
     return { key, name, changed: isChanged, ...(before && { now: before }), ...(after && { next: after }) }
   })
-  return { alerts, requestCount: requests }
+  const evaluated = wanted.map(({ change: { key }, next }) => [key, toEvaluated(next, next && byQuery.get(next))] as const)
+  return { alerts, requestCount: requests, evaluated: new Map(evaluated) }
+}
+
+function toEvaluated(query: Query, estimate: Estimate | undefined): EvaluatedAlert {
+  if (query === undefined || estimate === undefined) return { reason: 'the plan deletes it' }
+  if ('reason' in query) return query
+  if (estimate.verdict === 'not-estimable') return estimate
+  if (estimate.verdict === 'no-data') return { reason: 'its source has no data' }
+  return { windows: estimate.windows, lengthMs: intervalMs[query.condition.interval] }
 }
 
 interface Surroundings {

@@ -349,6 +349,66 @@ describe('backtest', () => {
   })
 })
 
+describe('incidents of files', () => {
+  // Ten errors a minute on Saturday from 12:00 to 12:15.
+  const day = new Date(Date.parse(until) - 2 * 86_400_000).toISOString().slice(0, 10)
+  const incident = { name: 'No payments', start: `${day}T12:00:00Z`, end: `${day}T12:15:00Z`, alerts: ['err*'], within: '10m' }
+  const check = (more: Fields, of: Fields = incident, inputs: Readonly<Record<string, string>> = {}) =>
+    invokeText({
+      inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', until, ...inputs },
+      files: {
+        'a.json': JSON.stringify({
+          dashboards: { shop: { name: 'Backtested', tiles } },
+          alerts: { errors: alert('Errors', more) },
+          incidents: { payments: of },
+        }),
+      },
+    })
+
+  it('reports an incident that the alert detects in time, and its notifications outside of incidents', async () => {
+    const { document, blocks } = await check({})
+    expect(document).toMatchObject({ status: 'pass', incidentCount: 1, detected: 1, late: 0, missed: 0 })
+    expect(document.incidents).toMatchObject([
+      { key: 'payments', withinMinutes: 10, alerts: [{ alert: 'errors', outcome: 'detected', afterMinutes: 5, outside: 2 }] },
+    ])
+    expect(JSON.stringify(blocks)).toContain('detected after')
+  })
+
+  it.each([
+    [{ threshold: 52 }, {}, 'incident payments: alert errors does not notify'],
+    [{ numConsecutiveWindows: 3 }, {}, 'incident payments: alert errors notifies 15 min after the start, later than 10 min'],
+    [{}, { maxNotifications: 1 }, 'incident payments: alert errors sends 2 notifications outside of its incidents, above 1'],
+    [{ tile: 'Unknown column' }, {}, 'incident payments: alert errors cannot be checked (The API answered 500: Unknown expression'],
+  ])('fails without any other gate: %o %o', async (more, of, reason) => {
+    const ran = await check(more, { ...incident, ...of })
+    expect([ran.document.status, ran.reason]).toEqual(['fail', expect.stringContaining(reason)])
+  })
+
+  it('includes the alerts of an incident although they are unchanged', async () => {
+    await run('apply', { errors: alert('Errors') })
+    expect((await check({})).document).toMatchObject({ alertCount: 1, detected: 1 })
+  })
+
+  it('does not check an incident outside of the period, and says so', async () => {
+    const { document, blocks } = await check({ threshold: 1000 }, { ...incident, start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z' })
+    expect(document).toMatchObject({ status: 'pass', incidentCount: 0, incidentsOutside: 1 })
+    expect(JSON.stringify(blocks)).toContain('outside of the period')
+  })
+
+  it.each([
+    [{ end: incident.start }, 'incidents.payments.end: is not after start'],
+    [{ start: '2026-01-01T00:00:00Z' }, 'incidents.payments.end: is more than 7 days after start'],
+    [{ alerts: ['err*', 'nope'] }, 'incidents.payments.alerts[1]: no alert in these files has the key \\"nope\\"'],
+    [{ within: '10' }, 'incidents.payments.within: '],
+    [{ tolerance: '10m' }, 'incidents.payments'],
+  ])('rejects a wrong incident with its place: %o', async (wrong, message) => {
+    const { document } = await check({}, { ...incident, ...wrong })
+    expect(document.status).toBe('fail')
+    expect(JSON.stringify(document.diagnostics)).toContain(message)
+    expect(document.diagnostics).toMatchObject([{ location: { file: 'a.json', line: 1, column: expect.any(Number) } }])
+  })
+})
+
 describe('plan with backtest: true', () => {
   const plan = (more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
     run('plan', { errors: alert('Errors') }, { backtest: 'true', ...more })

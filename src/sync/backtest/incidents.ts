@@ -1,0 +1,142 @@
+import * as z from 'zod'
+import type { EvaluatedWindow } from '../../backtest/evaluate.ts'
+import { minuteMs } from '../../core/durations.ts'
+import { counted, type Line, say, sentence, trusted } from '../../core/line.ts'
+import type { Incident } from '../../declarations/incidents.ts'
+import type { Block, Status } from '../../report/blocks.ts'
+import { formatDuration, formatTime } from '../../report/format.ts'
+
+// Whether alerts notice the incidents of files. Backtests and replays share it.
+
+const outcomes = ['detected', 'late', 'missed', 'unknown'] as const
+
+const detectionSchema = z.object({
+  alert: z.string().describe('Key of the alert.'),
+  outcome: z.enum(outcomes).describe('`unknown` is an alert that cannot be evaluated.'),
+  afterMinutes: z.number().optional().describe('From the start of the incident to the first notification.'),
+  outside: z.int().optional().describe('Notifications outside of the incidents of the alert, in the evaluated time.'),
+  reason: z.string().optional().describe('Why the outcome is unknown.'),
+})
+
+export const checkedIncident = z.object({
+  key: z.string().describe('The key in the files.'),
+  name: z.string(),
+  start: z.string(),
+  end: z.string(),
+  withinMinutes: z.number().describe('How long after the start each alert must have notified.'),
+  maxNotifications: z.int().optional().describe('The most notifications outside of incidents.'),
+  alerts: z.array(detectionSchema),
+})
+
+export type CheckedIncident = z.output<typeof checkedIncident>
+
+type Detection = CheckedIncident['alerts'][number]
+
+/** The windows of an alert, or why there are none. */
+export type EvaluatedAlert = { readonly windows: readonly EvaluatedWindow[]; readonly lengthMs: number } | { readonly reason: string }
+
+/** `all` are the incidents of the files: in none of them is a notification of a named alert a false one. */
+export function checkIncident(incident: Incident, all: readonly Incident[], evaluated: (alert: string) => EvaluatedAlert): CheckedIncident {
+  const { key, name, startMs, endMs, withinMs, maxNotifications } = incident
+  return {
+    key,
+    name,
+    start: new Date(startMs).toISOString(),
+    end: new Date(endMs).toISOString(),
+    withinMinutes: withinMs / minuteMs,
+    ...(maxNotifications !== undefined && { maxNotifications }),
+    alerts: incident.alerts.map((alert) => {
+      const ofAlert = all.filter(({ alerts }) => alerts.includes(alert))
+      return { alert, ...detect(incident, ofAlert, evaluated(alert)) }
+    }),
+  }
+}
+
+type Span = Pick<Incident, 'startMs' | 'endMs'>
+
+/** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
+function detect(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
+  if ('reason' in evaluated) return { outcome: 'unknown', reason: evaluated.reason }
+  const { windows, lengthMs } = evaluated
+  const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
+    window.startMs < endMs && window.startMs + lengthMs > startMs
+  const firing = windows.filter(({ notifications }) => notifications > 0)
+  const outside = firing
+    .filter((window) => !ofAlert.some((one) => shows(window, one)))
+    .reduce((sum, { notifications }) => sum + notifications, 0)
+  const first = firing.find((window) => shows(window, incident))
+  if (first === undefined) return { outcome: 'missed', outside }
+  const afterMs = first.startMs + lengthMs - incident.startMs
+  return { outcome: afterMs <= incident.withinMs ? 'detected' : 'late', afterMinutes: afterMs / minuteMs, outside }
+}
+
+/** The reasons to fail: each alert must notify in time, and not too often outside. */
+export const judgeIncidents = (incidents: readonly CheckedIncident[]): readonly Line[] =>
+  incidents.flatMap((incident) =>
+    incident.alerts.flatMap((detection): readonly Line[] => {
+      const subject = say`incident ${incident.key}: alert ${detection.alert}`
+      const { outside = 0, outcome } = detection
+      const most = incident.maxNotifications
+      return [
+        ...(outcome === 'detected' ? [] : [say`${subject} ${describeFailure(detection, incident)}`]),
+        ...(most === undefined || outside <= most
+          ? []
+          : [say`${subject} sends ${counted(outside, 'notification')} outside of its incidents, above ${most}`]),
+      ]
+    }),
+  )
+
+function describeFailure({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+  if (outcome === 'unknown') return say`cannot be checked (${sentence(reason)})`
+  if (outcome === 'missed') return say`does not notify`
+  return say`notifies ${minutes(afterMinutes)} after the start, later than ${minutes(withinMinutes)}`
+}
+
+const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
+
+export function countOutcomes(incidents: readonly CheckedIncident[]) {
+  const all = incidents.flatMap(({ alerts }) => alerts)
+  const numberOf = (outcome: (typeof outcomes)[number]): number => all.filter((one) => one.outcome === outcome).length
+  return { incidentCount: incidents.length, detected: numberOf('detected'), late: numberOf('late'), missed: numberOf('missed') }
+}
+
+const statuses: Readonly<Record<Detection['outcome'], Status>> = { detected: 'pass', late: 'fail', missed: 'fail', unknown: 'fail' }
+
+export function incidentBlocks(incidents: readonly CheckedIncident[]): readonly Block[] {
+  const rows = incidents.flatMap((incident) => incident.alerts.map((detection) => ({ incident, detection })))
+  if (rows.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      title: 'Incidents',
+      columns: [
+        { title: 'Incident' },
+        { title: 'Start' },
+        { title: 'Alert' },
+        { title: 'Result' },
+        { title: 'Notifications outside', align: 'right' },
+      ],
+      rows: rows.map(({ incident, detection }) => [
+        say`${incident.key}`,
+        [trusted(formatTime(incident.start))],
+        say`${detection.alert}`,
+        describeDetection(detection, incident),
+        detection.outside === undefined ? say`–` : say`${detection.outside}`,
+      ]),
+      statuses: rows.map(({ detection }) => statuses[detection.outcome]),
+    },
+  ]
+}
+
+function describeDetection({ outcome, reason = '', afterMinutes = 0 }: Detection, { withinMinutes }: CheckedIncident): Line {
+  switch (outcome) {
+    case 'detected':
+      return say`detected after ${minutes(afterMinutes)}`
+    case 'late':
+      return say`detected late: after ${minutes(afterMinutes)}, not within ${minutes(withinMinutes)}`
+    case 'missed':
+      return say`missed`
+    case 'unknown':
+      return say`unknown (${sentence(reason)})`
+  }
+}
