@@ -21,14 +21,10 @@ export const declaredIncident = z
     name: z.string().min(1).max(400).meta({ description: 'Name in reports.' }),
     start: time('When users were affected first.'),
     end: time('When it was over.'),
-    alerts: z
-      .array(alertPattern)
-      .min(1)
-      .max(100)
-      .meta({
-        description: 'Each of these alerts must notify: keys, or patterns such as `checkout-*`.',
-        accepts: 'keys of alerts, or patterns with *',
-      }),
+    alerts: z.array(alertPattern).min(1).max(100).meta({
+      description: 'Each of these alerts must notify: keys, or patterns such as `checkout-*`.',
+      accepts: 'keys of alerts, or patterns with *',
+    }),
     within: duration('How long after the start each alert must have notified, such as `10m`.'),
     maxNotifications: z.int().min(0).max(100_000).optional().meta({
       description: 'The most notifications that each of these alerts may send outside of its incidents, in the time that is evaluated.',

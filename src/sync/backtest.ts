@@ -67,7 +67,8 @@ export const backtest = defineOperation({
     const untilMs = input.until === undefined ? context.clock.now() : Date.parse(input.until)
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: input.days, until: new Date(untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
-    if (hasErrors(planned)) return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [], incidentsOutside: 0 }
+    if (hasErrors(planned))
+      return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [], incidentsOutside: 0 }
     const fromMs = untilMs - input.days * dayMs
     const ofPeriod = planned.found.incidents.filter(({ startMs, endMs }) => startMs >= fromMs && endMs <= untilMs)
     const incidentsOutside = planned.found.incidents.length - ofPeriod.length

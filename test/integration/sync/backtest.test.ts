@@ -390,7 +390,10 @@ describe('incidents of files', () => {
   })
 
   it('does not check an incident outside of the period, and says so', async () => {
-    const { document, blocks } = await check({ threshold: 1000 }, { ...incident, start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z' })
+    const { document, blocks } = await check(
+      { threshold: 1000 },
+      { ...incident, start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z' },
+    )
     expect(document).toMatchObject({ status: 'pass', incidentCount: 0, incidentsOutside: 1 })
     expect(JSON.stringify(blocks)).toContain('outside of the period')
   })
